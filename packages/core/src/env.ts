@@ -1,0 +1,52 @@
+import { type ConfigProblem, isServiceAuthError } from './errors.ts';
+import { configError, type ServiceAuthOptions } from './options.ts';
+import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
+
+const variables = {
+  authUrl: 'SERVICE_AUTH_URL',
+  baseUrl: 'SERVICE_BASE_URL',
+  audience: 'SERVICE_AUTH_AUDIENCE',
+  clientId: 'SERVICE_AUTH_CLIENT_ID',
+  clientSecret: 'SERVICE_AUTH_CLIENT_SECRET',
+  'issuanceLimit.tokens': 'SERVICE_AUTH_TOKEN_LIMIT',
+} as const;
+
+/**
+ * {@link createServiceAuth} with what the environment says: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`,
+ * `SERVICE_AUTH_CLIENT_ID`, `SERVICE_AUTH_CLIENT_SECRET` and, optionally, `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000).
+ * An empty variable counts as missing. `overrides` win.
+ * @throws `ERR_CONFIG`, naming variables where the value came, or should have come, from one
+ */
+export function createServiceAuthFromEnv(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: Partial<ServiceAuthOptions> = {},
+): ServiceAuth {
+  const read = (name: string) => (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
+  const tokens = read(variables['issuanceLimit.tokens']);
+  const fromEnv = {
+    authUrl: read(variables.authUrl),
+    baseUrl: read(variables.baseUrl),
+    audience: read(variables.audience),
+    clientId: read(variables.clientId),
+    clientSecret: read(variables.clientSecret),
+    issuanceLimit:
+      tokens === undefined ? undefined : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN },
+  };
+  try {
+    return createServiceAuth({ ...fromEnv, ...overrides } as ServiceAuthOptions);
+  } catch (error) {
+    if (!isServiceAuthError(error) || error.code !== 'ERR_CONFIG') throw error;
+    throw configError(error.problems.map((problem) => named(problem, overrides, read)));
+  }
+}
+
+function named(
+  problem: ConfigProblem,
+  overrides: Partial<ServiceAuthOptions>,
+  read: (name: string) => string | undefined,
+): ConfigProblem {
+  const { option, message } = problem;
+  if (!Object.hasOwn(variables, option) || Object.hasOwn(overrides, option.split('.', 1)[0] ?? '')) return problem;
+  const variable = variables[option as keyof typeof variables];
+  return { option: variable, message: read(variable) === undefined ? 'is not set' : message };
+}

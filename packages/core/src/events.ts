@@ -1,0 +1,89 @@
+import type { Clock } from './clock.ts';
+import type { ServiceAuthErrorCode } from './errors.ts';
+
+/** Why a token was issued. `cold`: none was known; `refresh`: ahead of expiry; `expired`; `rejected`: the API answered 401; `reset`. */
+export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'reset';
+
+/** What was odd about a token response that was accepted all the same. */
+export type TokenResponseWarning =
+  | 'lifetime_assumed'
+  | 'lifetime_clamped'
+  | 'lifetime_short'
+  | 'token_type_missing'
+  | 'content_type';
+
+/** What each event carries besides `type` and `at`. No event contains a token or a secret. */
+export interface ServiceAuthEventFields {
+  /** This process had a token issued. `used` of `usable` tokens of the window are spent now. */
+  token_issued: {
+    readonly reason: IssuanceReason;
+    readonly tokenId: string;
+    readonly expiresAt: number;
+    readonly used: number;
+    readonly usable: number;
+    readonly warnings: readonly TokenResponseWarning[];
+  };
+  /** A token that another process had issued is used from now on: no cost. */
+  token_adopted: { readonly tokenId: string; readonly expiresAt: number };
+  /** A request to the token endpoint failed. `ambiguous`: it was counted, for a token may have been issued. */
+  token_request_failed: {
+    readonly code: ServiceAuthErrorCode;
+    readonly status: number | undefined;
+    readonly ambiguous: boolean;
+    readonly retryAt: number | undefined;
+  };
+  /**
+   * The API answered 401 to a token. `outcome`: `renew`: the next `getToken()` looks for another one; `replaced`: another one is in use already;
+   * `kept`: renewals caused by 401s are spaced, and it is too early for one.
+   */
+  token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
+  /** The budget did not allow a token. With `reason: 'refresh'` nobody notices yet: the present token is served on. */
+  issuance_refused: {
+    readonly reason: IssuanceReason;
+    readonly retryAt: number;
+    readonly limit: number;
+    readonly used: number;
+  };
+  /** The store could not be read or written. `error`: name and code of what it rejected with. */
+  store_failed: { readonly operation: 'load' | 'swap'; readonly error: string };
+  /** The store answers again. */
+  store_recovered: Record<never, never>;
+  /** The store lost its record or went back to an older one. `restored`: entries put back from this process's memory. */
+  ledger_lost: { readonly restored: number };
+  /** The store's clock, or this machine's, moved by `byMs` against the other. */
+  clock_anomaly: { readonly clock: 'store' | 'machine'; readonly byMs: number };
+}
+
+/** The types of all events. */
+export type ServiceAuthEventType = keyof ServiceAuthEventFields;
+
+/** What `onEvent` receives: tell kinds apart by `type`. `at`: epoch milliseconds of this machine's clock. */
+export type ServiceAuthEvent = {
+  [Type in ServiceAuthEventType]: {
+    readonly type: Type;
+    readonly at: number;
+    readonly audience: string;
+    readonly instance: string;
+  } & ServiceAuthEventFields[Type];
+}[ServiceAuthEventType];
+
+/** Receives every event; what it throws is ignored. */
+export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
+
+/** Reports one event to the listener, if there is one. */
+export type Emit = <Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]) => void;
+
+/** An {@link Emit} that completes events and lets no listener do harm. */
+export function emitter(
+  listener: ServiceAuthEventListener | undefined,
+  source: { readonly audience: string; readonly instance: string },
+  clock: Clock,
+): Emit {
+  return (type, fields) => {
+    try {
+      // An async listener may reject, too.
+      const returned: unknown = listener?.({ type, at: clock.now(), ...source, ...fields } as ServiceAuthEvent);
+      if (returned instanceof Promise) returned.catch(() => {});
+    } catch {}
+  };
+}

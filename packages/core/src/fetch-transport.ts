@@ -1,0 +1,54 @@
+import { serviceAuthError } from './errors.ts';
+import type { Transport } from './transport.ts';
+
+/** Options of {@link fetchTransport}. */
+export interface FetchTransportOptions {
+  /** Any fetch: undici's with a proxy agent, a mock. Default: the global one, looked up at each request. */
+  fetch?: typeof fetch | undefined;
+}
+
+/** The longest body of a token response, in bytes after decoding. */
+export const longestBody = 65_536;
+
+/** Sends token requests by fetch: never follows a redirect, stops reading a body at 65,536 decoded bytes. */
+export function fetchTransport(options: FetchTransportOptions = {}): Transport {
+  return async ({ url, method, headers, body, signal }) => {
+    const send = options.fetch ?? fetch;
+    // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
+    const response = await send(url, { method, headers, body, signal, redirect: 'manual' });
+    // A browser hides what a redirect was.
+    const status = response.type === 'opaqueredirect' ? 302 : response.status;
+    return { status, headers: response.headers, body: await readBody(response) };
+  };
+}
+
+async function readBody(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (!reader) return response.text();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    length += part.value.length;
+    if (length > longestBody) {
+      // Not awaited: a peer that never stops may never confirm.
+      reader.cancel().catch(() => {});
+      throw unusable('too_large', 'is longer than 65,536 bytes');
+    }
+    chunks.push(part.value);
+  }
+  return decodeUtf8(chunks);
+}
+
+function decodeUtf8(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode();
+  } catch {
+    throw unusable('not_utf8', 'is not UTF-8');
+  }
+}
+
+function unusable(reason: 'too_large' | 'not_utf8', what: string): Error {
+  const message = `The token endpoint's answer ${what}.`;
+  return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason, retryAt: undefined });
+}

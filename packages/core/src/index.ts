@@ -1,0 +1,37 @@
+export type { AccessToken } from './access-token.ts';
+export { createAccessToken } from './access-token.ts';
+export type { Clock } from './clock.ts';
+export { createServiceAuthFromEnv } from './env.ts';
+export type {
+  AnyServiceAuthError,
+  ConfigProblem,
+  ServiceAuthErrorCode,
+  ServiceAuthErrorFields,
+  TokenResponseReason,
+} from './errors.ts';
+export { isServiceAuthError, ServiceAuthError } from './errors.ts';
+export type {
+  IssuanceReason,
+  ServiceAuthEvent,
+  ServiceAuthEventFields,
+  ServiceAuthEventListener,
+  ServiceAuthEventType,
+  TokenResponseWarning,
+} from './events.ts';
+export type { FetchTransportOptions } from './fetch-transport.ts';
+export { fetchTransport } from './fetch-transport.ts';
+export type { MemoryStoreOptions } from './memory-store.ts';
+export { memoryStore } from './memory-store.ts';
+export type { IssuanceLimit, ServiceAuthOptions } from './options.ts';
+export type { GetTokenOptions, ServiceAuth, TokenSource } from './service-auth.ts';
+export { createServiceAuth } from './service-auth.ts';
+export type {
+  Store,
+  StoreCallOptions,
+  StoreChange,
+  StoreDurability,
+  StoreSnapshot,
+  StoreSwapResult,
+} from './store.ts';
+export type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+export type { Issuance, Usage } from './usage.ts';

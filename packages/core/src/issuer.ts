@@ -1,0 +1,230 @@
+import { type AccessToken, createAccessToken } from './access-token.ts';
+import { type CurrentSecret, clientSecretSource } from './client-secret.ts';
+import { type ServiceAuthError, serviceAuthError } from './errors.ts';
+import type { IssuanceReason } from './events.ts';
+import { type Ask, decide, marginOf, type Refused } from './ledger/decide.ts';
+import { spent } from './ledger/limits.ts';
+import { type LedgerEntry, type StoredToken, slotOf } from './ledger/record.ts';
+import { revoke } from './ledger/settle.ts';
+import type { Settings } from './options.ts';
+import { pause, untilDone } from './pause.ts';
+import { refusalError, refusedAfter } from './refusals.ts';
+import { randomId } from './seal.ts';
+import { createSettlement } from './settlement.ts';
+import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
+import { requestToken } from './token-endpoint.ts';
+import type { IssuedToken } from './token-response.ts';
+
+/** A token, and until when it may be handed out by this machine's monotonic clock: its expiry less the margin. */
+export interface Grant {
+  readonly token: AccessToken;
+  /** Which key sealed it, and its generation among the tokens of that key. */
+  readonly keyId: string;
+  readonly generation: number;
+  /** Another process had it issued. */
+  readonly adopted: boolean;
+  readonly lifetimeMs: number;
+  readonly usableUntil: number;
+}
+
+/** What a process wants. */
+export interface Want {
+  readonly reason: Exclude<IssuanceReason, 'reset'>;
+  /** The token in memory. With the reasons `refresh` and `rejected` it can be kept. */
+  readonly held: Grant | undefined;
+  /** Ids of tokens that must not be used. */
+  readonly unusable: readonly string[];
+  /** False: only look whether the fleet has something newer. */
+  readonly mayIssue: boolean;
+}
+
+/** What it got. `keep`: the held token; ask for another one after `retryAt` (monotonic). `drop`: the held token was reset. */
+export type Got =
+  | { readonly kind: 'token'; readonly grant: Grant }
+  | { readonly kind: 'keep'; readonly retryAt: number }
+  | { readonly kind: 'drop' };
+
+/** Gets tokens from the record or from the token endpoint. */
+export interface Issuer {
+  /** Rejects with whatever `getToken` rejects with. */
+  acquire(want: Want, signal: AbortSignal): Promise<Got>;
+  /** Tells the fleet that all tokens of this audience are compromised. Returns up to which generation of the present key. */
+  reset(held: Grant | undefined): Promise<{ keyId: string; generation: number }>;
+}
+
+interface Attempt {
+  readonly want: Want;
+  readonly secret: CurrentSecret;
+  readonly entry: LedgerEntry;
+  readonly generation: number;
+  readonly view: View;
+}
+
+const sendWithinMs = 10_000;
+const leaseSlackMs = 30_000;
+
+/** One pass: load, decide, swap, send, settle, swap. What to do is decided in `ledger/`, here it is done. */
+export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
+  const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
+  const leaseMs = timeoutMs + leaseSlackMs;
+  const settlement = createSettlement(settings, ledger);
+  const currentSecret = clientSecretSource(settings);
+
+  async function acquire(want: Want, signal: AbortSignal): Promise<Got> {
+    const secret = await currentSecret();
+    const { id: keyId, secretId } = secret.key;
+    const held = want.held && { id: want.held.token.id, generation: want.held.generation };
+    const { reason, unusable, mayIssue } = want;
+    const id = randomId();
+    let ask: Ask = {
+      audience,
+      keyId,
+      secretId,
+      reason,
+      held,
+      unusable,
+      unreadable: false,
+      mayIssue,
+      id,
+      instance,
+      leaseMs,
+    };
+    const giveUpAt = clock.monotonic() + 3 * leaseMs;
+
+    for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
+      signal.throwIfAborted();
+      await settlement.enterLeftovers();
+      const begunAt = { monotonic: clock.monotonic(), wall: clock.now() };
+      let view = await ledger.load();
+      let decision = decide(view.record, view.now, ask, limits);
+      if (decision.kind === 'issue') {
+        const swapped = await ledger.swap(view, decision.record);
+        if (swapped) {
+          view = swapped;
+          decision = decide(view.record, view.now, ask, limits);
+        }
+      }
+      switch (decision.kind) {
+        case 'use': {
+          const grant = await opened(decision.token, view, secret);
+          if (grant) return { kind: 'token', grant };
+          ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
+          break;
+        }
+        case 'admitted': {
+          const { entry, generation } = decision;
+          const attempt = { want, secret, entry, generation, view };
+          // The wall clock only makes this stricter: a machine that slept since it was admitted must not send.
+          const lateMs = Math.max(clock.monotonic() - begunAt.monotonic, clock.now() - begunAt.wall);
+          const got = lateMs > sendWithinMs ? await withdraw(attempt) : await send(attempt);
+          if (got) return got;
+          ask = { ...ask, id: randomId() };
+          break;
+        }
+        case 'keep': {
+          const { refused, retryAt } = decision;
+          if (refused?.cause === 'limit') reportRefusal(reason, refused, view);
+          return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, retryAt - view.now) };
+        }
+        case 'drop':
+          return { kind: 'drop' };
+        case 'refuse':
+          if (decision.refused.cause === 'limit') reportRefusal(decision.reason, decision.refused, view);
+          throw refusal(decision.refused, view, keyId);
+        case 'wait':
+          if (clock.monotonic() > giveUpAt) throw gaveUp(toLocalTime(decision.until, view, clock));
+          await pause(clock, Math.min(pauseMs, decision.until - view.now + 1), signal);
+          break;
+        case 'issue':
+          await pause(clock, pauseMs, signal);
+      }
+    }
+  }
+
+  /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
+  async function send({ want, secret, entry, generation, view }: Attempt): Promise<Got | undefined> {
+    const sentAt = { monotonic: clock.monotonic(), wall: clock.now() };
+    const credentials = { audience, clientId, clientSecret: secret.value };
+    const result = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
+    const { id: keyId, secretId } = secret.key;
+    const reservation = { entry, keyId, secretId };
+    if (result.kind === 'token') {
+      const { lifetimeMs, value } = result.token;
+      // Counted from the reservation: earlier than the true expiry, never later.
+      const expiresAt = view.now + lifetimeMs;
+      const sealed = await secret.key.seal(value, contextOf(entry.id, generation, expiresAt));
+      const token = { id: entry.id, generation, expiresAt, lifetimeMs, sealed };
+      const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
+      const { used } = spent(settled.record);
+      const grant = issuedGrant({ entry, generation, secret }, result.token, sentAt, used);
+      return slotOf(settled.record, audience, keyId).revoked < generation ? { kind: 'token', grant } : undefined;
+    }
+    const settled = await settlement.enter(reservation, result, view);
+    const refused = refusedAfter(result, settled.record, slotOf(settled.record, audience, keyId));
+    const error = refusal(refused, settled, keyId);
+    const { code, retryAt } = error;
+    const status = 'status' in result ? result.status : undefined;
+    emit('token_request_failed', { code, status, ambiguous: result.kind === 'ambiguous', retryAt });
+    if (!want.held || want.reason === 'cold' || want.reason === 'expired') throw error;
+    return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, refused.retryAt - settled.now) };
+  }
+
+  async function withdraw({ secret, entry, view }: Attempt): Promise<undefined> {
+    const { id: keyId, secretId } = secret.key;
+    await settlement.enter({ entry, keyId, secretId }, { kind: 'unsent' }, view);
+  }
+
+  function issuedGrant(
+    { entry: { id, reason }, generation, secret }: Pick<Attempt, 'entry' | 'generation' | 'secret'>,
+    { value, lifetimeMs, warnings }: IssuedToken,
+    sentAt: { monotonic: number; wall: number },
+    used: number,
+  ): Grant {
+    const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
+    const { expiresAt } = token;
+    emit('token_issued', { reason, tokenId: id, expiresAt, used, usable: limits.usable, warnings });
+    const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
+    return { token, keyId: secret.key.id, generation, adopted: false, lifetimeMs, usableUntil };
+  }
+
+  async function opened(stored: StoredToken, view: View, { key }: CurrentSecret): Promise<Grant | undefined> {
+    const { id, generation, expiresAt, lifetimeMs, sealed } = stored;
+    const value = await key.open(sealed, contextOf(id, generation, expiresAt));
+    if (value === undefined) return undefined;
+    const localExpiry = toLocalTime(expiresAt, view, clock);
+    const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
+    const usableUntil = view.readAt + expiresAt - view.now - marginOf(lifetimeMs);
+    return { token, keyId: key.id, generation, adopted: true, lifetimeMs, usableUntil };
+  }
+
+  async function reset(held: Grant | undefined): Promise<{ keyId: string; generation: number }> {
+    const { key } = await currentSecret();
+    const least = held?.keyId === key.id ? held.generation : 0;
+    const { record } = await untilDone(clock, async () => {
+      const view = await ledger.load();
+      return ledger.swap(view, revoke(view.record, audience, key.id, least));
+    });
+    return { keyId: key.id, generation: slotOf(record, audience, key.id).revoked };
+  }
+
+  function contextOf(id: string, generation: number, expiresAt: number): string[] {
+    return [tokenUrl, clientId, audience, id, `${generation}`, `${expiresAt}`];
+  }
+
+  function reportRefusal(reason: IssuanceReason, { retryAt }: Refused, view: View): void {
+    const { used } = spent(view.record);
+    emit('issuance_refused', { reason, retryAt: toLocalTime(retryAt, view, clock), limit: limits.limit, used });
+  }
+
+  function refusal(refused: Refused, view: View, keyId: string): ServiceAuthError {
+    const slot = slotOf(view.record, audience, keyId);
+    return refusalError(refused, view.record, slot, limits, toLocalTime(refused.retryAt, view, clock));
+  }
+
+  return { acquire, reset };
+}
+
+function gaveUp(retryAt: number): ServiceAuthError {
+  const message = 'Other processes have been asking for a token for too long, without success. Try again.';
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
+}

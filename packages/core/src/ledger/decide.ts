@@ -1,0 +1,122 @@
+import type { IssuanceReason } from '../events.ts';
+import { type Limits, rejectedRoomAt, roomAt } from './limits.ts';
+import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
+
+/** What a process asks the ledger for. */
+export interface Ask {
+  readonly audience: string;
+  readonly keyId: string;
+  readonly secretId: string;
+  /** Why a token would be issued. With `refresh` and `rejected` the caller can go on with the token it holds. */
+  readonly reason: IssuanceReason;
+  /** The token in this process's memory. */
+  readonly held?: { readonly id: string; readonly generation: number } | undefined;
+  /** Tokens that must not be used whatever the record says: rejected by the API, reset, or not to be opened. */
+  readonly unusable: readonly string[];
+  /** One of them cannot be opened: somebody may be damaging the record, so replacements are spaced. */
+  readonly unreadable: boolean;
+  /** False: only look whether the record has something newer. */
+  readonly mayIssue: boolean;
+  /** Id of the reservation, and of the token that comes of it. */
+  readonly id: string;
+  readonly instance: string;
+  /** How long others wait for the outcome. */
+  readonly leaseMs: number;
+}
+
+/** Why no token is issued now. */
+export interface Refused {
+  readonly cause: 'limit' | 'spacing' | 'backoff' | 'rate_limited' | 'credentials';
+  readonly retryAt: number;
+}
+
+/**
+ * What to do next. `keep`: go on with the token in memory; `drop`: it was reset; `issue`: swap in this record and look again;
+ * `admitted`: the record has this ask's reservation, send the request.
+ */
+export type Decision =
+  | { readonly kind: 'use'; readonly token: StoredToken }
+  | { readonly kind: 'keep'; readonly retryAt: number; readonly refused?: Refused }
+  | { readonly kind: 'drop' }
+  | { readonly kind: 'wait'; readonly until: number }
+  | { readonly kind: 'admitted'; readonly entry: LedgerEntry; readonly generation: number }
+  | { readonly kind: 'refuse'; readonly reason: IssuanceReason; readonly refused: Refused }
+  | { readonly kind: 'issue'; readonly record: LedgerRecord };
+
+const minute = 60_000;
+
+/** A token is handed out with this much life left at least. */
+export function marginOf(lifetimeMs: number): number {
+  return Math.min(minute, lifetimeMs / 10);
+}
+
+/** Decides for one process what the record allows it. Expects a reconciled record; `now` is the ledger's time. */
+export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limits): Decision {
+  const slot = slotOf(record, ask.audience, ask.keyId);
+  const entry = record.entries.find(({ id }) => id === ask.id);
+  if (entry && slot.lease?.id === ask.id) return { kind: 'admitted', entry, generation: slot.generation };
+
+  const held = ask.held && ask.held.generation > slot.revoked ? ask.held : undefined;
+  const stored = slot.token;
+  const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === held?.id;
+  const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
+  const superseded = stored && held && held.generation > stored.generation;
+  if (fresh && !due && !superseded) return { kind: 'use', token: stored };
+  if (!ask.mayIssue) return held ? { kind: 'keep', retryAt: now } : { kind: 'drop' };
+
+  if (slot.lease && slot.lease.until > now) {
+    const { until } = slot.lease;
+    return held && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
+  }
+  const reason = slot.revoked > 0 && slot.revoked >= slot.settled ? 'reset' : ask.reason;
+  const refused = refusal(record, slot, now, ask, reason, limits);
+  if (!refused) return { kind: 'issue', record: reserve(record, slot, now, ask, reason) };
+  return held && (reason === 'refresh' || reason === 'rejected')
+    ? { kind: 'keep', retryAt: refused.retryAt, refused }
+    : { kind: 'refuse', reason, refused };
+}
+
+function refusal(
+  record: LedgerRecord,
+  slot: Slot,
+  now: number,
+  ask: Ask,
+  reason: IssuanceReason,
+  limits: Limits,
+): Refused | undefined {
+  const backoffs = [
+    record.failures?.retryAt ?? 0,
+    reason === 'refresh' ? slot.renewAfter : 0,
+    ask.unreadable ? slot.unreadableUntil : 0,
+  ];
+  const causes: Refused[] = [
+    { cause: 'credentials', retryAt: slot.refused?.secretId === ask.secretId ? slot.refused.retryAt : 0 },
+    { cause: 'rate_limited', retryAt: record.rateLimit?.retryAt ?? 0 },
+    { cause: 'backoff', retryAt: Math.max(...backoffs) },
+    { cause: 'spacing', retryAt: reason === 'rejected' ? rejectedRoomAt(record, now, limits) : 0 },
+    { cause: 'limit', retryAt: roomAt(record, now, limits, reason) },
+  ];
+  return causes.find((cause) => cause.retryAt > now);
+}
+
+function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason: IssuanceReason): LedgerRecord {
+  const { id, instance, audience } = ask;
+  const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
+  const next = withSlot(record, {
+    ...slot,
+    generation: slot.generation + 1,
+    lease: { id, until: now + ask.leaseMs },
+    unreadableUntil: ask.unreadable ? now + 15 * minute : slot.unreadableUntil,
+  });
+  return {
+    ...next,
+    entries: [...next.entries, entry],
+    rejections: reason === 'rejected' ? nextRejection(record.rejections, now) : record.rejections,
+  };
+}
+
+function nextRejection(rejections: LedgerRecord['rejections'], now: number): LedgerRecord['rejections'] {
+  // An hour in which a renewal was allowed and nobody asked for one: what is rejected now is another matter.
+  const count = now > rejections.retryAt + 60 * minute ? 0 : rejections.count;
+  return { count: count + 1, retryAt: now + Math.min(60, 2 ** count) * minute };
+}

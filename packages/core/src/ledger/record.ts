@@ -1,0 +1,127 @@
+import type { IssuanceReason } from '../events.ts';
+
+/** How many entries a record keeps in detail; older ones are added up. */
+export const detailed = 150;
+
+/** A token that was issued, or may have been. */
+export interface LedgerEntry {
+  readonly id: string;
+  /** Reserved at, then settled at, by the store's clock. */
+  readonly at: number;
+  /** The outcome is unknown: counted as issued, and for longer. */
+  readonly pending: boolean;
+  readonly reason: IssuanceReason;
+  readonly instance: string;
+  readonly audience: string;
+}
+
+/** Older entries added up. `at` is the latest of theirs, so that none leaves too early. */
+export interface Condensed {
+  readonly at: number;
+  readonly pending: boolean;
+  readonly count: number;
+}
+
+/** A token at rest. */
+export interface StoredToken {
+  readonly id: string;
+  readonly generation: number;
+  /** By the store's clock. */
+  readonly expiresAt: number;
+  readonly lifetimeMs: number;
+  readonly sealed: string;
+}
+
+/** What is shared about one audience by the processes that hold the same sealing key. */
+export interface Slot {
+  readonly audience: string;
+  readonly keyId: string;
+  /** Counts reservations; a token carries the one of its own. */
+  readonly generation: number;
+  /** Tokens up to this generation were reset. */
+  readonly revoked: number;
+  /** The generation of the last token that arrived. */
+  readonly settled: number;
+  readonly token?: StoredToken | undefined;
+  /** Who is asking for a token now; the others wait. Never needed for safety. */
+  readonly lease?: { readonly id: string; readonly until: number } | undefined;
+  /** No renewal ahead of expiry before this: the last one brought no later expiry. */
+  readonly renewAfter: number;
+  /** A token that could not be opened is replaced once; not again before this. */
+  readonly unreadableUntil: number;
+  readonly refused?: Refusal | undefined;
+}
+
+/** The token endpoint refused these credentials; forgotten at once when the secret changes. */
+export interface Refusal {
+  readonly secretId: string;
+  readonly count: number;
+  readonly retryAt: number;
+  readonly status: number;
+  readonly oauthError?: string | undefined;
+}
+
+/** The token endpoint failed; the whole fleet holds off. */
+export interface Failures {
+  readonly count: number;
+  readonly retryAt: number;
+  readonly ambiguous: boolean;
+  readonly status?: number | undefined;
+  /** Set when the answer was a 2xx without a usable token. */
+  readonly reason?: string | undefined;
+}
+
+/** All that a fleet shares about one client: one small record, replaced as a whole. Instants are the store's. */
+export interface LedgerRecord {
+  /** Changes whenever the record had to begin anew. */
+  readonly epoch: string;
+  /** Grows with every swap. */
+  readonly sequence: number;
+  readonly bornAt: number;
+  /** The latest instant ever seen. */
+  readonly highWaterAt: number;
+  /** The newest 150, oldest first. */
+  readonly entries: readonly LedgerEntry[];
+  readonly condensed: readonly Condensed[];
+  readonly slots: readonly Slot[];
+  readonly failures?: Failures | undefined;
+  /** The token endpoint answered 429. */
+  readonly rateLimit?: { readonly count: number; readonly retryAt: number } | undefined;
+  /** Renewals caused by API 401s. */
+  readonly rejections: { readonly count: number; readonly retryAt: number };
+}
+
+/** A record with nothing in it. */
+export function newRecord(epoch: string, now: number): LedgerRecord {
+  return {
+    epoch,
+    sequence: 0,
+    bornAt: now,
+    highWaterAt: now,
+    entries: [],
+    condensed: [],
+    slots: [],
+    rejections: { count: 0, retryAt: 0 },
+  };
+}
+
+/** The slot of an audience and key; an empty one if there is none. */
+export function slotOf(record: LedgerRecord, audience: string, keyId: string): Slot {
+  return (
+    record.slots.find((slot) => slot.audience === audience && slot.keyId === keyId) ?? {
+      audience,
+      keyId,
+      generation: 0,
+      revoked: 0,
+      settled: 0,
+      renewAfter: 0,
+      unreadableUntil: 0,
+    }
+  );
+}
+
+/** The record with one slot replaced. */
+export function withSlot(record: LedgerRecord, slot: Slot): LedgerRecord {
+  const others = record.slots.filter((other) => other.audience !== slot.audience || other.keyId !== slot.keyId);
+  return { ...record, slots: [...others, slot] };
+}

@@ -1,0 +1,159 @@
+import { type Limits, leavesAt } from './limits.ts';
+import { type Condensed, detailed, type LedgerEntry, type LedgerRecord, newRecord, type Slot } from './record.ts';
+
+/** The record as this process saw it last. */
+export interface Seen {
+  readonly record: LedgerRecord;
+  /** The store's time then. */
+  readonly now: number;
+  /** How long ago that was, at least: a clock that stands still while the machine sleeps makes entries younger, never older. */
+  readonly elapsedMs: number;
+}
+
+/** A record that can be decided on, and what had to be done to it. */
+export interface Reconciled {
+  readonly record: LedgerRecord;
+  /** The ledger's time: the store's, but never before an instant it has named already. */
+  readonly now: number;
+  /** The store lost the record that this process knew, or went back to an older one. */
+  readonly lost: boolean;
+  /** Entries put back from memory. */
+  readonly restored: number;
+  /** By how much the store's clock had been ahead, if that was too far to be waited for. */
+  readonly clockBackMs: number;
+  /** Something was put right that the fleet should know: to be written before the record is used. */
+  readonly changed: boolean;
+}
+
+/** Makes the loaded record fit what this process knows, and drops what no longer counts. `epoch`: used if the record begins anew. */
+export function reconcile(
+  loaded: LedgerRecord | undefined,
+  seen: Seen | undefined,
+  now: number,
+  epoch: string,
+  limits: Limits,
+): Reconciled {
+  const lost = seen !== undefined && (loaded?.epoch !== seen.record.epoch || loaded.sequence < seen.record.sequence);
+  const merged = lost
+    ? merge(loaded, seen, now, epoch)
+    : { record: loaded ?? newRecord(epoch, now), restored: 0, changed: false };
+  const ahead = merged.record.highWaterAt - now;
+  const clockBackMs = ahead > limits.pendingMs ? ahead : 0;
+  const record = clockBackMs > 0 ? restamp(merged.record, now, epoch) : merged.record;
+  const ledgerNow = Math.max(record.highWaterAt, now);
+  return {
+    record: compact({ ...record, highWaterAt: ledgerNow }, ledgerNow, limits),
+    now: ledgerNow,
+    lost,
+    restored: merged.restored,
+    clockBackMs,
+    changed: merged.changed || clockBackMs > 0,
+  };
+}
+
+function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch: string) {
+  const older = seen.record;
+  const base = loaded ?? newRecord(epoch, now);
+  // An older state of the very record this process knew: what came after it is lost for everybody, so the record begins anew.
+  const regressed = loaded?.epoch === older.epoch;
+  const shiftMs = now - seen.now - seen.elapsedMs;
+  const shifted = <Part extends { at: number }>(part: Part) => ({
+    ...part,
+    at: Math.max(0, Math.ceil(part.at + shiftMs)),
+  });
+  const present = new Set(base.entries.map((entry) => entry.id));
+  const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
+  // Which entries were added up is forgotten: rather twice than not at all.
+  const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
+  const slots = mergeSlots(base.slots, older.slots);
+  const record: LedgerRecord = {
+    ...base,
+    epoch: regressed ? epoch : base.epoch,
+    bornAt: regressed ? now : base.bornAt,
+    sequence: Math.max(base.sequence, older.sequence),
+    entries: [...base.entries, ...entries].sort((a, b) => a.at - b.at),
+    condensed: [...base.condensed, ...condensed],
+    slots,
+    failures: base.failures ?? older.failures,
+    rateLimit: base.rateLimit ?? older.rateLimit,
+    rejections: base.rejections.count > 0 ? base.rejections : older.rejections,
+  };
+  const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
+  return { record, restored, changed: !loaded || regressed || restored > 0 || slots !== base.slots };
+}
+
+/** Both sides' slots; where both have one, the token of the later generation and whatever was reset. */
+function mergeSlots(base: readonly Slot[], older: readonly Slot[]): readonly Slot[] {
+  const keyOf = (slot: Slot) => `${slot.keyId} ${slot.audience}`;
+  const slots = new Map(base.map((slot) => [keyOf(slot), slot]));
+  let changed = false;
+  for (const memory of older) {
+    const present = slots.get(keyOf(memory));
+    const revoked = Math.max(present?.revoked ?? 0, memory.revoked);
+    const later = (memory.token?.generation ?? 0) > (present?.token?.generation ?? 0) ? memory.token : present?.token;
+    const token = later && later.generation > revoked ? later : undefined;
+    if (present && token?.id === present.token?.id && revoked === present.revoked) continue;
+    changed = true;
+    slots.set(keyOf(memory), {
+      ...(present ?? memory),
+      generation: Math.max(present?.generation ?? 0, memory.generation),
+      settled: Math.max(present?.settled ?? 0, memory.settled),
+      revoked,
+      token,
+    });
+  }
+  return changed ? [...slots.values()] : base;
+}
+
+/** The store's clock was far ahead and came back: everything counts from now on, in full. */
+function restamp(record: LedgerRecord, now: number, epoch: string): LedgerRecord {
+  return {
+    ...newRecord(epoch, now),
+    sequence: record.sequence,
+    entries: record.entries.map((entry) => ({ ...entry, at: now })),
+    condensed: record.condensed.map((bucket) => ({ ...bucket, at: now })),
+    // Tokens are kept: their expiry is wrong, but the API says so, whereas a new one costs.
+    slots: record.slots.map((slot) => ({
+      ...slot,
+      lease: undefined,
+      renewAfter: 0,
+      unreadableUntil: 0,
+      refused: undefined,
+    })),
+  };
+}
+
+/** Drops what no longer counts and adds up all but the newest entries. */
+export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
+  const live = (part: LedgerEntry | Condensed) => leavesAt(part, limits) > now;
+  const entries = record.entries.filter(live);
+  const surplus = entries.splice(0, Math.max(0, entries.length - detailed));
+  const added = surplus.map((entry) => ({ at: entry.at, pending: entry.pending, count: 1 }));
+  const audiences = new Set(entries.map((entry) => entry.audience));
+  const needed = (slot: Slot) =>
+    audiences.has(slot.audience) ||
+    (slot.token?.expiresAt ?? 0) > now ||
+    (slot.lease?.until ?? 0) > now ||
+    (slot.refused?.retryAt ?? 0) > now;
+  return {
+    ...record,
+    entries,
+    condensed: addUp([...record.condensed.filter(live), ...added], limits.windowMs / 96),
+    slots: record.slots.filter(needed),
+  };
+}
+
+/** One bucket for each kind and span of time. */
+function addUp(parts: readonly Condensed[], spanMs: number): Condensed[] {
+  const buckets = new Map<string, Condensed>();
+  for (const part of parts) {
+    const key = `${part.pending} ${Math.floor(part.at / spanMs)}`;
+    const bucket = buckets.get(key);
+    buckets.set(key, {
+      at: Math.max(part.at, bucket?.at ?? 0),
+      pending: part.pending,
+      count: part.count + (bucket?.count ?? 0),
+    });
+  }
+  return [...buckets.values()];
+}

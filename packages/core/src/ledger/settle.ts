@@ -1,0 +1,135 @@
+import { marginOf } from './decide.ts';
+import { ambiguousPauseMs, doubling, type Limits } from './limits.ts';
+import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** What became of a reserved token request. */
+export type Outcome =
+  /** A token arrived. */
+  | { readonly kind: 'issued'; readonly token: StoredToken }
+  /** Nothing was sent: this process was too slow. */
+  | { readonly kind: 'unsent' }
+  /** Surely no token was issued. */
+  | {
+      readonly kind: 'released';
+      readonly cause: 'unreachable' | 'misconfigured';
+      readonly status?: number | undefined;
+    }
+  | {
+      readonly kind: 'released';
+      readonly cause: 'credentials';
+      readonly status: number;
+      readonly oauthError?: string | undefined;
+    }
+  | { readonly kind: 'released'; readonly cause: 'rate_limited'; readonly retryAfterMs?: number | undefined }
+  /** A token may have been issued: as many as `charge`. */
+  | {
+      readonly kind: 'ambiguous';
+      readonly charge: 1 | 2;
+      readonly status?: number | undefined;
+      readonly reason?: string | undefined;
+    };
+
+/** The reservation that an {@link Outcome} belongs to. */
+export interface Reservation {
+  readonly entry: LedgerEntry;
+  readonly keyId: string;
+  readonly secretId: string;
+}
+
+/** Enters the outcome of a reservation. Expects a reconciled record; `now` is the ledger's time. */
+export function settle(
+  record: LedgerRecord,
+  now: number,
+  reservation: Reservation,
+  outcome: Outcome,
+  limits: Limits,
+): LedgerRecord {
+  const { entry, keyId } = reservation;
+  const found = slotOf(record, entry.audience, keyId);
+  // Whoever holds the lease now keeps it.
+  const slot = found.lease?.id === entry.id ? { ...found, lease: undefined } : found;
+  const others = record.entries.filter((other) => other.id !== entry.id);
+
+  switch (outcome.kind) {
+    case 'issued': {
+      // Stamped anew: the token was issued at some time between the reservation and now.
+      const at = Math.max(entry.at, now);
+      return {
+        ...withSlot(record, withToken(slot, outcome.token, entry.reason === 'refresh')),
+        entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
+        failures: undefined,
+        rateLimit: undefined,
+      };
+    }
+    case 'unsent':
+      return { ...withSlot(record, slot), entries: others };
+    case 'released':
+      return released({ ...record, entries: others }, slot, now, reservation, outcome);
+    case 'ambiguous': {
+      const ids = outcome.charge === 2 ? [entry.id, `${entry.id}+`] : [entry.id];
+      const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
+      const charged = { ...withSlot(record, slot), entries };
+      const count = record.failures?.count ?? 0;
+      const retryAt = Math.ceil(now + ambiguousPauseMs(charged, limits, count));
+      const { status, reason } = outcome;
+      return { ...charged, failures: { count: count + 1, retryAt, ambiguous: true, status, reason } };
+    }
+  }
+}
+
+function withToken(slot: Slot, token: StoredToken, ahead: boolean): Slot {
+  if (token.generation <= slot.revoked) return slot;
+  const present = slot.token;
+  const settled = Math.max(slot.settled, token.generation);
+  if (present && present.generation > token.generation) return { ...slot, settled };
+  // Renewed ahead of expiry, and yet it lives no longer: the endpoint hands out the same token, asking again soon is in vain.
+  const inVain = ahead && present !== undefined && token.expiresAt < present.expiresAt + token.lifetimeMs / 100;
+  const renewAfter = inVain ? Math.floor(token.expiresAt - marginOf(token.lifetimeMs)) : 0;
+  return { ...slot, settled, token, renewAfter, refused: undefined };
+}
+
+function released(
+  record: LedgerRecord,
+  slot: Slot,
+  now: number,
+  reservation: Reservation,
+  outcome: Outcome & { kind: 'released' },
+): LedgerRecord {
+  switch (outcome.cause) {
+    case 'credentials': {
+      const { secretId } = reservation;
+      const count = slot.refused?.secretId === secretId ? slot.refused.count : 0;
+      const retryAt = now + doubling(5 * minute, count, hour);
+      const { status, oauthError } = outcome;
+      return withSlot(record, { ...slot, refused: { secretId, count: count + 1, retryAt, status, oauthError } });
+    }
+    case 'rate_limited': {
+      const count = record.rateLimit?.count ?? 0;
+      const pauseMs = outcome.retryAfterMs ?? doubling(15 * minute, count, 4 * hour);
+      return { ...withSlot(record, slot), rateLimit: { count: count + 1, retryAt: now + pauseMs } };
+    }
+    default: {
+      const count = record.failures?.count ?? 0;
+      const pauseMs =
+        outcome.cause === 'unreachable' ? doubling(second, count, 5 * minute) : doubling(5 * minute, count, hour);
+      const failures = { count: count + 1, retryAt: now + pauseMs, ambiguous: false, status: outcome.status };
+      return { ...withSlot(record, slot), failures };
+    }
+  }
+}
+
+/** Marks all tokens of an audience as compromised, whichever key sealed them; for the given key up to `generation` at least. */
+export function revoke(record: LedgerRecord, audience: string, keyId: string, generation: number): LedgerRecord {
+  const own = slotOf(record, audience, keyId);
+  const known = withSlot(record, { ...own, generation: Math.max(own.generation, generation) });
+  const slots = known.slots.map((slot) =>
+    slot.audience === audience
+      ? { ...slot, revoked: slot.generation, token: undefined, lease: undefined, renewAfter: 0 }
+      : slot,
+  );
+  return { ...known, slots };
+}

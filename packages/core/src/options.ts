@@ -1,0 +1,212 @@
+import { type Clock, systemClock } from './clock.ts';
+import { type ConfigProblem, serviceAuthError } from './errors.ts';
+import { type Emit, emitter, type ServiceAuthEventListener } from './events.ts';
+import { fetchTransport } from './fetch-transport.ts';
+import { type Limits, limitsFor } from './ledger/limits.ts';
+import { memoryStore } from './memory-store.ts';
+import { randomId } from './seal.ts';
+import type { Store, StoreDurability } from './store.ts';
+import type { Transport } from './transport.ts';
+import { parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
+
+/** The agreement with the operator: at most `tokens` per client in any `windowMs`. */
+export interface IssuanceLimit {
+  /** 1 to 1,000,000. Default 150 (the service's interface, Limits). */
+  tokens?: number | undefined;
+  /** 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
+  windowMs?: number | undefined;
+  /**
+   * Tokens never spent, as insurance against a store that loses its record: 0 to `tokens` - 1.
+   * Default by the store's durability: a fifth of `tokens`, half of it for a `replicated` store.
+   */
+  reserve?: number | undefined;
+}
+
+/** Options of `createServiceAuth`. */
+export interface ServiceAuthOptions {
+  /** The address of the token-issuing host; tokens are requested from `{authUrl}/oauth/token`. https, or http on loopback. */
+  authUrl: string | URL;
+  /** The API's address: the only place the token may go, this origin under this path. Without it adapters send it nowhere. */
+  baseUrl?: string | URL | undefined;
+  /** Identifier of the API the token is for, from the service's settings. 1 to 512 characters. */
+  audience: string;
+  /** Client identifier, from the service's settings. 1 to 512 characters. */
+  clientId: string;
+  /** Client secret, 1 to 4,096 characters, or a function that fetches it, asked again for every token request. */
+  clientSecret: string | (() => string | Promise<string>);
+  issuanceLimit?: IssuanceLimit | undefined;
+  /** Where token and count are kept. Default `memoryStore()`: this process alone, forgotten at its end. */
+  store?: Store | undefined;
+  /** Sends the token request. Default `fetchTransport()`. */
+  transport?: Transport | undefined;
+  /** One token request, from connecting to the last byte of the answer: 1 to 300,000 ms. Default 30,000. */
+  timeoutMs?: number | undefined;
+  /** Key material for tokens at rest, at least 32 characters or bytes. Default: derived from the client secret. */
+  storeKey?: string | Uint8Array | undefined;
+  /** Allow http: for hosts other than loopback. Default false. */
+  allowInsecureHttp?: boolean | undefined;
+  /** Names this process in `getUsage().issuances`: 1 to 64 characters. Default: a random id. */
+  instance?: string | undefined;
+  onEvent?: ServiceAuthEventListener | undefined;
+  /** Time, for tests. Default: the system's clocks. */
+  clock?: Clock | undefined;
+}
+
+/** Options that were checked and completed. */
+export interface Settings {
+  readonly tokenUrl: string;
+  readonly covers: (url: string | URL) => boolean;
+  readonly audience: string;
+  readonly clientId: string;
+  readonly clientSecret: ServiceAuthOptions['clientSecret'];
+  readonly limits: Limits;
+  readonly store: Store;
+  readonly transport: Transport;
+  readonly timeoutMs: number;
+  readonly storeKey: string | Uint8Array | undefined;
+  readonly instance: string;
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
+const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
+  'authUrl',
+  'baseUrl',
+  'audience',
+  'clientId',
+  'clientSecret',
+  'issuanceLimit',
+  'store',
+  'transport',
+  'timeoutMs',
+  'storeKey',
+  'allowInsecureHttp',
+  'instance',
+  'onEvent',
+  'clock',
+]);
+
+/**
+ * Checks everything once and completes what is missing. Messages name options and never repeat values.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export function resolveOptions(given: ServiceAuthOptions): Settings {
+  const problems: ConfigProblem[] = [];
+  const report = (option: string, message: string | undefined) => {
+    if (message !== undefined) problems.push({ option, message });
+  };
+  // A copy without prototype: whatever was put on Object.prototype is no option.
+  const options: Partial<ServiceAuthOptions> = Object.assign(Object.create(null), given);
+  for (const name of Object.keys(options)) if (!names.has(name)) report(name, 'is not an option');
+
+  const insecure = options.allowInsecureHttp ?? false;
+  if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
+  const authUrl = parseAddress(options.authUrl, insecure === true);
+  if (typeof authUrl === 'string') report('authUrl', authUrl);
+  const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
+  if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
+
+  report('audience', problemOfText(options.audience, 512));
+  report('clientId', problemOfText(options.clientId, 512));
+  if (typeof options.clientSecret !== 'function') report('clientSecret', problemOfSecret(options.clientSecret));
+  if (options.instance !== undefined) report('instance', problemOfText(options.instance, 64));
+
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
+  const { storeKey } = options;
+  if (
+    storeKey !== undefined &&
+    !((typeof storeKey === 'string' || storeKey instanceof Uint8Array) && storeKey.length >= 32)
+  ) {
+    report('storeKey', 'must be a string or Uint8Array of at least 32 random characters or bytes');
+  }
+
+  const clock = options.clock ?? systemClock;
+  const store = options.store ?? memoryStore({ clock });
+  report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
+  report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
+  const durability = store?.durability;
+  if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {
+    report('store', "must have a durability of 'process', 'durable' or 'replicated'");
+  }
+  for (const name of ['transport', 'onEvent'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function') report(name, 'must be a function');
+  }
+  const limits = resolveLimits(options.issuanceLimit, durability, report);
+
+  if (problems.length > 0) throw configError(problems);
+  const audience = options.audience as string;
+  const instance = options.instance ?? randomId();
+  return {
+    tokenUrl: tokenEndpointOf(authUrl as URL),
+    covers: urlScope(baseUrl as URL | undefined),
+    audience,
+    clientId: options.clientId as string,
+    clientSecret: options.clientSecret as ServiceAuthOptions['clientSecret'],
+    limits,
+    store,
+    transport: options.transport ?? fetchTransport(),
+    timeoutMs,
+    storeKey,
+    instance,
+    emit: emitter(options.onEvent, { audience, instance }, clock),
+    clock,
+  };
+}
+
+function resolveLimits(
+  given: IssuanceLimit | undefined,
+  durability: StoreDurability,
+  report: (option: string, message: string | undefined) => void,
+): Limits {
+  if (given !== undefined && (typeof given !== 'object' || given === null)) {
+    report('issuanceLimit', 'must be an object such as { tokens: 150 }');
+    return limitsFor(150, 86_400_000, undefined, durability);
+  }
+  const limit: IssuanceLimit = Object.assign(Object.create(null), given);
+  for (const name of Object.keys(limit)) {
+    if (name !== 'tokens' && name !== 'windowMs' && name !== 'reserve')
+      report(`issuanceLimit.${name}`, 'is not an option');
+  }
+  const tokens = limit.tokens ?? 150;
+  const windowMs = limit.windowMs ?? 86_400_000;
+  const problem = problemOfInteger(tokens, 1, 1_000_000);
+  report('issuanceLimit.tokens', problem);
+  report('issuanceLimit.windowMs', problemOfInteger(windowMs, 1_000, 2_678_400_000));
+  if (limit.reserve !== undefined && !problem) {
+    report('issuanceLimit.reserve', problemOfInteger(limit.reserve, 0, tokens - 1));
+  }
+  return limitsFor(tokens, windowMs, limit.reserve, durability);
+}
+
+/** What is wrong with a client secret, whichever way it came. */
+export function problemOfSecret(value: unknown): string | undefined {
+  if (typeof value === 'string' && value.trim() !== value) {
+    return 'begins or ends with white space; a secret read from a file often ends with a line break: trim it';
+  }
+  return problemOfText(value, 4_096);
+}
+
+/** The error for a list of problems. */
+export function configError(problems: readonly ConfigProblem[]): Error {
+  const list = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
+  return serviceAuthError('ERR_CONFIG', `Wrong options: ${list}.`, { problems });
+}
+
+function problemOfText(value: unknown, longest: number): string | undefined {
+  if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
+  if (value.length > longest) return `must be at most ${longest} characters long`;
+  if (value.trim() !== value) return 'must not begin or end with white space';
+  return /[\p{Cc}\p{Cs}]/u.test(value) ? 'must not contain control characters or unpaired surrogates' : undefined;
+}
+
+function problemOfInteger(value: unknown, least: number, most: number): string | undefined {
+  const fits = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  return fits ? undefined : `must be an integer from ${least} to ${most}`;
+}
+
+function problemOfMethods(value: unknown, methods: readonly string[], what: string): string | undefined {
+  const object = (typeof value === 'object' || typeof value === 'function') && value !== null ? value : {};
+  const complete = methods.every((name) => typeof (object as Record<string, unknown>)[name] === 'function');
+  return complete ? undefined : `must be ${what}`;
+}

@@ -1,0 +1,36 @@
+import type { Clock } from './clock.ts';
+
+/** Waits for about `delayMs`: half to one and a half of it, so that the processes of a fleet do not act in step. */
+export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = () => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    };
+    const cancel = clock.setTimer(finish, Math.ceil(delayMs * (0.5 + Math.random())));
+    const abort = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Tries until an attempt returns something, waiting 10 ms to a second in between: for swaps that others got ahead of. */
+export async function untilDone<Result>(clock: Clock, attempt: () => Promise<Result | undefined>): Promise<Result> {
+  for (let delayMs = 10; ; delayMs = Math.min(1_000, delayMs * 1.6)) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+    await pause(clock, delayMs);
+  }
+}
+
+/** `promise`, unless `signal` aborts first. */
+export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

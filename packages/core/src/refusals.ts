@@ -1,0 +1,62 @@
+import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
+import type { Refused } from './ledger/decide.ts';
+import { type Limits, spent } from './ledger/limits.ts';
+import type { LedgerRecord, Slot } from './ledger/record.ts';
+import type { Outcome } from './ledger/settle.ts';
+
+/** What a failed request means for the next one: read from the record that it was entered in. */
+export function refusedAfter(outcome: Outcome, record: LedgerRecord, slot: Slot): Refused {
+  const cause =
+    outcome.kind === 'released' && outcome.cause !== 'unreachable' && outcome.cause !== 'misconfigured'
+      ? outcome.cause
+      : 'backoff';
+  const held = { credentials: slot.refused, rate_limited: record.rateLimit, backoff: record.failures }[cause];
+  return { cause, retryAt: held?.retryAt ?? 0 };
+}
+
+/** Turns what the record says about a refusal into the error that a caller gets. `retryAt`: by this machine's clock. */
+export function refusalError(
+  refused: Refused,
+  record: LedgerRecord,
+  slot: Slot,
+  limits: Limits,
+  retryAt: number,
+): ServiceAuthError {
+  const when = new Date(retryAt).toISOString();
+  switch (refused.cause) {
+    case 'credentials': {
+      const { status = 0, oauthError } = slot.refused ?? {};
+      const answer = oauthError ? `${status} ${oauthError}` : `${status}`;
+      const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at ${when}.`;
+      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { status, oauthError, retryAt });
+    }
+    case 'rate_limited': {
+      const message = `The token endpoint answered 429. The whole fleet holds off until ${when}.`;
+      return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
+    }
+    case 'backoff':
+      return backoffError(record, retryAt, when);
+    default: {
+      const { limit, usable } = limits;
+      const { used } = spent(record);
+      const message = `The budget is spent: ${used} of ${usable} usable tokens (limit ${limit}) count in this window. No request was sent; there is room again at ${when}. getUsage() tells who spent them.`;
+      return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used });
+    }
+  }
+}
+
+function backoffError({ failures }: LedgerRecord, retryAt: number, when: string): ServiceAuthError {
+  if (!failures) {
+    const message = `The stored token cannot be opened with this key, and was replaced moments ago. The next replacement is possible at ${when}.`;
+    return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
+  }
+  const { status, ambiguous, reason } = failures;
+  if (reason !== undefined) {
+    const message = `The token endpoint's answer is no usable bearer token (${reason}). A token was counted; the next attempt is possible at ${when}.`;
+    return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
+  }
+  const cause = status === undefined ? 'could not be reached or did not answer' : `answered ${status}`;
+  const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
+  const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status, ambiguous, retryAt });
+}

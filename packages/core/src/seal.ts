@@ -1,0 +1,97 @@
+/** Keys derived from the client secret, or from `storeKey`. */
+export interface SealingKey {
+  /** Tells which key sealed a token; says nothing about the key. */
+  readonly id: string;
+  /** Tells one client secret from another; says nothing about either. */
+  readonly secretId: string;
+  /** Encrypts and authenticates `text`, bound to `context`. */
+  seal(text: string, context: readonly string[]): Promise<string>;
+  /** What was sealed with this key and the same context; undefined when anything differs. */
+  open(sealed: string, context: readonly string[]): Promise<string | undefined>;
+}
+
+const encoder = new TextEncoder();
+const nonceLength = 12;
+
+/** Joins parts so that no two lists of parts give the same bytes: each is preceded by its length. */
+export function joined(parts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const encoded = parts.map((part) => encoder.encode(part));
+  const bytes = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));
+  let offset = 0;
+  for (const part of encoded) {
+    new DataView(bytes.buffer).setUint32(offset, part.length);
+    bytes.set(part, offset + 4);
+    offset += 4 + part.length;
+  }
+  return bytes;
+}
+
+/** Derives the keys of one client (HKDF-SHA-256, RFC 5869), for AES-256-GCM with the full tag. */
+export async function sealingKey(
+  secret: string,
+  storeKey: string | Uint8Array | undefined,
+  clientId: string,
+): Promise<SealingKey> {
+  const { subtle } = crypto;
+  const material = async (bytes: Uint8Array<ArrayBuffer>) =>
+    subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey']);
+  const algorithm = (purpose: string) => ({
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: new Uint8Array(0),
+    info: joined(['service-auth', purpose, clientId]),
+  });
+  const idOf = async (source: CryptoKey, purpose: string) =>
+    toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
+
+  const secretMaterial = await material(encoder.encode(secret));
+  const keyBytes = typeof storeKey === 'string' ? encoder.encode(storeKey) : storeKey && new Uint8Array(storeKey);
+  const keyMaterial = keyBytes ? await material(keyBytes) : secretMaterial;
+  const aes = { name: 'AES-GCM', length: 256 };
+  const key = await subtle.deriveKey(algorithm('seal'), keyMaterial, aes, false, ['encrypt', 'decrypt']);
+
+  return {
+    id: await idOf(keyMaterial, 'key id'),
+    secretId: await idOf(secretMaterial, 'secret id'),
+    async seal(text, context) {
+      const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
+      const additionalData = joined(context);
+      const sealed = await subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, encoder.encode(text));
+      return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
+    },
+    async open(sealed, context) {
+      try {
+        const bytes = fromBase64Url(sealed);
+        const iv = bytes.subarray(0, nonceLength);
+        const parameters = { name: 'AES-GCM', iv, additionalData: joined(context) };
+        return new TextDecoder().decode(await subtle.decrypt(parameters, key, bytes.subarray(nonceLength)));
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** The key of a client's record: the same for every spelling of the token endpoint's address, and no name of anything. */
+export async function recordKey(tokenUrl: string, clientId: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', joined(['service-auth 1', tokenUrl, clientId]));
+  return Array.from(new Uint8Array(digest, 0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A random id: 72 bits, safe in URLs, file names and logs. */
+export function randomId(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(9)));
+}
+
+// Both lengths used are multiples of three, so neither part is padded and the parts can be joined and told apart.
+function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,148 @@
+import type { Clock } from './clock.ts';
+import { serviceAuthError } from './errors.ts';
+import { decodeRecord, encodeRecord } from './ledger/codec.ts';
+import type { LedgerRecord } from './ledger/record.ts';
+import { reconcile, type Seen } from './ledger/repair.ts';
+import type { Settings } from './options.ts';
+import { randomId, recordKey } from './seal.ts';
+import type { StoreCallOptions, StoreSnapshot } from './store.ts';
+
+/** The record at one moment. */
+export interface View {
+  readonly record: LedgerRecord;
+  /** The ledger's time. */
+  readonly now: number;
+  /** This machine's monotonic time just before the store was asked: `now` was then, or later. */
+  readonly readAt: number;
+  readonly version: string | undefined;
+}
+
+/** The record of one client in its store. */
+export interface SharedLedger {
+  /** @throws `ERR_STORE`, `ERR_STORE_INTEGRITY` */
+  load(): Promise<View>;
+  /**
+   * Replaces what `view` showed. Undefined: it has changed, or nobody knows whether it was replaced; load again.
+   * @throws `ERR_STORE` when writing keeps failing
+   */
+  swap(view: View, record: LedgerRecord): Promise<View | undefined>;
+}
+
+/** The ledger's time at this moment, or a little later: what passed here since it was read is added. */
+export function ledgerNow(view: View, clock: Clock): number {
+  return view.now + Math.ceil(clock.monotonic() - view.readAt);
+}
+
+/** An instant of the ledger by this machine's wall clock. */
+export function toLocalTime(at: number, view: View, clock: Clock): number {
+  return clock.now() + Math.round(at - ledgerNow(view, clock));
+}
+
+const storeTimeoutMs = 2_000;
+const tolerableMs = 600_000;
+
+/** Reads and replaces the record, repairs it from memory where the store lost it, and bounds every call in time. */
+export function createSharedLedger(settings: Settings): SharedLedger {
+  const { store, clock, limits, emit } = settings;
+  let key: Promise<string> | undefined;
+  let seen: { record: LedgerRecord; now: number; at: number } | undefined;
+  let failing = false;
+  let failedSwaps = 0;
+
+  async function call<Result>(
+    operation: 'load' | 'swap',
+    run: (key: string, options: StoreCallOptions) => Promise<Result>,
+  ): Promise<Result> {
+    key ??= recordKey(settings.tokenUrl, settings.clientId);
+    const controller = new AbortController();
+    let cancelTimer = () => {};
+    const deadline = new Promise<never>((_, reject) => {
+      cancelTimer = clock.setTimer(() => {
+        reject(new DOMException('no answer within 2 seconds', 'TimeoutError'));
+        controller.abort();
+      }, storeTimeoutMs);
+    });
+    try {
+      const result = await Promise.race([run(await key, { signal: controller.signal }), deadline]);
+      if (failing) emit('store_recovered', {});
+      failing = false;
+      return result;
+    } catch (error) {
+      failing = true;
+      const what = describe(error);
+      emit('store_failed', { operation, error: what });
+      const verb = operation === 'load' ? 'read' : 'written';
+      const message = `The store could not be ${verb} (${what}), and no valid token is in memory. Check the store and try again.`;
+      throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  async function load(): Promise<View> {
+    for (;;) {
+      const readAt = clock.monotonic();
+      const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)));
+      const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
+      if (typeof loaded === 'string') throw integrityError(loaded);
+      const before: Seen | undefined = seen && { ...seen, elapsedMs: clock.monotonic() - seen.at };
+      const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
+      if (found.lost) emit('ledger_lost', { restored: found.restored });
+      const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
+      const anomalyMs = Math.max(found.clockBackMs, backMs);
+      if (anomalyMs > tolerableMs) emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
+
+      const view = { record, now, readAt, version: snapshot.version };
+      if (!found.changed) {
+        if (loaded) seen = { record, now: snapshot.now, at: clock.monotonic() };
+        return view;
+      }
+      const written = await swap(view, record);
+      if (written) return written;
+    }
+  }
+
+  async function swap(view: View, record: LedgerRecord): Promise<View | undefined> {
+    const version = randomId();
+    const next = { ...record, sequence: view.record.sequence + 1 };
+    const change = { expected: view.version, version, record: encodeRecord(next) };
+    const readAt = clock.monotonic();
+    try {
+      const result = await call('swap', (key, options) => store.swap(key, change, options));
+      failedSwaps = 0;
+      if (!result.swapped) return undefined;
+      seen = { record: next, now: result.now, at: clock.monotonic() };
+      return { record: next, now: Math.max(next.highWaterAt, result.now), readAt, version };
+    } catch (error) {
+      // Once is looked into by loading again; a store that can be read but not written would keep us busy for ever.
+      failedSwaps += 1;
+      if (failedSwaps > 1) throw error;
+      return undefined;
+    }
+  }
+
+  return { load, swap };
+}
+
+function checked(snapshot: StoreSnapshot): StoreSnapshot {
+  const { record, version, now } = snapshot;
+  const present = typeof record === 'string' && typeof version === 'string';
+  const absent = record === undefined && version === undefined;
+  if (!(present || absent) || !Number.isFinite(now)) throw new TypeError('not a snapshot');
+  return { ...snapshot, now: Math.floor(now) };
+}
+
+function integrityError(problem: 'damaged' | 'unknown version'): Error {
+  const message =
+    problem === 'damaged'
+      ? 'The stored record is damaged. It was left as it is; restore it, or delete it when no token was issued for a day.'
+      : 'The stored record was written by a newer version of Service Auth. Update this process; the record was left as it is.';
+  return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
+}
+
+/** Name and code of a foreign error. Its message may contain anything, addresses with passwords included. */
+function describe(error: unknown): string {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  const safe = [name, code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
+  return safe.join(' ') || 'unknown error';
+}

@@ -1,0 +1,123 @@
+import type { Clock } from './clock.ts';
+import { isServiceAuthError } from './errors.ts';
+import { longestBody } from './fetch-transport.ts';
+import type { Outcome } from './ledger/settle.ts';
+import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
+import type { Transport, TransportResponse } from './transport.ts';
+
+/** What the token request says (the service's interface, token request body). */
+export interface Credentials {
+  readonly audience: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** A token, or what the attempt counts as. */
+export type TokenRequestResult =
+  | { readonly kind: 'token'; readonly token: IssuedToken }
+  | Exclude<Outcome, { kind: 'issued' }>;
+
+const second = 1_000;
+
+/**
+ * Codes of errors that come before the first byte of a request is written: nothing was issued.
+ * Node's system and TLS errors, undici's connect errors, Bun's names.
+ */
+const unsentCodes =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_[A-Z]+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_[A-Z_]+|HOSTNAME_MISMATCH|ConnectionRefused)$/;
+
+/** Sends the token request once and says what the answer, or its absence, means for the ledger. Never rejects. */
+export async function requestToken(
+  url: string,
+  credentials: Credentials,
+  transport: Transport,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<TokenRequestResult> {
+  const controller = new AbortController();
+  let cancelTimer = () => {};
+  // The deadline holds for transports that ignore their signal, too.
+  const deadline = new Promise<'timeout'>((resolve) => {
+    cancelTimer = clock.setTimer(() => {
+      resolve('timeout');
+      controller.abort();
+    }, timeoutMs);
+  });
+  try {
+    const request = {
+      url,
+      method: 'POST' as const,
+      headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
+      body: bodyOf(credentials),
+      signal: controller.signal,
+    };
+    const response = await Promise.race([transport(request), deadline]);
+    return response === 'timeout' ? { kind: 'ambiguous', charge: 1 } : interpret(response, clock);
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    cancelTimer();
+  }
+}
+
+function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
+  // Without a prototype, so that no toJSON put on Object.prototype can replace or read it.
+  const body = Object.assign(Object.create(null), {
+    audience,
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+  return JSON.stringify(body);
+}
+
+/** The meaning of every answer. What may have issued a token counts as if it had. */
+function interpret(response: TransportResponse, clock: Clock): TokenRequestResult {
+  const { status, body } = response;
+  if (status >= 200 && status < 300) {
+    if (body.length > longestBody) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
+    const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '');
+    return typeof token === 'string'
+      ? { kind: 'ambiguous', charge: 1, status, reason: token }
+      : { kind: 'token', token };
+  }
+  if (status === 400 || status === 401 || status === 403) {
+    return { kind: 'released', cause: 'credentials', status, oauthError: readOAuthError(body.slice(0, longestBody)) };
+  }
+  if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
+  // fetch sends a request again when it is answered 421, so two may have arrived.
+  if (status === 421) return { kind: 'ambiguous', charge: 2, status };
+  // Timeouts, "too early" and everything a gateway may say after the request went through.
+  if (status === 408 || status === 425 || status >= 500 || status < 300)
+    return { kind: 'ambiguous', charge: 1, status };
+  return { kind: 'released', cause: 'misconfigured', status };
+}
+
+function failureOf(error: unknown): TokenRequestResult {
+  if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
+    return { kind: 'ambiguous', charge: 1, reason: error.reason };
+  }
+  const unsent = [error, (error as { cause?: unknown } | undefined)?.cause].some((candidate) => {
+    const code = (candidate as { code?: unknown } | null | undefined)?.code;
+    return typeof code === 'string' && unsentCodes.test(code);
+  });
+  return unsent ? { kind: 'released', cause: 'unreachable' } : { kind: 'ambiguous', charge: 1 };
+}
+
+/** Retry-After (RFC 9110 section 10.2.3) between a second and 25 hours; undefined when it is unusable. */
+function retryAfterMs(response: TransportResponse, clock: Clock): number | undefined {
+  const value = headerOf(response, 'retry-after')?.trim() ?? '';
+  let milliseconds = /^\d{1,15}$/.test(value) ? Number(value) * second : Number.NaN;
+  if (/^[A-Z][a-z]{2}, /.test(value)) {
+    // A date is compared with the server's own clock where it is known.
+    const date = Date.parse(headerOf(response, 'date') ?? '');
+    milliseconds = Date.parse(value) - (Number.isNaN(date) ? clock.now() : date);
+  }
+  return Number.isNaN(milliseconds) ? undefined : Math.min(90_000 * second, Math.max(second, milliseconds));
+}
+
+function headerOf({ headers }: TransportResponse, name: string): string | undefined {
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
+  const value = (headers as Record<string, string | string[] | undefined>)[name];
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,82 @@
+import type { TokenResponseReason } from './errors.ts';
+import type { TokenResponseWarning } from './events.ts';
+
+/** A token as the token endpoint sent it. */
+export interface IssuedToken {
+  readonly value: string;
+  /** Counted from before the request was sent. */
+  readonly lifetimeMs: number;
+  readonly warnings: readonly TokenResponseWarning[];
+}
+
+const day = 86_400;
+const longestLifetime = 7 * day;
+// RFC 6750 section 2.1: anything else could not be sent in a header, or would change it.
+const bearer = /^[A-Za-z0-9\-._~+/]+=*$/;
+const longestToken = 16_384;
+
+/** Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). */
+export function readTokenResponse(body: string, contentType: string): IssuedToken | TokenResponseReason {
+  const json = body.replace(/^\uFEFF/, '').trim();
+  if (json === '') return 'empty';
+  const response = parseObject(json);
+  if (!response) return 'not_json';
+
+  const value = own(response, 'access_token');
+  if (typeof value !== 'string' || value.length > longestToken || !bearer.test(value)) return 'access_token';
+
+  const warnings: TokenResponseWarning[] = [];
+  const type = own(response, 'token_type');
+  if (type === undefined) warnings.push('token_type_missing');
+  else if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') return 'token_type';
+  if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) warnings.push('content_type');
+
+  const stated = seconds(own(response, 'expires_in'));
+  if (stated !== undefined && stated < 1) return 'expires_in';
+  const claimed = lifetimeOfJwt(value);
+  if (stated === undefined && claimed === undefined) warnings.push('lifetime_assumed');
+  const lifetime = Math.min(stated ?? claimed ?? 3_600, claimed ?? longestLifetime, longestLifetime);
+  if ((stated ?? 0) > longestLifetime) warnings.push('lifetime_clamped');
+  if (lifetime < 120) warnings.push('lifetime_short');
+  return { value, lifetimeMs: lifetime * 1_000, warnings };
+}
+
+/** Whole seconds, also as a string of digits; undefined when it says nothing. Zero and less stay what they are. */
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
+}
+
+/** `exp - iat`, if both are there and make sense. The difference alone: no clock of ours is compared with the issuer's. */
+function lifetimeOfJwt(token: string): number | undefined {
+  const payload = token.split('.', 3)[1];
+  if (payload === undefined) return undefined;
+  try {
+    const claims = parseObject(atob(payload.replace(/-/g, '+').replace(/_/g, '/')));
+    const lifetime = Number(claims && own(claims, 'exp')) - Number(claims && own(claims, 'iat'));
+    return lifetime >= 60 && lifetime <= longestLifetime ? Math.floor(lifetime) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The `error` code of an error response (RFC 6749 section 5.2), if it looks like one. Nothing else of it is worth the risk of repeating it. */
+export function readOAuthError(body: string): string | undefined {
+  const response = parseObject(body);
+  const error = response && own(response, 'error');
+  return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : undefined;
+}
+
+function parseObject(json: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Never a property of a polluted prototype. */
+function own(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+}
