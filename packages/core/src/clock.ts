@@ -11,6 +11,22 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, options?: { background?: boolean }): () => void;
 }
 
+/** A moment on both clocks of this machine. */
+export interface Instant {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+/** This moment. */
+export function instantOf(clock: Clock): Instant {
+  return { monotonic: clock.monotonic(), wall: clock.now() };
+}
+
+/** How long ago a moment was, by whichever clock says longer: one stands still while the machine sleeps, the other may be set. For decisions in which too long is harmless. */
+export function longestSince({ monotonic, wall }: Instant, clock: Clock): number {
+  return Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+}
+
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -29,11 +29,12 @@ export function createServiceAuthFromEnv(
     audience: read(variables.audience),
     clientId: read(variables.clientId),
     clientSecret: read(variables.clientSecret),
-    issuanceLimit:
-      tokens === undefined ? undefined : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN },
   };
+  const fromVariable = tokens === undefined ? {} : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN };
+  // Setting a window in code must not bring back the default number of tokens.
+  const issuanceLimit = { ...fromVariable, ...overrides.issuanceLimit };
   try {
-    return createServiceAuth({ ...fromEnv, ...overrides } as ServiceAuthOptions);
+    return createServiceAuth({ ...fromEnv, ...overrides, issuanceLimit } as ServiceAuthOptions);
   } catch (error) {
     if (!isServiceAuthError(error) || error.code !== 'ERR_CONFIG') throw error;
     throw configError(error.problems.map((problem) => named(problem, overrides, read)));
@@ -46,7 +47,8 @@ function named(
   read: (name: string) => string | undefined,
 ): ConfigProblem {
   const { option, message } = problem;
-  if (!Object.hasOwn(variables, option) || Object.hasOwn(overrides, option.split('.', 1)[0] ?? '')) return problem;
+  const overridden = Object.hasOwn(overrides, option) || Object.hasOwn(overrides.issuanceLimit ?? {}, 'tokens');
+  if (!Object.hasOwn(variables, option) || overridden) return problem;
   const variable = variables[option as keyof typeof variables];
   return { option: variable, message: read(variable) === undefined ? 'is not set' : message };
 }

@@ -18,7 +18,9 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     const response = await send(url, { method, headers, body, signal, redirect: 'manual' });
     // A browser hides what a redirect was.
     const status = response.type === 'opaqueredirect' ? 302 : response.status;
-    return { status, headers: response.headers, body: await readBody(response) };
+    const text = readBody(response);
+    // Without success the status alone says that no token was issued: a giant error page changes nothing.
+    return { status, headers: response.headers, body: response.ok ? await text : await text.catch(() => '') };
   };
 }
 

@@ -1,5 +1,5 @@
 import type { AccessToken } from './access-token.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, type Instant, instantOf } from './clock.ts';
 import type { Grant } from './issuer.ts';
 
 /** The token in memory, and what is known of it. Instants without further name are monotonic. */
@@ -9,9 +9,11 @@ export interface HeldToken extends Grant {
   /** From when a renewal is due: 80 to 90 % of its life, drawn once. */
   readonly renewAt: number;
   /** Both clocks when it was obtained: if they have drifted apart, the machine slept or the wall clock was set. */
-  readonly obtainedAt: { readonly monotonic: number; readonly wall: number };
+  readonly obtainedAt: Instant;
   /** The API answered 401 to it, and another one has not been looked for yet. */
   rejected: boolean;
+  /** Sleep of up to this length needs no further report. */
+  reportedSleepMs: number;
 }
 
 const minute = 60_000;
@@ -27,8 +29,9 @@ export function holdToken(grant: Grant, clock: Clock): HeldToken {
     ...grant,
     promise: Promise.resolve(token),
     renewAt: usableUntil - aheadMs,
-    obtainedAt: { monotonic: clock.monotonic(), wall: clock.now() },
+    obtainedAt: instantOf(clock),
     rejected: false,
+    reportedSleepMs: 0,
   };
 }
 

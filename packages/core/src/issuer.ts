@@ -1,5 +1,6 @@
 import { type AccessToken, createAccessToken } from './access-token.ts';
 import { type CurrentSecret, clientSecretSource } from './client-secret.ts';
+import { type Instant, instantOf, longestSince } from './clock.ts';
 import { type ServiceAuthError, serviceAuthError } from './errors.ts';
 import type { IssuanceReason } from './events.ts';
 import { type Ask, decide, marginOf, type Refused } from './ledger/decide.ts';
@@ -18,8 +19,6 @@ import type { IssuedToken } from './token-response.ts';
 /** A token, and until when it may be handed out by this machine's monotonic clock: its expiry less the margin. */
 export interface Grant {
   readonly token: AccessToken;
-  /** Which key sealed it, and its generation among the tokens of that key. */
-  readonly keyId: string;
   readonly generation: number;
   /** Another process had it issued. */
   readonly adopted: boolean;
@@ -36,6 +35,8 @@ export interface Want {
   readonly unusable: readonly string[];
   /** False: only look whether the fleet has something newer. */
   readonly mayIssue: boolean;
+  /** Told when the record was read. */
+  readonly onLook: (at: Instant) => void;
 }
 
 /** What it got. `keep`: the held token; ask for another one after `retryAt` (monotonic). `drop`: the held token was reset. */
@@ -48,8 +49,8 @@ export type Got =
 export interface Issuer {
   /** Rejects with whatever `getToken` rejects with. */
   acquire(want: Want, signal: AbortSignal): Promise<Got>;
-  /** Tells the fleet that all tokens of this audience are compromised. Returns up to which generation of the present key. */
-  reset(held: Grant | undefined): Promise<{ keyId: string; generation: number }>;
+  /** Tells the fleet that all tokens of this audience are compromised. Returns up to which generation. */
+  reset(held: Grant | undefined): Promise<number>;
 }
 
 interface Attempt {
@@ -68,10 +69,10 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
   const leaseMs = timeoutMs + leaseSlackMs;
   const settlement = createSettlement(settings, ledger);
-  const currentSecret = clientSecretSource(settings);
+  const secrets = clientSecretSource(settings);
 
   async function acquire(want: Want, signal: AbortSignal): Promise<Got> {
-    const secret = await currentSecret();
+    const secret = await (want.mayIssue ? secrets.ask() : secrets.last());
     const { id: keyId, secretId } = secret.key;
     const held = want.held && { id: want.held.token.id, generation: want.held.generation };
     const { reason, unusable, mayIssue } = want;
@@ -94,8 +95,9 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
       signal.throwIfAborted();
       await settlement.enterLeftovers();
-      const begunAt = { monotonic: clock.monotonic(), wall: clock.now() };
+      const begunAt = instantOf(clock);
       let view = await ledger.load();
+      want.onLook(view.readAt);
       let decision = decide(view.record, view.now, ask, limits);
       if (decision.kind === 'issue') {
         const swapped = await ledger.swap(view, decision.record);
@@ -114,8 +116,8 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
         case 'admitted': {
           const { entry, generation } = decision;
           const attempt = { want, secret, entry, generation, view };
-          // The wall clock only makes this stricter: a machine that slept since it was admitted must not send.
-          const lateMs = Math.max(clock.monotonic() - begunAt.monotonic, clock.now() - begunAt.wall);
+          // A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter.
+          const lateMs = Math.max(longestSince(begunAt, clock), view.now - entry.at + longestSince(view.readAt, clock));
           const got = lateMs > sendWithinMs ? await withdraw(attempt) : await send(attempt);
           if (got) return got;
           ask = { ...ask, id: randomId() };
@@ -124,7 +126,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
         case 'keep': {
           const { refused, retryAt } = decision;
           if (refused?.cause === 'limit') reportRefusal(reason, refused, view);
-          return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, retryAt - view.now) };
+          return keepUntil(retryAt, view);
         }
         case 'drop':
           return { kind: 'drop' };
@@ -143,7 +145,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
   async function send({ want, secret, entry, generation, view }: Attempt): Promise<Got | undefined> {
-    const sentAt = { monotonic: clock.monotonic(), wall: clock.now() };
+    const sentAt = instantOf(clock);
     const credentials = { audience, clientId, clientSecret: secret.value };
     const result = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
     const { id: keyId, secretId } = secret.key;
@@ -156,8 +158,12 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
       const token = { id: entry.id, generation, expiresAt, lifetimeMs, sealed };
       const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
       const { used } = spent(settled.record);
-      const grant = issuedGrant({ entry, generation, secret }, result.token, sentAt, used);
-      return slotOf(settled.record, audience, keyId).revoked < generation ? { kind: 'token', grant } : undefined;
+      const grant = issuedGrant(entry, generation, result.token, sentAt, used);
+      const slot = slotOf(settled.record, audience, keyId);
+      if (slot.revoked >= generation) return undefined;
+      // It would end before the one it was to replace.
+      const inVain = want.reason === 'refresh' && slot.token?.id === want.held?.token.id;
+      return inVain ? keepUntil(slot.renewAfter, settled) : { kind: 'token', grant };
     }
     const settled = await settlement.enter(reservation, result, view);
     const refused = refusedAfter(result, settled.record, slotOf(settled.record, audience, keyId));
@@ -166,7 +172,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
     const status = 'status' in result ? result.status : undefined;
     emit('token_request_failed', { code, status, ambiguous: result.kind === 'ambiguous', retryAt });
     if (!want.held || want.reason === 'cold' || want.reason === 'expired') throw error;
-    return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, refused.retryAt - settled.now) };
+    return keepUntil(refused.retryAt, settled);
   }
 
   async function withdraw({ secret, entry, view }: Attempt): Promise<undefined> {
@@ -175,16 +181,17 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
   }
 
   function issuedGrant(
-    { entry: { id, reason }, generation, secret }: Pick<Attempt, 'entry' | 'generation' | 'secret'>,
+    { id, reason }: LedgerEntry,
+    generation: number,
     { value, lifetimeMs, warnings }: IssuedToken,
-    sentAt: { monotonic: number; wall: number },
+    sentAt: Instant,
     used: number,
   ): Grant {
     const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
     const { expiresAt } = token;
     emit('token_issued', { reason, tokenId: id, expiresAt, used, usable: limits.usable, warnings });
     const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
-    return { token, keyId: secret.key.id, generation, adopted: false, lifetimeMs, usableUntil };
+    return { token, generation, adopted: false, lifetimeMs, usableUntil };
   }
 
   async function opened(stored: StoredToken, view: View, { key }: CurrentSecret): Promise<Grant | undefined> {
@@ -193,18 +200,22 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
     if (value === undefined) return undefined;
     const localExpiry = toLocalTime(expiresAt, view, clock);
     const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
-    const usableUntil = view.readAt + expiresAt - view.now - marginOf(lifetimeMs);
-    return { token, keyId: key.id, generation, adopted: true, lifetimeMs, usableUntil };
+    const usableUntil = view.readAt.monotonic + expiresAt - view.now - marginOf(lifetimeMs);
+    return { token, generation, adopted: true, lifetimeMs, usableUntil };
   }
 
-  async function reset(held: Grant | undefined): Promise<{ keyId: string; generation: number }> {
-    const { key } = await currentSecret();
-    const least = held?.keyId === key.id ? held.generation : 0;
+  async function reset(held: Grant | undefined): Promise<number> {
+    const { key } = await secrets.last();
     const { record } = await untilDone(clock, async () => {
       const view = await ledger.load();
-      return ledger.swap(view, revoke(view.record, audience, key.id, least));
+      return ledger.swap(view, revoke(view.record, audience, key.id, held?.generation ?? 0));
     });
-    return { keyId: key.id, generation: slotOf(record, audience, key.id).revoked };
+    return slotOf(record, audience, key.id).revoked;
+  }
+
+  /** An instant of the ledger from which another token may be had. */
+  function keepUntil(at: number, view: View): Got {
+    return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, at - view.now) };
   }
 
   function contextOf(id: string, generation: number, expiresAt: number): string[] {

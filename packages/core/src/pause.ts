@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts';
 /** Waits for about `delayMs`: half to one and a half of it, so that the processes of a fleet do not act in step. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    // Nobody is told of an abort that has already been.
+    if (signal?.aborted) return reject(signal.reason);
     const finish = () => {
       signal?.removeEventListener('abort', abort);
       resolve();
@@ -28,9 +30,34 @@ export async function untilDone<Result>(clock: Clock, attempt: () => Promise<Res
 /** `promise`, unless `signal` aborts first. */
 export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return promise;
+  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** What {@link within} resolves with when time ran out. */
+export const timedOut: unique symbol = Symbol('timed out');
+
+/** What `run` resolves with, but no later than after `timeoutMs`: then its signal aborts, and whatever becomes of it is ignored. */
+export async function within<Result>(
+  timeoutMs: number,
+  clock: Clock,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | typeof timedOut> {
+  const controller = new AbortController();
+  let cancel = () => {};
+  const deadline = new Promise<typeof timedOut>((resolve) => {
+    cancel = clock.setTimer(() => {
+      resolve(timedOut);
+      controller.abort();
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([run(controller.signal), deadline]);
+  } finally {
+    cancel();
+  }
 }

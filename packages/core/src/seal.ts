@@ -73,7 +73,7 @@ export async function sealingKey(
 }
 
 /** The key of a client's record: the same for every spelling of the token endpoint's address, and no name of anything. */
-export async function recordKey(tokenUrl: string, clientId: string): Promise<string> {
+export async function recordKeyOf(tokenUrl: string, clientId: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', joined(['service-auth 1', tokenUrl, clientId]));
   return Array.from(new Uint8Array(digest, 0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

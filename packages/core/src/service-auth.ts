@@ -1,35 +1,14 @@
 import type { AccessToken } from './access-token.ts';
+import { type Instant, instantOf, longestSince } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
+import { type Flight, takeOff } from './flight.ts';
 import { type HeldToken, holdToken, isAlive, sleptMs } from './held-token.ts';
 import { createIssuer, type Grant, type Want } from './issuer.ts';
 import { resolveOptions, type ServiceAuthOptions } from './options.ts';
-import { raced } from './pause.ts';
+import { raced, within } from './pause.ts';
 import { createSharedLedger } from './shared-ledger.ts';
+import type { GetTokenOptions, TokenSource } from './token-source.ts';
 import { type Usage, usageOf } from './usage.ts';
-
-/** Options of {@link TokenSource.getToken}. */
-export interface GetTokenOptions {
-  /** Ends this caller's wait, and nobody else's: rejects with the signal's `reason`. */
-  signal?: AbortSignal | undefined;
-}
-
-/** What an HTTP adapter needs of a {@link ServiceAuth}. */
-export interface TokenSource {
-  /** Whether the token may be sent to `url` (absolute): its origin and path lie within `baseUrl`. Always false without `baseUrl`. */
-  covers(url: string | URL): boolean;
-  /**
-   * A token with at least 60 seconds of life left (a tenth of its lifetime, if that is less).
-   * @throws any of the errors in `docs/errors.md`; the reason of `signal` when that aborts
-   */
-  getToken(options?: GetTokenOptions): Promise<AccessToken>;
-  /** The token that `getToken()` would return without asking anybody; undefined if it would have to ask. No I/O. */
-  peekToken(): AccessToken | undefined;
-  /**
-   * The API answered 401 to `token`. The next `getToken()` returns a newer token of the fleet if there is one, or has one issued if the spacing
-   * of such renewals allows it (1, 2, 4 … 60 minutes, fleet-wide), or else returns the same token again. Never rejects.
-   */
-  invalidate(token: AccessToken): Promise<void>;
-}
 
 /** A client of the service: one audience, one client id, one budget. */
 export interface ServiceAuth extends TokenSource {
@@ -50,11 +29,12 @@ export interface ServiceAuth extends TokenSource {
 }
 
 const second = 1_000;
+const minute = 60 * second;
 /** The record is read again this long after the last time, while callers go on … */
 const lookAgainMs = 25 * second;
-/** … but before a token is handed out that was not looked up for so long: whatever was reset is dropped in the whole fleet. */
-const lookFirstMs = 30 * second;
-const retryLookMs = 5 * second;
+/** … but before a token is handed out that was not looked up for so long: whatever was reset is dropped in the whole fleet within 30 seconds. */
+const lookFirstMs = 28 * second;
+const retryMs = 5 * second;
 const closeWithinMs = 2 * second;
 
 /**
@@ -72,14 +52,17 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   // Within this span of the wall clock the held token is handed out unasked. It is short: a clock that steps, or a machine that slept, is outside.
   let unaskedFrom = 0;
   let unaskedUntil = 0;
+  // One asks whether the fleet has something newer, or reset the token; the other gets a token. A look never waits for the token endpoint.
+  let look: Flight | undefined;
+  let issue: Flight | undefined;
+  let lookedAt: Instant = { monotonic: 0, wall: 0 };
   // Monotonic instants.
-  let lookedAt = 0;
   let lookAt = 0;
   let renewalRetryAt = 0;
   let rejectionRetryAt = 0;
-  let flight: { landed: Promise<void>; done: Promise<void>; controller: AbortController } | undefined;
+  // What reset() ended, whatever the store says later.
   let compromised: string | undefined;
-  let revoked = { keyId: '', generation: 0 };
+  let revoked = 0;
   let closed = false;
 
   function getToken(options?: GetTokenOptions): Promise<AccessToken> {
@@ -88,7 +71,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const now = clock.now();
     if (held && now >= unaskedFrom && now < unaskedUntil) return held.promise;
     if (!isUsable(held) || mustLookFirst()) return obtain(signal);
-    lookIfDue(held);
+    takeCareOf(held);
     trustFrom(now, held);
     return held.promise;
   }
@@ -96,12 +79,38 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   async function obtain(signal: AbortSignal | undefined): Promise<AccessToken> {
     for (let looked = false; ; looked = true) {
       if (closed) throw closedError();
-      const usable = isUsable(held) ? held : undefined;
-      if (usable && (looked || !mustLookFirst())) return usable.promise;
-      flight ??= takeOff(usable ? 'refresh' : !held ? 'cold' : held.rejected ? 'rejected' : 'expired');
+      if (!isUsable(held)) await raced(startIssue(reasonToIssue()), signal);
       // With a usable token a look that failed is no reason to fail: it is reported as an event.
-      await raced(usable ? flight.landed.catch(() => {}) : flight.landed, signal);
+      else if (mustLookFirst() && !looked) await raced(startLook().catch(ignore), signal);
+      else {
+        takeCareOf(held);
+        return held.promise;
+      }
     }
+  }
+
+  function reasonToIssue(): Want['reason'] {
+    return !held ? 'cold' : held.rejected ? 'rejected' : 'expired';
+  }
+
+  function startIssue(reason: Want['reason']): Promise<void> {
+    issue ??= takeOff(
+      (signal) => fly(reason, true, signal),
+      () => {
+        issue = undefined;
+      },
+    );
+    return issue.landed;
+  }
+
+  function startLook(): Promise<void> {
+    look ??= takeOff(
+      (signal) => fly('refresh', false, signal),
+      () => {
+        look = undefined;
+      },
+    );
+    return look.landed;
   }
 
   function isUsable(token: HeldToken | undefined): token is HeldToken {
@@ -109,70 +118,65 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   }
 
   function mustLookFirst(): boolean {
-    return clock.monotonic() - lookedAt > lookFirstMs;
+    return longestSince(lookedAt, clock) > lookFirstMs;
   }
 
-  function isRenewalDue(token: HeldToken): boolean {
-    return clock.monotonic() >= Math.max(token.renewAt, renewalRetryAt);
-  }
-
-  function lookIfDue(token: HeldToken): void {
-    if (!flight && (clock.monotonic() >= lookAt || isRenewalDue(token))) flight = takeOff('refresh');
+  /** Sets off what is due, for nobody to wait for. */
+  function takeCareOf(token: HeldToken): void {
+    const now = clock.monotonic();
+    if (now >= Math.max(token.renewAt, renewalRetryAt)) startIssue('refresh');
+    if (now >= lookAt) startLook();
   }
 
   function trustFrom(now: number, token: HeldToken): void {
-    const until = Math.min(lookAt, token.usableUntil, Math.max(token.renewAt, renewalRetryAt));
+    const until = Math.min(lookAt, token.usableUntil - sleptMs(token, clock), Math.max(token.renewAt, renewalRetryAt));
     unaskedFrom = now;
     unaskedUntil = now + until - clock.monotonic();
   }
 
-  function takeOff(reason: Want['reason']): NonNullable<typeof flight> {
-    const controller = new AbortController();
-    const done = fly(reason, controller.signal).finally(() => {
-      flight = undefined;
-    });
-    const landed = raced(done, controller.signal);
-    // A look that nobody waits for must not end the process when it fails.
-    landed.catch(() => {});
-    return { landed, done, controller };
-  }
-
   /** Looks for a token and keeps it. Fulfilled without one when the held token goes on, or was reset. */
-  async function fly(reason: Want['reason'], signal: AbortSignal): Promise<void> {
+  async function fly(reason: Want['reason'], mayIssue: boolean, signal: AbortSignal): Promise<void> {
     const before = held;
     const slept = before ? sleptMs(before, clock) : 0;
-    if (slept > 0) emit('clock_anomaly', { clock: 'machine', byMs: Math.round(slept) });
+    if (before && slept > before.reportedSleepMs) {
+      before.reportedSleepMs = slept + minute;
+      emit('clock_anomaly', { clock: 'machine', byMs: Math.round(slept) });
+    }
     // A store in this process slept as well and cannot tell that the token expired meanwhile.
     const unfit = before && (reason === 'rejected' || (slept > 0 && settings.store.durability === 'process'));
     const unusable = [compromised, unfit ? before.token.id : undefined].filter((id) => id !== undefined);
-    const mayIssue = reason !== 'refresh' || (before !== undefined && isRenewalDue(before));
     try {
-      const got = await issuer.acquire({ reason, held: before, unusable, mayIssue }, signal);
-      lookedAt = clock.monotonic();
-      lookAt = lookedAt + lookAgainMs;
+      const got = await issuer.acquire({ reason, held: before, unusable, mayIssue, onLook }, signal);
       if (got.kind === 'token') keep(got.grant);
       if (got.kind === 'drop' && held === before) drop();
       if (got.kind === 'keep' && reason === 'rejected') goOnWith(before, got.retryAt);
-      if (got.kind === 'keep' && mayIssue) renewalRetryAt = Math.max(got.retryAt, lookedAt + retryLookMs);
+      if (got.kind === 'keep' && mayIssue) renewalRetryAt = Math.max(got.retryAt, clock.monotonic() + retryMs);
     } catch (error) {
-      lookedAt = clock.monotonic();
-      lookAt = lookedAt + retryLookMs;
-      renewalRetryAt = lookAt;
-      if (reason === 'rejected' && before && isAlive(before, clock)) goOnWith(before, lookAt);
+      const retryAt = clock.monotonic() + retryMs;
+      onLook(instantOf(clock));
+      lookAt = retryAt;
+      if (mayIssue) renewalRetryAt = retryAt;
+      if (reason === 'rejected' && before && isAlive(before, clock)) goOnWith(before, retryAt);
       else throw error;
     }
   }
 
+  function onLook(at: Instant): void {
+    lookedAt = at;
+    lookAt = at.monotonic + lookAgainMs;
+  }
+
   function keep(grant: Grant): void {
-    const { token, keyId, generation, adopted } = grant;
+    const { token, generation, adopted } = grant;
     // Reset while it was on its way.
-    if (token.id === compromised || (keyId === revoked.keyId && generation <= revoked.generation)) return;
+    if (token.id === compromised || generation <= revoked) return;
     const before = held;
     const same = before?.token.id === token.id;
     if (same && isUsable(before)) return;
-    held = holdToken(grant, clock);
+    const next = holdToken(grant, clock);
+    if (!adopted && !isAlive(next, clock)) throw deadOnArrival();
+    held = next;
     unaskedUntil = 0;
-    if (!adopted && !isAlive(held, clock)) throw deadOnArrival();
     if (adopted && !same) emit('token_adopted', { tokenId: token.id, expiresAt: token.expiresAt });
   }
 
@@ -210,7 +214,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     drop();
     revoked = await issuer.reset(before);
     // One that a flight brought in the meantime.
-    if (held && held.keyId === revoked.keyId && held.generation <= revoked.generation) drop();
+    if (held && held.generation <= revoked) drop();
   }
 
   async function getUsage(): Promise<Usage> {
@@ -221,18 +225,9 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   async function close(): Promise<void> {
     closed = true;
     drop();
-    if (!flight) return;
-    const { done, controller } = flight;
-    controller.abort(closedError());
-    await new Promise<void>((resolve) => {
-      const cancel = clock.setTimer(resolve, closeWithinMs);
-      done
-        .catch(() => {})
-        .then(() => {
-          cancel();
-          resolve();
-        });
-    });
+    const flights = [look, issue].filter((flight) => flight !== undefined);
+    for (const flight of flights) flight.end(closedError());
+    await within(closeWithinMs, clock, () => Promise.allSettled(flights.map(({ done }) => done)));
   }
 
   return {
@@ -246,6 +241,8 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     [Symbol.asyncDispose]: close,
   };
 }
+
+function ignore(): void {}
 
 function deadOnArrival(): Error {
   const message = 'The token expired before it arrived. Check the expires_in that the token endpoint sends.';

@@ -1,7 +1,8 @@
+import { longestSince } from './clock.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { untilDone } from './pause.ts';
-import { ledgerNow, type SharedLedger, type View } from './shared-ledger.ts';
+import type { SharedLedger, View } from './shared-ledger.ts';
 
 /** Enters outcomes of token requests, and remembers those that a failing store could not take. */
 export interface Settlement {
@@ -20,9 +21,10 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
 
   async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
     leftovers.set(reservation, outcome);
-    // Nobody else writes as a rule, so the record need not be read again; unless so much time passed that the machine may have slept.
-    const recent = clock.monotonic() - view.readAt < trustedMs;
-    const now = ledgerNow(view, clock);
+    // Nobody else writes as a rule, so the record need not be read again; unless so much time passed that its clock must be asked.
+    const elapsedMs = longestSince(view.readAt, clock);
+    const recent = elapsedMs < trustedMs;
+    const now = view.now + Math.ceil(elapsedMs);
     const expected = { ...view, now, record: settle(view.record, now, reservation, outcome, limits) };
     try {
       const swapped = recent ? await ledger.swap(view, expected.record) : undefined;

@@ -1,19 +1,20 @@
-import type { Clock } from './clock.ts';
+import { type Clock, type Instant, instantOf } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
-import { reconcile, type Seen } from './ledger/repair.ts';
+import { compact, reconcile, type Seen } from './ledger/repair.ts';
 import type { Settings } from './options.ts';
-import { randomId, recordKey } from './seal.ts';
-import type { StoreCallOptions, StoreSnapshot } from './store.ts';
+import { timedOut, within } from './pause.ts';
+import { randomId, recordKeyOf } from './seal.ts';
+import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
 
 /** The record at one moment. */
 export interface View {
   readonly record: LedgerRecord;
   /** The ledger's time. */
   readonly now: number;
-  /** This machine's monotonic time just before the store was asked: `now` was then, or later. */
-  readonly readAt: number;
+  /** Just before the store was asked: `now` was then, or later. */
+  readonly readAt: Instant;
   readonly version: string | undefined;
 }
 
@@ -30,7 +31,7 @@ export interface SharedLedger {
 
 /** The ledger's time at this moment, or a little later: what passed here since it was read is added. */
 export function ledgerNow(view: View, clock: Clock): number {
-  return view.now + Math.ceil(clock.monotonic() - view.readAt);
+  return view.now + Math.ceil(clock.monotonic() - view.readAt.monotonic);
 }
 
 /** An instant of the ledger by this machine's wall clock. */
@@ -53,17 +54,11 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     operation: 'load' | 'swap',
     run: (key: string, options: StoreCallOptions) => Promise<Result>,
   ): Promise<Result> {
-    key ??= recordKey(settings.tokenUrl, settings.clientId);
-    const controller = new AbortController();
-    let cancelTimer = () => {};
-    const deadline = new Promise<never>((_, reject) => {
-      cancelTimer = clock.setTimer(() => {
-        reject(new DOMException('no answer within 2 seconds', 'TimeoutError'));
-        controller.abort();
-      }, storeTimeoutMs);
-    });
+    key ??= recordKeyOf(settings.tokenUrl, settings.clientId);
     try {
-      const result = await Promise.race([run(await key, { signal: controller.signal }), deadline]);
+      const recordKey = await key;
+      const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));
+      if (result === timedOut) throw new DOMException('no answer', 'TimeoutError');
       if (failing) emit('store_recovered', {});
       failing = false;
       return result;
@@ -74,18 +69,18 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const verb = operation === 'load' ? 'read' : 'written';
       const message = `The store could not be ${verb} (${what}), and no valid token is in memory. Check the store and try again.`;
       throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
-    } finally {
-      cancelTimer();
     }
   }
 
   async function load(): Promise<View> {
     for (;;) {
-      const readAt = clock.monotonic();
+      const readAt = instantOf(clock);
+      // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
+      const known = seen;
+      const before: Seen | undefined = known && { ...known, elapsedMs: readAt.monotonic - known.at };
       const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)));
       const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
       if (typeof loaded === 'string') throw integrityError(loaded);
-      const before: Seen | undefined = seen && { ...seen, elapsedMs: clock.monotonic() - seen.at };
       const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
       if (found.lost) emit('ledger_lost', { restored: found.restored });
       const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
@@ -94,7 +89,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
 
       const view = { record, now, readAt, version: snapshot.version };
       if (!found.changed) {
-        if (loaded) seen = { record, now: snapshot.now, at: clock.monotonic() };
+        if (loaded && seen === known) seen = { record, now: snapshot.now, at: clock.monotonic() };
         return view;
       }
       const written = await swap(view, record);
@@ -104,11 +99,11 @@ export function createSharedLedger(settings: Settings): SharedLedger {
 
   async function swap(view: View, record: LedgerRecord): Promise<View | undefined> {
     const version = randomId();
-    const next = { ...record, sequence: view.record.sequence + 1 };
+    const next = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
     const change = { expected: view.version, version, record: encodeRecord(next) };
-    const readAt = clock.monotonic();
+    const readAt = instantOf(clock);
     try {
-      const result = await call('swap', (key, options) => store.swap(key, change, options));
+      const result = await call('swap', async (key, options) => checkedResult(await store.swap(key, change, options)));
       failedSwaps = 0;
       if (!result.swapped) return undefined;
       seen = { record: next, now: result.now, at: clock.monotonic() };
@@ -130,6 +125,11 @@ function checked(snapshot: StoreSnapshot): StoreSnapshot {
   const absent = record === undefined && version === undefined;
   if (!(present || absent) || !Number.isFinite(now)) throw new TypeError('not a snapshot');
   return { ...snapshot, now: Math.floor(now) };
+}
+
+function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResult {
+  if (typeof swapped !== 'boolean' || !Number.isFinite(now)) throw new TypeError('not a result');
+  return { swapped, now: Math.floor(now) };
 }
 
 function integrityError(problem: 'damaged' | 'unknown version'): Error {

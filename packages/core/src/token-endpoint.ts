@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import { isServiceAuthError } from './errors.ts';
 import { longestBody } from './fetch-transport.ts';
 import type { Outcome } from './ledger/settle.ts';
+import { timedOut, within } from './pause.ts';
 import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
@@ -34,29 +35,16 @@ export async function requestToken(
   timeoutMs: number,
   clock: Clock,
 ): Promise<TokenRequestResult> {
-  const controller = new AbortController();
-  let cancelTimer = () => {};
-  // The deadline holds for transports that ignore their signal, too.
-  const deadline = new Promise<'timeout'>((resolve) => {
-    cancelTimer = clock.setTimer(() => {
-      resolve('timeout');
-      controller.abort();
-    }, timeoutMs);
-  });
+  const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };
   try {
-    const request = {
-      url,
-      method: 'POST' as const,
-      headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
-      body: bodyOf(credentials),
-      signal: controller.signal,
-    };
-    const response = await Promise.race([transport(request), deadline]);
-    return response === 'timeout' ? { kind: 'ambiguous', charge: 1 } : interpret(response, clock);
+    const body = bodyOf(credentials);
+    // The deadline holds for transports that ignore their signal, too.
+    const response = await within(timeoutMs, clock, async (signal) =>
+      transport({ url, method: 'POST', headers, body, signal }),
+    );
+    return response === timedOut ? { kind: 'ambiguous', charge: 1 } : interpret(response, clock);
   } catch (error) {
     return failureOf(error);
-  } finally {
-    cancelTimer();
   }
 }
 

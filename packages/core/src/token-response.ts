@@ -1,5 +1,6 @@
 import type { TokenResponseReason } from './errors.ts';
 import type { TokenResponseWarning } from './events.ts';
+import { longestLifetimeMs } from './ledger/record.ts';
 
 /** A token as the token endpoint sent it. */
 export interface IssuedToken {
@@ -9,8 +10,7 @@ export interface IssuedToken {
   readonly warnings: readonly TokenResponseWarning[];
 }
 
-const day = 86_400;
-const longestLifetime = 7 * day;
+const longestLifetime = longestLifetimeMs / 1_000;
 // RFC 6750 section 2.1: anything else could not be sent in a header, or would change it.
 const bearer = /^[A-Za-z0-9\-._~+/]+=*$/;
 const longestToken = 16_384;

@@ -13,6 +13,11 @@ import {
 const header = 'service-auth/1 ';
 const reasons: readonly IssuanceReason[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'];
 const longest = 4_000_000;
+// On top of those in detail come a reservation, and a second token charged to it.
+const mostEntries = detailed + 2;
+// The latest instant that a Date can show, less enough for clocks that differ.
+const largest = 8e15;
+
 /** The text that a store keeps: version, checksum, JSON. Entries name instances and audiences by index, for they repeat. */
 export function encodeRecord(record: LedgerRecord): string {
   const names: string[] = [];
@@ -20,18 +25,17 @@ export function encodeRecord(record: LedgerRecord): string {
     const index = names.indexOf(name);
     return index < 0 ? names.push(name) - 1 : index;
   };
-  const { entries, condensed, ...rest } = record;
   const json = JSON.stringify({
-    ...rest,
-    entries: entries.map((entry) => [
-      entry.id,
-      entry.at,
-      Number(entry.pending),
-      reasons.indexOf(entry.reason),
-      indexOf(entry.instance),
-      indexOf(entry.audience),
+    ...record,
+    entries: record.entries.map(({ id, at, pending, reason, instance, audience }) => [
+      id,
+      at,
+      pending,
+      reasons.indexOf(reason),
+      indexOf(instance),
+      indexOf(audience),
     ]),
-    condensed: condensed.map((bucket) => [bucket.at, Number(bucket.pending), bucket.count]),
+    condensed: record.condensed.map(({ at, pending, count }) => [at, pending, count]),
     names,
   });
   return `${header}${checksum(json)} ${json}`;
@@ -41,7 +45,7 @@ export function encodeRecord(record: LedgerRecord): string {
 export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
   if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
   const json = text.slice(header.length + 9);
-  if (text.length > longest || text.slice(0, -json.length) !== `${header}${checksum(json)} `) return 'damaged';
+  if (text.length > longest || text !== `${header}${checksum(json)} ${json}`) return 'damaged';
   try {
     return readRecord(JSON.parse(json));
   } catch {
@@ -49,130 +53,111 @@ export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown 
   }
 }
 
-function readRecord(wire: unknown): LedgerRecord {
-  const names = list(field(wire, 'names'), 2 * detailed, (name) => text(name));
-  const entries = list(field(wire, 'entries'), detailed, (entry) => readEntry(entry, names));
-  if (new Set(entries.map((entry) => entry.id)).size < entries.length) throw damaged();
-  return {
-    epoch: text(field(wire, 'epoch')),
-    sequence: count(field(wire, 'sequence')),
-    bornAt: count(field(wire, 'bornAt')),
-    highWaterAt: count(field(wire, 'highWaterAt')),
-    entries,
-    condensed: list(field(wire, 'condensed'), 2_000, readCondensed),
-    slots: list(field(wire, 'slots'), 10_000, readSlot),
-    failures: optional(field(wire, 'failures'), readFailures),
-    rateLimit: optional(field(wire, 'rateLimit'), readSpacing),
-    rejections: readSpacing(field(wire, 'rejections')),
-  };
+/** Reads one part of the JSON, or throws. */
+type Reader<Part> = (wire: unknown) => Part;
+
+function demand(condition: boolean): asserts condition {
+  if (!condition) throw new RangeError('damaged');
 }
 
-function readEntry(wire: unknown, names: readonly string[]): LedgerEntry {
-  const [id, at, pending, reason, instance, audience] = list(wire, 6, (part) => part);
-  return {
-    id: text(id),
-    at: count(at),
-    pending: flag(pending),
-    reason: known(reasons[count(reason)]),
-    instance: known(names[count(instance)]),
-    audience: known(names[count(audience)]),
-  };
-}
-
-function readCondensed(wire: unknown): Condensed {
-  const [at, pending, entries] = list(wire, 3, (part) => part);
-  return { at: count(at), pending: flag(pending), count: count(entries) };
-}
-
-function readSlot(wire: unknown): Slot {
-  return {
-    audience: text(field(wire, 'audience')),
-    keyId: text(field(wire, 'keyId')),
-    generation: count(field(wire, 'generation')),
-    revoked: count(field(wire, 'revoked')),
-    settled: count(field(wire, 'settled')),
-    token: optional(field(wire, 'token'), readToken),
-    lease: optional(field(wire, 'lease'), (lease) => ({
-      id: text(field(lease, 'id')),
-      until: count(field(lease, 'until')),
-    })),
-    renewAfter: count(field(wire, 'renewAfter')),
-    unreadableUntil: count(field(wire, 'unreadableUntil')),
-    refused: optional(field(wire, 'refused'), readRefusal),
-  };
-}
-
-function readToken(wire: unknown): StoredToken {
-  return {
-    id: text(field(wire, 'id')),
-    generation: count(field(wire, 'generation')),
-    expiresAt: count(field(wire, 'expiresAt')),
-    lifetimeMs: count(field(wire, 'lifetimeMs')),
-    sealed: text(field(wire, 'sealed'), 40_000),
-  };
-}
-
-function readRefusal(wire: unknown): Refusal {
-  return {
-    ...readSpacing(wire),
-    secretId: text(field(wire, 'secretId')),
-    status: count(field(wire, 'status')),
-    oauthError: optional(field(wire, 'oauthError'), text),
-  };
-}
-
-function readFailures(wire: unknown): Failures {
-  return {
-    ...readSpacing(wire),
-    ambiguous: flag(Number(field(wire, 'ambiguous'))),
-    status: optional(field(wire, 'status'), count),
-    reason: optional(field(wire, 'reason'), text),
-  };
-}
-
-function readSpacing(wire: unknown): { count: number; retryAt: number } {
-  return { count: count(field(wire, 'count')), retryAt: count(field(wire, 'retryAt')) };
-}
-
-function field(wire: unknown, name: string): unknown {
-  if (typeof wire !== 'object' || wire === null) throw damaged();
-  return Object.hasOwn(wire, name) ? (wire as Record<string, unknown>)[name] : undefined;
-}
-
-function list<Part>(wire: unknown, most: number, read: (part: unknown) => Part): Part[] {
-  if (!Array.isArray(wire) || wire.length > most) throw damaged();
-  return wire.map((part) => read(part));
-}
-
-function optional<Part>(wire: unknown, read: (part: unknown) => Part): Part | undefined {
-  return wire === undefined ? undefined : read(wire);
-}
-
-function text(wire: unknown, most = 1_024): string {
-  if (typeof wire !== 'string' || wire.length > most) throw damaged();
+const text: Reader<string> = (wire) => {
+  demand(typeof wire === 'string' && wire.length <= 40_000);
   return wire;
-}
+};
 
-function count(wire: unknown): number {
-  if (!Number.isSafeInteger(wire) || (wire as number) < 0) throw damaged();
+const count: Reader<number> = (wire) => {
+  demand(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= largest);
   return wire as number;
+};
+
+const flag: Reader<boolean> = (wire) => {
+  demand(typeof wire === 'boolean');
+  return wire;
+};
+
+const optional =
+  <Part>(read: Reader<Part>): Reader<Part | undefined> =>
+  (wire) =>
+    wire === undefined ? undefined : read(wire);
+
+const listOf =
+  <Part>(read: Reader<Part>, most: number): Reader<Part[]> =>
+  (wire) => {
+    demand(Array.isArray(wire) && wire.length <= most);
+    return wire.map((part) => read(part));
+  };
+
+/** An object with exactly these fields; never one that a polluted prototype adds. */
+const object =
+  <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> =>
+  (wire) => {
+    demand(typeof wire === 'object' && wire !== null);
+    const own = Object.assign(Object.create(null), wire) as Record<string, unknown>;
+    const entries = Object.entries<Reader<unknown>>(fields).map(([name, read]) => [name, read(own[name])]);
+    return Object.fromEntries(entries) as Whole;
+  };
+
+const spacing = { count, retryAt: count };
+
+const token = object<StoredToken>({ id: text, generation: count, expiresAt: count, lifetimeMs: count, sealed: text });
+
+const slot = object<Slot>({
+  audience: text,
+  keyId: text,
+  revoked: count,
+  keptUntil: count,
+  settled: count,
+  token: optional(token),
+  lease: optional(object({ id: text, generation: count, until: count })),
+  renewAfter: count,
+  unreadableUntil: count,
+  refused: optional(object<Refusal>({ ...spacing, secretId: text, status: count, oauthError: optional(text) })),
+});
+
+const shape = object<
+  Omit<LedgerRecord, 'entries' | 'condensed'> & { entries: unknown[]; condensed: unknown[]; names: string[] }
+>({
+  epoch: text,
+  sequence: count,
+  bornAt: count,
+  highWaterAt: count,
+  entries: listOf((wire) => wire, mostEntries),
+  condensed: listOf((wire) => wire, 2_000),
+  slots: listOf(slot, 10_000),
+  failures: optional(
+    object<Failures>({ ...spacing, ambiguous: flag, status: optional(count), reason: optional(text) }),
+  ),
+  rateLimit: optional(object(spacing)),
+  rejections: object(spacing),
+  names: listOf(text, 2 * mostEntries),
+});
+
+function readRecord(wire: unknown): LedgerRecord {
+  const { names, entries, condensed, ...rest } = shape(wire);
+  const known = <Value>(values: readonly Value[], index: unknown): Value => {
+    const value = values[count(index)];
+    demand(value !== undefined);
+    return value;
+  };
+  const record = {
+    ...rest,
+    entries: entries.map((part): LedgerEntry => {
+      const [id, at, pending, reason, instance, audience] = listOf((value) => value, 6)(part);
+      return {
+        ...{ id: text(id), at: count(at), pending: flag(pending), reason: known(reasons, reason) },
+        ...{ instance: known(names, instance), audience: known(names, audience) },
+      };
+    }),
+    condensed: condensed.map((part): Condensed => {
+      const [at, pending, entries] = listOf((value) => value, 3)(part);
+      return { at: count(at), pending: flag(pending), count: count(entries) };
+    }),
+  };
+  demand(new Set(record.entries.map(({ id }) => id)).size === record.entries.length);
+  return record;
 }
 
-function flag(wire: unknown): boolean {
-  if (wire !== 0 && wire !== 1) throw damaged();
-  return wire === 1;
-}
-
-function known<Part>(part: Part | undefined): Part {
-  if (part === undefined) throw damaged();
-  return part;
-}
-
-function damaged(): RangeError {
-  return new RangeError('damaged');
-}
-
-/** CRC-32 (ISO-HDLC) of the UTF-16 code units: finds every flipped bit and every torn write. It is no defence against an author. */
+/** CRC-32 of the UTF-16 code units: finds every flipped bit and torn write. It is no defence against an author. */
 function checksum(text: string): string {
   let crc = -1;
   for (let index = 0; index < text.length; index++) {

@@ -54,7 +54,7 @@ export function marginOf(lifetimeMs: number): number {
 export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limits): Decision {
   const slot = slotOf(record, ask.audience, ask.keyId);
   const entry = record.entries.find(({ id }) => id === ask.id);
-  if (entry && slot.lease?.id === ask.id) return { kind: 'admitted', entry, generation: slot.generation };
+  if (entry && slot.lease?.id === ask.id) return { kind: 'admitted', entry, generation: slot.lease.generation };
 
   const held = ask.held && ask.held.generation > slot.revoked ? ask.held : undefined;
   const stored = slot.token;
@@ -62,7 +62,9 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
   const superseded = stored && held && held.generation > stored.generation;
   if (fresh && !due && !superseded) return { kind: 'use', token: stored };
-  if (!ask.mayIssue) return held ? { kind: 'keep', retryAt: now } : { kind: 'drop' };
+  // Before anything is refused: whoever goes on with what it holds must not go on with this.
+  if (ask.held && !held) return { kind: 'drop' };
+  if (!ask.mayIssue) return { kind: 'keep', retryAt: now };
 
   if (slot.lease && slot.lease.until > now) {
     const { until } = slot.lease;
@@ -104,8 +106,7 @@ function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withSlot(record, {
     ...slot,
-    generation: slot.generation + 1,
-    lease: { id, until: now + ask.leaseMs },
+    lease: { id, generation: record.sequence + 1, until: now + ask.leaseMs },
     unreadableUntil: ask.unreadable ? now + 15 * minute : slot.unreadableUntil,
   });
   return {

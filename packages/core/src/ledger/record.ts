@@ -3,6 +3,9 @@ import type { IssuanceReason } from '../events.ts';
 /** How many entries a record keeps in detail; older ones are added up. */
 export const detailed = 150;
 
+/** The longest that a token is believed to live. */
+export const longestLifetimeMs: number = 7 * 86_400_000;
+
 /** A token that was issued, or may have been. */
 export interface LedgerEntry {
   readonly id: string;
@@ -25,6 +28,7 @@ export interface Condensed {
 /** A token at rest. */
 export interface StoredToken {
   readonly id: string;
+  /** The sequence of the record in which it was reserved: later tokens have a higher one, whatever slot they are in. */
   readonly generation: number;
   /** By the store's clock. */
   readonly expiresAt: number;
@@ -36,15 +40,15 @@ export interface StoredToken {
 export interface Slot {
   readonly audience: string;
   readonly keyId: string;
-  /** Counts reservations; a token carries the one of its own. */
-  readonly generation: number;
   /** Tokens up to this generation were reset. */
   readonly revoked: number;
+  /** Not forgotten before this: until then somebody may hold a token that was reset. */
+  readonly keptUntil: number;
   /** The generation of the last token that arrived. */
   readonly settled: number;
   readonly token?: StoredToken | undefined;
   /** Who is asking for a token now; the others wait. Never needed for safety. */
-  readonly lease?: { readonly id: string; readonly until: number } | undefined;
+  readonly lease?: { readonly id: string; readonly generation: number; readonly until: number } | undefined;
   /** No renewal ahead of expiry before this: the last one brought no later expiry. */
   readonly renewAfter: number;
   /** A token that could not be opened is replaced once; not again before this. */
@@ -105,15 +109,16 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
   };
 }
 
-/** The slot of an audience and key; an empty one if there is none. */
+/** The slot of an audience and key; if there is none, an empty one that knows what was reset in the slots of other keys. */
 export function slotOf(record: LedgerRecord, audience: string, keyId: string): Slot {
+  const slots = record.slots.filter((slot) => slot.audience === audience);
   return (
-    record.slots.find((slot) => slot.audience === audience && slot.keyId === keyId) ?? {
+    slots.find((slot) => slot.keyId === keyId) ?? {
       audience,
       keyId,
-      generation: 0,
-      revoked: 0,
-      settled: 0,
+      revoked: Math.max(0, ...slots.map((slot) => slot.revoked)),
+      keptUntil: Math.max(0, ...slots.map((slot) => slot.keptUntil)),
+      settled: Math.max(0, ...slots.map((slot) => slot.settled)),
       renewAfter: 0,
       unreadableUntil: 0,
     }

@@ -96,9 +96,9 @@ function mergeSlots(base: readonly Slot[], older: readonly Slot[]): readonly Slo
     changed = true;
     slots.set(keyOf(memory), {
       ...(present ?? memory),
-      generation: Math.max(present?.generation ?? 0, memory.generation),
       settled: Math.max(present?.settled ?? 0, memory.settled),
       revoked,
+      keptUntil: Math.max(present?.keptUntil ?? 0, memory.keptUntil),
       token,
     });
   }
@@ -132,6 +132,7 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
   const audiences = new Set(entries.map((entry) => entry.audience));
   const needed = (slot: Slot) =>
     audiences.has(slot.audience) ||
+    slot.keptUntil > now ||
     (slot.token?.expiresAt ?? 0) > now ||
     (slot.lease?.until ?? 0) > now ||
     (slot.refused?.retryAt ?? 0) > now;

@@ -1,6 +1,14 @@
 import { marginOf } from './decide.ts';
 import { ambiguousPauseMs, doubling, type Limits } from './limits.ts';
-import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
+import {
+  type LedgerEntry,
+  type LedgerRecord,
+  longestLifetimeMs,
+  type Slot,
+  type StoredToken,
+  slotOf,
+  withSlot,
+} from './record.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -52,7 +60,9 @@ export function settle(
   const found = slotOf(record, entry.audience, keyId);
   // Whoever holds the lease now keeps it.
   const slot = found.lease?.id === entry.id ? { ...found, lease: undefined } : found;
-  const others = record.entries.filter((other) => other.id !== entry.id);
+  // Entered again when the store did not confirm: what the first time added must not be added twice.
+  const twin = `${entry.id}+`;
+  const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin);
 
   switch (outcome.kind) {
     case 'issued': {
@@ -70,7 +80,7 @@ export function settle(
     case 'released':
       return released({ ...record, entries: others }, slot, now, reservation, outcome);
     case 'ambiguous': {
-      const ids = outcome.charge === 2 ? [entry.id, `${entry.id}+`] : [entry.id];
+      const ids = outcome.charge === 2 ? [entry.id, twin] : [entry.id];
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
       const charged = { ...withSlot(record, slot), entries };
       const count = record.failures?.count ?? 0;
@@ -85,11 +95,13 @@ function withToken(slot: Slot, token: StoredToken, ahead: boolean): Slot {
   if (token.generation <= slot.revoked) return slot;
   const present = slot.token;
   const settled = Math.max(slot.settled, token.generation);
-  if (present && present.generation > token.generation) return { ...slot, settled };
+  // A later one, or this very one entered before.
+  if (present && present.generation >= token.generation) return { ...slot, settled };
   // Renewed ahead of expiry, and yet it lives no longer: the endpoint hands out the same token, asking again soon is in vain.
   const inVain = ahead && present !== undefined && token.expiresAt < present.expiresAt + token.lifetimeMs / 100;
-  const renewAfter = inVain ? Math.floor(token.expiresAt - marginOf(token.lifetimeMs)) : 0;
-  return { ...slot, settled, token, renewAfter, refused: undefined };
+  const later = inVain && present.expiresAt > token.expiresAt ? present : token;
+  const renewAfter = inVain ? Math.floor(later.expiresAt - marginOf(later.lifetimeMs)) : 0;
+  return { ...slot, settled, token: later, renewAfter, refused: undefined };
 }
 
 function released(
@@ -122,14 +134,11 @@ function released(
   }
 }
 
-/** Marks all tokens of an audience as compromised, whichever key sealed them; for the given key up to `generation` at least. */
+/** Marks all tokens of an audience that were reserved so far as compromised, and that of `generation`, whichever keys sealed them. */
 export function revoke(record: LedgerRecord, audience: string, keyId: string, generation: number): LedgerRecord {
-  const own = slotOf(record, audience, keyId);
-  const known = withSlot(record, { ...own, generation: Math.max(own.generation, generation) });
-  const slots = known.slots.map((slot) =>
-    slot.audience === audience
-      ? { ...slot, revoked: slot.generation, token: undefined, lease: undefined, renewAfter: 0 }
-      : slot,
-  );
-  return { ...known, slots };
+  const known = withSlot(record, slotOf(record, audience, keyId));
+  const revoked = Math.max(record.sequence, generation);
+  const keptUntil = record.highWaterAt + longestLifetimeMs;
+  const reset = { revoked, keptUntil, token: undefined, lease: undefined, renewAfter: 0 };
+  return { ...known, slots: known.slots.map((slot) => (slot.audience === audience ? { ...slot, ...reset } : slot)) };
 }

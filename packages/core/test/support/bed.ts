@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import {
+  type AccessToken,
+  type AnyServiceAuthError,
+  createServiceAuth,
+  isServiceAuthError,
+  type ServiceAuth,
+  type ServiceAuthErrorCode,
+  type ServiceAuthEvent,
+  type ServiceAuthEventType,
+  type ServiceAuthOptions,
+} from '../../src/index.ts';
+import type { StoreDurability } from '../../src/store.ts';
+import { secretCanary, watchForCanaries } from './canaries.ts';
+import { createFaultyStore, type FaultyStore } from './faulty-store.ts';
+import { createHeldClock, type HeldClock } from './held-clock.ts';
+import { createScriptedEndpoint, type ScriptedEndpoint } from './scripted-endpoint.ts';
+
+export const second = 1_000;
+export const minute: number = 60 * second;
+export const hour: number = 60 * minute;
+export const day: number = 24 * hour;
+
+type EventOf<Type extends ServiceAuthEventType> = Extract<ServiceAuthEvent, { type: Type }>;
+
+/** A clock, a store and a token endpoint that the test holds, and the clients that share them. */
+export interface Bed {
+  readonly clock: HeldClock;
+  readonly store: FaultyStore;
+  readonly endpoint: ScriptedEndpoint;
+  readonly events: readonly ServiceAuthEvent[];
+  /** The events of one type. */
+  eventsOf<Type extends ServiceAuthEventType>(type: Type): EventOf<Type>[];
+  /** A client over the store of this bed: each one is a process of the fleet. */
+  client(options?: Partial<ServiceAuthOptions>): ServiceAuth;
+  /** What `getToken()` of a client gets, however long it takes. */
+  token(client: ServiceAuth): Promise<AccessToken>;
+}
+
+export function createBed(durability: StoreDurability = 'durable'): Bed {
+  const clock = createHeldClock();
+  const store = createFaultyStore(clock, durability);
+  const endpoint = createScriptedEndpoint();
+  const events: ServiceAuthEvent[] = [];
+  let clients = 0;
+  return {
+    clock,
+    store,
+    endpoint,
+    events,
+    eventsOf: <Type extends ServiceAuthEventType>(type: Type) =>
+      events.filter((event): event is EventOf<Type> => event.type === type),
+    client(options) {
+      clients += 1;
+      return createServiceAuth({
+        authUrl: 'https://auth.example.com',
+        baseUrl: 'https://api.example.com',
+        audience: 'orders',
+        clientId: 'client-1',
+        clientSecret: secretCanary,
+        store,
+        transport: endpoint.transport,
+        clock,
+        instance: `process ${clients}`,
+        onEvent(event) {
+          watchForCanaries(`event ${event.type}`, event);
+          events.push(event);
+        },
+        ...options,
+      });
+    },
+    token: (client) => clock.until(client.getToken()),
+  };
+}
+
+/** The error that a promise rejects with, or a function throws: one of ours, of this code. */
+export async function failure<Code extends ServiceAuthErrorCode>(
+  code: Code,
+  attempt: Promise<unknown> | (() => unknown),
+): Promise<Extract<AnyServiceAuthError, { code: Code }>> {
+  const error: unknown = await (typeof attempt === 'function' ? (async () => attempt())() : attempt).then(
+    () => expect.fail(`expected ${code}, but it succeeded`),
+    (reason: unknown) => reason,
+  );
+  watchForCanaries(`error ${code}`, error);
+  if (!isServiceAuthError(error)) throw error;
+  expect(error.code).toBe(code);
+  return error as Extract<AnyServiceAuthError, { code: Code }>;
+}

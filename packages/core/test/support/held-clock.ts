@@ -1,0 +1,104 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../src/index.ts';
+
+/** A {@link Clock} that stands still until the test moves it. */
+export interface HeldClock extends Clock {
+  /** Timers that are armed, and those of them that do not keep a process running. */
+  readonly timers: { readonly all: number; readonly background: number };
+  /** Lets time pass: fires what falls due, in order, and lets promises settle before the first timer and after each. */
+  advance(ms: number): Promise<void>;
+  /** Goes from timer to timer until `promise` settles. Rejects if nothing is left that could settle it. */
+  until<Result>(promise: Promise<Result>): Promise<Result>;
+  /** Sets the wall clock; no time passes. */
+  step(ms: number): void;
+  /** The machine sleeps: the wall clock goes on, everything else stands still. */
+  suspend(ms: number): void;
+}
+
+interface Timer {
+  readonly callback: () => void;
+  readonly dueAt: number;
+  readonly background: boolean;
+}
+
+const longestDelayMs = 3_600_000;
+
+export function createHeldClock(startedAt: number = Date.UTC(2026, 0, 1)): HeldClock {
+  const timers = new Set<Timer>();
+  let monotonic = 0;
+  let wallAhead = 0;
+
+  function next(until: number): Timer | undefined {
+    return [...timers].filter(({ dueAt }) => dueAt <= until).sort((a, b) => a.dueAt - b.dueAt)[0];
+  }
+
+  async function fire(timer: Timer): Promise<void> {
+    timers.delete(timer);
+    monotonic = timer.dueAt;
+    timer.callback();
+    await settled();
+  }
+
+  return {
+    now: () => startedAt + monotonic + wallAhead,
+    monotonic: () => monotonic,
+    setTimer(callback, delayMs, options) {
+      if (!(delayMs >= 0 && delayMs <= longestDelayMs)) throw new RangeError(`No clock has a timer of ${delayMs} ms.`);
+      const timer = { callback, dueAt: monotonic + delayMs, background: options?.background === true };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    get timers() {
+      return { all: timers.size, background: [...timers].filter(({ background }) => background).length };
+    },
+    async advance(ms) {
+      const until = monotonic + ms;
+      await settled();
+      for (let timer = next(until); timer; timer = next(until)) await fire(timer);
+      monotonic = until;
+    },
+    async until(promise) {
+      let pending = true;
+      const done = () => {
+        pending = false;
+      };
+      promise.then(done, done);
+      await settled();
+      while (pending) {
+        const timer = next(Number.POSITIVE_INFINITY);
+        if (!timer) throw new Error('No timer is armed: nothing can settle this promise.');
+        await fire(timer);
+      }
+      return promise;
+    },
+    step(ms) {
+      wallAhead += ms;
+    },
+    suspend(ms) {
+      wallAhead += ms;
+    },
+  };
+}
+
+/** WebCrypto works on other threads, so the only way to know whether it is busy is to count. */
+let cryptoUnderWay = 0;
+for (const name of ['importKey', 'deriveBits', 'deriveKey', 'encrypt', 'decrypt', 'digest'] as const) {
+  const original = crypto.subtle[name] as (...parameters: unknown[]) => Promise<unknown>;
+  const counted = async (...parameters: unknown[]): Promise<unknown> => {
+    cryptoUnderWay += 1;
+    try {
+      return await original.apply(crypto.subtle, parameters);
+    } finally {
+      cryptoUnderWay -= 1;
+    }
+  };
+  Object.defineProperty(crypto.subtle, name, { value: counted });
+}
+
+/** Resolves when all that can happen without time passing has happened. */
+export async function settled(): Promise<void> {
+  for (let quietTurns = 0; quietTurns < 3; ) {
+    await setImmediate();
+    quietTurns = cryptoUnderWay === 0 ? quietTurns + 1 : 0;
+  }
+}
