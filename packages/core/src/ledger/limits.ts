@@ -111,6 +111,8 @@ export function doubling(firstMs: number, failures: number, longestMs: number): 
 /** How long to hold off after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
 export function ambiguousPauseMs(record: LedgerRecord, limits: Limits, failures: number): number {
   const half = Math.max(1, limits.usable / 2);
-  const spread = spent(record).pending >= half ? limits.pendingMs / half : 0;
-  return Math.max(doubling(1_000, failures, 15 * minute), spread);
+  // A third of that half may go within hours; the rest has to last until the first ones leave.
+  const spread = Math.min(limits.pendingMs, (1.5 * limits.pendingMs) / half);
+  const scarce = spent(record).pending >= Math.max(2, half / 3);
+  return Math.max(doubling(1_000, failures, 15 * minute), scarce ? spread : 0);
 }

@@ -79,7 +79,9 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     rejections: base.rejections.count > 0 ? base.rejections : older.rejections,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
-  return { record, restored, changed: !loaded || regressed || restored > 0 || slots !== base.slots };
+  // A sequence that only this process knew is written as well, or the record would look like an older one again.
+  const changed = restored > 0 || slots !== base.slots || record.sequence > base.sequence;
+  return { record, restored, changed: !loaded || regressed || changed };
 }
 
 /** Both sides' slots; where both have one, the token of the later generation and whatever was reset. */

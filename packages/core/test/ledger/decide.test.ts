@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest';
+import { type Ask, type Decision, decide, marginOf } from '../../src/ledger/decide.ts';
+import type { LedgerRecord } from '../../src/ledger/record.ts';
+import {
+  askFor,
+  day,
+  entriesAt,
+  entryAt,
+  hour,
+  minute,
+  noon,
+  recordWith,
+  second,
+  slotWith,
+  tokenAt,
+  usualLimits,
+} from '../support/records.ts';
+
+const decideAt = (now: number, record: LedgerRecord, ask: Partial<Ask> = {}): Decision =>
+  decide(record, now, askFor(ask), usualLimits);
+const decideOn = (record: LedgerRecord, ask: Partial<Ask> = {}): Decision => decideAt(noon, record, ask);
+
+const current = tokenAt(5, noon + hour);
+const withCurrent = recordWith({ slots: [slotWith({ token: current, settled: 5 })] });
+const heldCurrent = { id: current.id, generation: 5 };
+
+/** The record that the decision wants to swap in. */
+function reserved(decision: Decision): LedgerRecord {
+  if (decision.kind !== 'issue') expect.fail(`expected a reservation, not ${decision.kind}`);
+  return decision.record;
+}
+
+describe('marginOf', () => {
+  test('is a minute, or a tenth of a life shorter than ten', () => {
+    expect([day, 10 * minute, 30 * second].map(marginOf)).toEqual([minute, minute, 3 * second]);
+  });
+});
+
+describe('a token in the record', () => {
+  test('is used while its margin of life is left', () => {
+    const expired = { ...current, expiresAt: noon + minute };
+    const record = recordWith({ slots: [slotWith({ token: expired, settled: 5 })] });
+    expect(decideAt(noon - 1, record)).toEqual({ kind: 'use', token: expired });
+    expect(decideOn(record).kind).toBe('issue');
+  });
+
+  test('is used instead of the one in memory when it is newer, whatever the reason for asking', () => {
+    for (const reason of ['refresh', 'rejected', 'expired'] as const) {
+      const decision = decideOn(withCurrent, { reason, held: { id: 'older', generation: 4 }, unusable: ['older'] });
+      expect(decision).toEqual({ kind: 'use', token: current });
+    }
+  });
+
+  test('is not used when it is older than the one in memory', () => {
+    const held = { id: 'newer', generation: 6 };
+    expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, held })).toEqual({ kind: 'keep', retryAt: noon });
+    expect(decideOn(withCurrent, { reason: 'refresh', held }).kind).toBe('issue');
+  });
+
+  test('is not used when the asking process may not use it', () => {
+    expect(decideOn(withCurrent, { unusable: [current.id] }).kind).toBe('issue');
+  });
+
+  test('of another audience or key is no concern', () => {
+    expect(decideOn(withCurrent, { audience: 'invoices' }).kind).toBe('issue');
+    expect(decideOn(withCurrent, { keyId: 'other key' }).kind).toBe('issue');
+  });
+});
+
+describe('a look', () => {
+  const look = { reason: 'refresh', mayIssue: false } as const;
+
+  test('finds what is held', () => {
+    expect(decideOn(withCurrent, { ...look, held: heldCurrent })).toEqual({ kind: 'use', token: current });
+  });
+
+  test('keeps what is held when the record has none', () => {
+    const decision = decideOn(recordWith(), { ...look, held: heldCurrent });
+    expect(decision).toEqual({ kind: 'keep', retryAt: noon });
+  });
+
+  test('drops what was reset, under whichever key', () => {
+    const record = recordWith({ slots: [slotWith({ revoked: 5, keptUntil: noon + day })] });
+    expect(decideOn(record, { ...look, held: heldCurrent })).toEqual({ kind: 'drop' });
+    expect(decideOn(record, { ...look, held: heldCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
+  });
+});
+
+describe('a token that was reset', () => {
+  const reset = slotWith({ revoked: 5, settled: 5, keptUntil: noon + day });
+
+  test.each(['refresh', 'rejected', 'expired'] as const)(
+    'is dropped before anything is refused, when the reason is %s',
+    (reason) => {
+      const spent = recordWith({ slots: [reset], entries: entriesAt(noon, 120) });
+      expect(decideOn(spent, { reason, held: heldCurrent })).toEqual({ kind: 'drop' });
+      const leased = recordWith({ slots: [{ ...reset, lease: { id: 'other', generation: 6, until: noon + minute } }] });
+      expect(decideOn(leased, { reason, held: heldCurrent })).toEqual({ kind: 'drop' });
+    },
+  );
+
+  test('is replaced from the slots that only a reset may use', () => {
+    const record = recordWith({ slots: [reset], entries: entriesAt(noon, 115) });
+    expect(reserved(decideOn(record)).entries.at(-1)).toMatchObject({ reason: 'reset' });
+    const settled = { ...record, slots: [{ ...reset, settled: 6 }] };
+    expect(decideOn(settled)).toMatchObject({ kind: 'refuse', reason: 'cold' });
+  });
+});
+
+describe('a reservation', () => {
+  test('charges a slot and takes the lease', () => {
+    const record = reserved(decideOn(recordWith(), { instance: 'b', leaseMs: 30 * second }));
+    const entry = { id: 'asked', at: noon, pending: true, reason: 'cold', instance: 'b', audience: 'orders' };
+    expect(record.entries).toEqual([entry]);
+    expect(record.slots).toEqual([slotWith({ lease: { id: 'asked', generation: 10, until: noon + 30 * second } })]);
+  });
+
+  test('is admitted when the record has it with the lease, and not when another has taken the lease over', () => {
+    const record = reserved(decideOn(recordWith()));
+    expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[0], generation: 10 });
+    const takenOver = { ...record, slots: [slotWith({ lease: { id: 'other', generation: 11, until: noon + minute } })] };
+    expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
+  });
+
+  test('leaves other slots alone', () => {
+    const other = slotWith({ audience: 'invoices', token: tokenAt(3, noon + hour) });
+    expect(reserved(decideOn(recordWith({ slots: [other] }))).slots).toContainEqual(other);
+  });
+});
+
+describe('the lease of another process', () => {
+  const leased = (until: number) =>
+    recordWith({ slots: [slotWith({ token: current, lease: { id: 'other', generation: 9, until } })] });
+
+  test('is waited for by those without a token', () => {
+    const record = leased(noon + minute);
+    for (const reason of ['cold', 'expired', 'rejected'] as const) {
+      const decision = decideOn(record, { reason, unusable: [current.id], held: heldCurrent });
+      expect(decision).toEqual({ kind: 'wait', until: noon + minute });
+    }
+  });
+
+  test('is not waited for by those who can go on', () => {
+    const decision = decideOn(leased(noon + minute), { reason: 'refresh', held: heldCurrent });
+    expect(decision).toEqual({ kind: 'keep', retryAt: noon + minute });
+  });
+
+  test('is taken over when it has run out', () => {
+    const record = reserved(decideOn(leased(noon), { unusable: [current.id] }));
+    expect(record.slots[0]?.lease?.id).toBe('asked');
+  });
+});
+
+describe('refusals', () => {
+  const refusal = (fields: Partial<LedgerRecord>, ask: Partial<Ask> = {}) => {
+    const decision = decideOn(recordWith(fields), ask);
+    return 'refused' in decision ? { kind: decision.kind, ...decision.refused } : decision.kind;
+  };
+  const later = noon + minute;
+  const failures = { count: 1, retryAt: later, ambiguous: true };
+  const refused = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
+
+  test('the budget is spent', () => {
+    expect(refusal({ entries: entriesAt(noon, 110) })).toEqual({
+      kind: 'refuse',
+      cause: 'limit',
+      retryAt: noon + usualLimits.settledMs,
+    });
+    expect(refusal({ entries: entriesAt(noon, 109) })).toBe('issue');
+  });
+
+  test('the token endpoint failed, until the pause is over', () => {
+    expect(refusal({ failures })).toEqual({ kind: 'refuse', cause: 'backoff', retryAt: later });
+    expect(refusal({ failures: { ...failures, retryAt: noon } })).toBe('issue');
+  });
+
+  test('the token endpoint answered 429', () => {
+    const rateLimit = { count: 1, retryAt: later };
+    expect(refusal({ rateLimit, failures })).toEqual({ kind: 'refuse', cause: 'rate_limited', retryAt: later });
+    expect(refusal({ rateLimit: { count: 1, retryAt: noon } })).toBe('issue');
+  });
+
+  test('the credentials were rejected: these, not others', () => {
+    const slots = [slotWith({ refused })];
+    expect(refusal({ slots })).toEqual({ kind: 'refuse', cause: 'credentials', retryAt: later });
+    expect(refusal({ slots }, { secretId: 'new secret' })).toBe('issue');
+  });
+
+  test('a renewal ahead of expiry was in vain: no other one so soon, but everything else', () => {
+    const slots = [slotWith({ renewAfter: later })];
+    const ask = { reason: 'refresh', held: heldCurrent } as const;
+    expect(refusal({ slots }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
+    expect(refusal({ slots }, { ...ask, reason: 'expired' })).toBe('issue');
+  });
+
+  test('a token that cannot be opened is replaced, but not again for a quarter of an hour', () => {
+    const record = reserved(decideOn(recordWith(), { unreadable: true }));
+    expect(record.slots[0]?.unreadableUntil).toBe(noon + 15 * minute);
+    const again = { slots: [slotWith({ unreadableUntil: noon + 15 * minute })] };
+    expect(refusal(again, { unreadable: true })).toEqual({
+      kind: 'refuse',
+      cause: 'backoff',
+      retryAt: noon + 15 * minute,
+    });
+    expect(refusal(again)).toBe('issue');
+  });
+
+  test('those who can go on are told when to ask again, the others are refused', () => {
+    for (const reason of ['refresh', 'rejected'] as const) {
+      expect(refusal({ failures }, { reason, held: heldCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
+    }
+    for (const reason of ['cold', 'expired'] as const) {
+      expect(refusal({ failures }, { reason, held: heldCurrent })).toMatchObject({ kind: 'refuse' });
+    }
+  });
+
+  test('renewals ahead of expiry are refused long before a cold start', () => {
+    const entries = entriesAt(noon, 84);
+    expect(refusal({ entries }, { reason: 'refresh', held: heldCurrent })).toMatchObject({ kind: 'keep', cause: 'limit' });
+    expect(refusal({ entries })).toBe('issue');
+  });
+});
+
+describe('renewals caused by 401s', () => {
+  /** When the renewals of an API that rejects everything are allowed, each at the first moment it is. */
+  function renewals(until: number): number[] {
+    const allowed: number[] = [];
+    let record = recordWith();
+    for (let now = noon; now < until; ) {
+      const ask = askFor({ reason: 'rejected', held: heldCurrent, unusable: [current.id], id: `${allowed.length}` });
+      const decision = decide(record, now, ask, usualLimits);
+      if (decision.kind === 'issue') {
+        allowed.push(now);
+        const entries = decision.record.entries.filter(({ at }) => at + usualLimits.settledMs > now);
+        record = { ...decision.record, entries: entries.map((entry) => ({ ...entry, pending: false })), slots: [] };
+      } else if (decision.kind === 'keep') now = decision.retryAt;
+      else expect.fail(`unexpected: ${decision.kind}`);
+    }
+    return allowed;
+  }
+
+  test('are spaced 1, 2, 4 … 60 minutes apart, and 20 per window', () => {
+    const allowed = renewals(noon + 2 * day);
+    const gaps = allowed.slice(1).map((at, index) => (at - (allowed[index] ?? 0)) / minute);
+    expect(gaps.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    expect(Math.max(...allowed.map((from) => allowed.filter((at) => at >= from && at < from + day).length))).toBe(20);
+  });
+
+  test('start anew with a minute when nobody needed one for an hour', () => {
+    const after = (rejections: { count: number; retryAt: number }) =>
+      reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', held: heldCurrent })).rejections;
+    expect(after({ count: 5, retryAt: noon - hour })).toEqual({ count: 6, retryAt: noon + 32 * minute });
+    expect(after({ count: 5, retryAt: noon - hour - 1 })).toEqual({ count: 1, retryAt: noon + minute });
+  });
+
+  test('are spaced in the whole fleet, while other renewals are not', () => {
+    const record = recordWith({ rejections: { count: 3, retryAt: noon + minute } });
+    const ask = { held: heldCurrent, unusable: [current.id] };
+    expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ refused: { cause: 'spacing' } });
+    expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('issue');
+    expect(reserved(decideOn(record, { ...ask, reason: 'expired' })).rejections).toEqual(record.rejections);
+  });
+
+  test('do not use entries of other reasons as their own', () => {
+    const entries = [...entriesAt(noon, 19, { reason: 'rejected' }), entryAt(noon)];
+    expect(decideOn(recordWith({ entries }), { reason: 'rejected', held: heldCurrent }).kind).toBe('issue');
+  });
+});

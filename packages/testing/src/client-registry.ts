@@ -1,0 +1,69 @@
+/** A client that the service knows. */
+export interface TestClient {
+  readonly clientId: string;
+  /** One secret, or several that are valid at the same time, as while a secret is being replaced. */
+  readonly clientSecret: string | readonly string[];
+  /** The APIs that it may ask tokens for: one at least. */
+  readonly audiences: readonly string[];
+}
+
+/** What a client needs to know to have tokens issued. */
+export interface TestCredentials {
+  readonly audience: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The clients of a service, by id. */
+export interface ClientRegistry {
+  /** Those of the first client: its first secret, its first audience. */
+  readonly credentials: TestCredentials;
+  find(clientId: string): TestClient | undefined;
+  setSecret(clientId: string, clientSecret: string | readonly string[]): void;
+}
+
+const defaultClient: TestClient = {
+  clientId: 'test-client',
+  clientSecret: 'test-client-secret-of-no-value',
+  audiences: ['https://api.example/'],
+};
+
+/** Keeps the clients. `onSecret` is told every secret that is or becomes valid. */
+export function createClientRegistry(
+  clients: readonly TestClient[] = [],
+  onSecret: (clientSecret: string) => void,
+): ClientRegistry {
+  const [first = defaultClient, ...others] = clients;
+  const byId = new Map<string, TestClient>();
+
+  function keep(client: TestClient): void {
+    byId.set(client.clientId, client);
+    for (const secret of secretsOf(client)) onSecret(secret);
+  }
+
+  for (const client of [first, ...others]) keep(client);
+  return {
+    credentials: credentialsOf(first),
+    find: (clientId) => byId.get(clientId),
+    setSecret(clientId, clientSecret) {
+      const client = byId.get(clientId);
+      if (!client) throw new Error(`There is no client ${clientId}.`);
+      keep({ ...client, clientSecret });
+    },
+  };
+}
+
+/** The secrets of a client that are valid now. */
+export function secretsOf({ clientSecret }: TestClient): string[] {
+  return [clientSecret].flat();
+}
+
+function credentialsOf(client: TestClient): TestCredentials {
+  const { clientId, audiences } = client;
+  const [audience] = audiences;
+  const [clientSecret] = secretsOf(client);
+  if (audience === undefined || clientSecret === undefined) {
+    throw new TypeError(`Client ${clientId} needs an audience and a secret.`);
+  }
+  return { audience, clientId, clientSecret };
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '@service-auth/core';
+import { type Exchange, jsonAnswer, startLoopbackServer } from './loopback-server.ts';
+import { type ReceivedRequest, recordOf } from './received-request.ts';
+import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
+import { systemClock } from './system-clock.ts';
+
+/** A request to a host that has no business with tokens, with everything that came along. */
+export interface ForeignRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Name and value in turn, as sent; credentials included. */
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+/** A second host: whatever it receives has leaked. */
+export interface ForeignOrigin extends AsyncDisposable {
+  /** `http://127.0.0.1:port`; the port differs from the service's, and so does the origin. */
+  readonly url: string;
+  readonly requests: readonly ForeignRequest[];
+  /** Everything it received, as one text: for `service.findSecrets`. */
+  readonly received: string;
+  /** Scripts its answers; without that it answers 200. */
+  readonly answers: Script<RecordedRequest, ScriptedAnswer>;
+  close(): Promise<void>;
+}
+
+/** Starts a host that answers anybody and remembers everything: for tests that a token never goes there. */
+export async function startForeignOrigin(options: { clock?: Clock | undefined } = {}): Promise<ForeignOrigin> {
+  const answers = createScript<RecordedRequest, ScriptedAnswer>();
+  const requests: ForeignRequest[] = [];
+
+  async function exchange(request: ReceivedRequest): Promise<Exchange> {
+    const { method, path, rawHeaders } = request;
+    requests.push({ method, path, rawHeaders, body: request.body.toString() });
+    return { choice: await answers.choose(recordOf(request)), handle: async () => jsonAnswer(200, { foreign: true }) };
+  }
+
+  const server = await startLoopbackServer(options.clock ?? systemClock, exchange, () => {});
+  return {
+    url: server.url,
+    requests,
+    get received() {
+      return JSON.stringify(requests);
+    },
+    answers,
+    close: server.close,
+    [Symbol.asyncDispose]: server.close,
+  };
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import type { ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
+import type { RecordedApiRequest } from '../api.ts';
+import type { ContractCase } from '../contract-case.ts';
+import { type ForeignOrigin, startForeignOrigin } from '../foreign-origin.ts';
+import type { Hold } from '../script.ts';
+import { createSigningKey, type SigningKey } from '../signing-key.ts';
+import { createTestClock, type TestClock } from '../test-clock.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../test-service.ts';
+import type {
+  ConnectHttpClient,
+  HttpClientRequest,
+  HttpClientResponse,
+  HttpClientSubject,
+  HttpClientTraits,
+} from './subject.ts';
+
+/** All that a case works with: the service, a foreign host, and the client between them. */
+export interface Bench {
+  readonly service: TestService;
+  readonly foreign: ForeignOrigin;
+  readonly clock: TestClock;
+  readonly subject: HttpClientSubject;
+  readonly traits: HttpClientTraits;
+  /** The events of core, so that a case sees an `invalidate` that cost nothing. */
+  readonly events: readonly ServiceAuthEvent[];
+  /** Sends a GET to `/api/v1/`, or what `request` says. */
+  send(request?: Partial<HttpClientRequest>): Promise<HttpClientResponse>;
+  /** Has a token issued and used, and forgets that request. */
+  warmUp(): Promise<void>;
+  /** What the API received since the last `warmUp`. */
+  apiRequests(): readonly RecordedApiRequest[];
+}
+
+/** Makes cases of one suite: all share the client under test and the key that signs tokens. */
+export type DefineCase = (
+  name: string,
+  run: (bench: Bench) => Promise<void>,
+  options?: { service?: TestServiceOptions; client?: (service: TestService) => Partial<ServiceAuthOptions> },
+) => ContractCase;
+
+// Real time, and only for clients that never answer: a case takes milliseconds, the one of 1,000 requests seconds on a slow machine.
+const caseLimitMs = 60_000;
+
+/** Rejects if `promise` is still pending after `limitMs` of real time: for what a broken client would wait for in vain. */
+export async function within<Value>(promise: Promise<Value>, what: string, limitMs = 5_000): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: `${what} took more than ${limitMs} ms` })),
+      limitMs,
+    );
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits until a request of `response` is held. Rejects if the client is done without it. */
+export async function arrival({ arrived }: Hold, response: Promise<unknown>): Promise<void> {
+  const unexpected = response.then(() =>
+    assert.fail('the client answered before it sent the request that was to be held'),
+  );
+  await Promise.race([arrived, unexpected]);
+}
+
+/** The rejections that the API's answers caused. */
+export function rejections({ events }: Bench): readonly ServiceAuthEvent[] {
+  return events.filter((event) => event.type === 'token_rejected');
+}
+
+/** What a foreign host receives comes without credentials. Says no more when it fails, for the message would quote them. */
+export function foreignIsUnauthenticated({ foreign }: Bench): void {
+  assert.ok(foreign.requests.length > 0, 'the foreign host received nothing');
+  assert.ok(!/authorization/i.test(foreign.received), 'an Authorization header reached a foreign host');
+}
+
+/** What holds at the end of every case. */
+function checkSecrecy({ service, foreign, events }: Bench): void {
+  assert.deepEqual(service.findSecrets(foreign.received), [], 'a secret reached a foreign host');
+  // Recorded requests are without their Authorization header.
+  const elsewhere = JSON.stringify([service.apiRequests, service.tokenRequests]);
+  assert.deepEqual(service.findSecrets(elsewhere), [], 'a secret was sent in a URL, a body or another header');
+  assert.deepEqual(service.findSecrets(JSON.stringify(events)), [], 'an event contains a secret');
+}
+
+export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits): DefineCase {
+  let signingKey: Promise<SigningKey> | undefined;
+
+  return (name, run, { service: serviceOptions, client } = {}) => ({
+    name,
+    async run() {
+      signingKey ??= createSigningKey();
+      const clock = createTestClock();
+      const service = await startTestService({ clock, signingKey, ...serviceOptions });
+      const foreign = await startForeignOrigin({ clock });
+      const events: ServiceAuthEvent[] = [];
+      const onEvent = (event: ServiceAuthEvent) => void events.push(event);
+      const options = { ...service.options, onEvent, ...client?.(service) };
+      const subject = await connect({ service, options });
+      let apiRequestsBefore = 0;
+
+      const bench: Bench = {
+        service,
+        foreign,
+        clock,
+        subject,
+        traits,
+        events,
+        send(request) {
+          const url = `${service.baseUrl}/api/v1/`;
+          const defaults = { method: 'GET', url, headers: {}, body: undefined, signal: undefined } as const;
+          return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, ...request });
+        },
+        async warmUp() {
+          assert.equal((await bench.send()).status, 200);
+          apiRequestsBefore = service.apiRequests.length;
+        },
+        apiRequests: () => service.apiRequests.slice(apiRequestsBefore),
+      };
+      try {
+        await within(run(bench), 'the case', caseLimitMs);
+        checkSecrecy(bench);
+      } finally {
+        // All at once: a request that is still held ends when the service closes, and until then keeps the client open.
+        await Promise.all([subject.close(), service.close(), foreign.close()]);
+      }
+    },
+  });
+}

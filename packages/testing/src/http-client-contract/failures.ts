@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import type { ServiceAuthErrorCode } from '@service-auth/core';
+import type { ContractCase } from '../contract-case.ts';
+import type { Bench, DefineCase } from './bench.ts';
+
+const member = (value: unknown, name: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+const brand = Symbol.for('@service-auth/error');
+
+/** Our error as it was thrown, or as the cause of the client's own. */
+function typedErrorIn(error: unknown): unknown {
+  let current = error;
+  for (let depth = 0; depth < 10 && current !== undefined; depth++) {
+    if (member(current, brand) === true) return current;
+    current = member(current, 'cause');
+  }
+  return error;
+}
+
+async function rejectionOf(response: Promise<unknown>): Promise<unknown> {
+  try {
+    await response;
+  } catch (error) {
+    return error;
+  }
+  return assert.fail('the request did not fail');
+}
+
+function jsonOf(value: unknown): string {
+  const seen = new Set<unknown>();
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'bigint') return String(part);
+    if (typeof part !== 'object' || part === null) return part;
+    if (seen.has(part)) return undefined;
+    seen.add(part);
+    return part;
+  });
+}
+
+/** Everything that somebody could log of an error, the chain of its causes included. */
+function printed(error: unknown): string {
+  const chain: unknown[] = [];
+  for (let current = error; current !== undefined && chain.length < 10; current = member(current, 'cause')) {
+    chain.push(current);
+  }
+  const texts = chain.map((each) => `${String(each)}\n${member(each, 'stack')}\n${jsonOf(each)}`);
+  return [...texts, inspect(error, { depth: Number.POSITIVE_INFINITY })].join('\n');
+}
+
+async function failsWith(bench: Bench, code: ServiceAuthErrorCode): Promise<void> {
+  const error = await rejectionOf(bench.send());
+  const typed = (bench.traits.failure ?? typedErrorIn)(error);
+  assert.equal(member(typed, 'code'), code);
+  if (code !== 'ERR_CLOSED') assert.equal(typeof member(typed, 'retryAt'), 'number');
+  assert.deepEqual(bench.service.findSecrets(printed(error)), [], 'the error contains a secret');
+  assert.deepEqual(bench.apiRequests(), [], 'a request was sent without a token');
+}
+
+/** Failures reach the caller in the client's own way, and tell no secret. */
+export function failureCases(define: DefineCase): ContractCase[] {
+  return [
+    define('ERR_TOKEN_ENDPOINT reaches the caller when the token endpoint is down', async (bench) => {
+      bench.service.tokenEndpoint.always({ cut: 'request' });
+      await failsWith(bench, 'ERR_TOKEN_ENDPOINT');
+    }),
+
+    define('ERR_CREDENTIALS_REJECTED reaches the caller when the client secret is wrong', async (bench) => {
+      bench.service.setClientSecret('another-secret-of-no-value');
+      await failsWith(bench, 'ERR_CREDENTIALS_REJECTED');
+    }),
+
+    define('ERR_RATE_LIMITED reaches the caller when the token endpoint answers 429', async (bench) => {
+      bench.service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '60' } });
+      await failsWith(bench, 'ERR_RATE_LIMITED');
+    }),
+
+    define(
+      'ERR_ISSUANCE_LIMIT reaches the caller when the limit is reached',
+      async (bench) => {
+        await bench.warmUp();
+        await bench.clock.advance(11 * 60_000);
+        await failsWith(bench, 'ERR_ISSUANCE_LIMIT');
+      },
+      { service: { lifetimeMs: 600_000 }, client: () => ({ issuanceLimit: { tokens: 1, reserve: 0 } }) },
+    ),
+
+    define('ERR_CLOSED reaches the caller after close()', async (bench) => {
+      await bench.subject.auth.close();
+      await failsWith(bench, 'ERR_CLOSED');
+    }),
+
+    define('a broken connection to the API is reported by the client, without a secret', async (bench) => {
+      await bench.warmUp();
+      bench.service.api.always({ cut: 'answer' });
+      const error = await rejectionOf(bench.send());
+      const { printable = (value: unknown) => value } = bench.traits;
+      assert.deepEqual(bench.service.findSecrets(printed(printable(error))), [], 'the error contains a secret');
+      assert.deepEqual(
+        bench.events.filter(({ type }) => type === 'token_rejected'),
+        [],
+      );
+    }),
+  ];
+}

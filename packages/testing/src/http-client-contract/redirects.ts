@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import type { ContractCase } from '../contract-case.ts';
+import { type DefineCase, foreignIsUnauthenticated, rejections } from './bench.ts';
+import type { HttpClientTraits } from './subject.ts';
+
+const statuses = [301, 302, 303, 307, 308] as const;
+
+/** What becomes of the token on the way from one address to the next. */
+export function redirectCases(define: DefineCase, { followsRedirects = true }: HttpClientTraits): ContractCase[] {
+  if (!followsRedirects) return unfollowedCases(define);
+  return [
+    ...statuses.map((status) =>
+      define(`a ${status} within the API keeps the token`, async (bench) => {
+        await bench.warmUp();
+        bench.service.api.next({ status, headers: { location: '/api/v1/target' } });
+        assert.equal((await bench.send()).status, 200);
+        const received = bench.apiRequests().map(({ path, bearer }) => `${path} ${bearer}`);
+        assert.deepEqual(received, ['/api/v1/ valid', '/api/v1/target valid']);
+        assert.equal(bench.service.counts.issued, 1);
+      }),
+    ),
+
+    ...statuses.map((status) =>
+      define(`a ${status} to a foreign host leaves the token behind`, async (bench) => {
+        bench.service.api.next({ status, headers: { location: `${bench.foreign.url}/api/v1/` } });
+        assert.equal((await bench.send()).status, 200);
+        assert.equal(bench.foreign.requests.length, 1);
+        foreignIsUnauthenticated(bench);
+      }),
+    ),
+
+    define('a body redirected to a foreign host goes there without the token', async (bench) => {
+      bench.service.api.next({ status: 307, headers: { location: bench.foreign.url } });
+      const headers = { 'content-type': 'text/plain' };
+      await bench.send({ method: 'POST', headers, body: { kind: 'string', value: 'text' } });
+      assert.deepEqual(
+        bench.foreign.requests.map(({ method, body }) => [method, body]),
+        [['POST', 'text']],
+      );
+      foreignIsUnauthenticated(bench);
+    }),
+
+    define('a foreign 401 at the end of a redirect is returned, and says nothing about the token', async (bench) => {
+      await bench.warmUp();
+      bench.foreign.answers.always({ status: 401 });
+      bench.service.api.always({ status: 302, headers: { location: bench.foreign.url } });
+      assert.equal((await bench.send()).status, 401);
+      assert.equal(bench.apiRequests().length, 1);
+      assert.deepEqual(rejections(bench), []);
+    }),
+
+    define('a redirect to a foreign host and back costs no token', async (bench) => {
+      await bench.warmUp();
+      bench.service.api.next({ status: 302, headers: { location: `${bench.foreign.url}/on` } });
+      bench.foreign.answers.next({ status: 302, headers: { location: `${bench.service.baseUrl}/api/v1/back` } });
+      // With the token again or without it: clients differ. But a token that was not sent was not rejected either.
+      await bench.send();
+      assert.ok(bench.apiRequests().some(({ path }) => path === '/api/v1/back'));
+      assert.equal(bench.service.counts.issued, 1);
+      assert.deepEqual(rejections(bench), []);
+    }),
+
+    define('a 401 at the end of a redirect within the API leads to a new token', async (bench) => {
+      await bench.warmUp();
+      bench.service.revoke('all');
+      bench.service.api.always(({ path }) =>
+        path === '/api/v1/' ? { status: 302, headers: { location: '/api/v1/target' } } : undefined,
+      );
+      assert.equal((await bench.send()).status, 200);
+      assert.equal(bench.service.counts.issued, 2);
+    }),
+  ];
+}
+
+function unfollowedCases(define: DefineCase): ContractCase[] {
+  return statuses.map((status) =>
+    define(`a ${status} is returned, and nothing is sent to where it leads`, async (bench) => {
+      bench.service.api.next({ status, headers: { location: `${bench.foreign.url}/api/v1/` } });
+      assert.equal((await bench.send()).status, status);
+      assert.equal(bench.foreign.requests.length, 0);
+      assert.equal(bench.apiRequests().length, 1);
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
+import type { TestService } from '../test-service.ts';
+
+/** A request body, named by its kind: the harness hands `value` to its client in the way that the client has for this kind. */
+export type HttpClientBody =
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'bytes'; readonly value: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'formData'; readonly value: FormData }
+  | { readonly kind: 'blob'; readonly value: Blob }
+  | { readonly kind: 'urlSearchParams'; readonly value: URLSearchParams }
+  | { readonly kind: 'stream'; readonly value: ReadableStream<Uint8Array> };
+
+/** The kinds of bodies. */
+export type HttpClientBodyKind = HttpClientBody['kind'];
+
+/** What the contract asks the client to send. */
+export interface HttpClientRequest {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Passed on exactly as it is: some are spelt to deceive. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: HttpClientBody | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** The client's own timeout, in milliseconds. */
+  readonly timeoutMs: number | undefined;
+  /** Send this one without a token, in the way the adapter has for it. */
+  readonly optOut: boolean;
+}
+
+/** What the client received, whatever the status. */
+export interface HttpClientResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** What a harness gets for each case. */
+export interface HttpClientContext {
+  readonly service: TestService;
+  /** For `createServiceAuth`, as they are. `baseUrl` is for the client, too, if it has a base URL of its own. */
+  readonly options: ServiceAuthOptions;
+}
+
+/** An HTTP client with the adapter attached. */
+export interface HttpClientSubject {
+  readonly auth: ServiceAuth;
+  /** Resolves with every HTTP answer; rejects in the client's own way when there is none. Follows redirects, never retries by itself. */
+  request(request: HttpClientRequest): Promise<HttpClientResponse>;
+  /** Ends the client and `auth`. */
+  close(): Promise<void>;
+}
+
+/** Connects client and adapter for one case. */
+export type ConnectHttpClient = (context: HttpClientContext) => HttpClientSubject | Promise<HttpClientSubject>;
+
+/** What is peculiar to a client. Nothing here takes a behaviour out of the contract. */
+export interface HttpClientTraits {
+  /** The kinds of bodies that the client is able to send. Default: all. */
+  readonly bodies?: readonly HttpClientBodyKind[] | undefined;
+  /** False: the client cannot follow redirects, and the contract expects it to return them. Default true. */
+  readonly followsRedirects?: boolean | undefined;
+  /** Finds our typed error in what the client rejected with. Default: the error itself, or the first of its causes that is one. */
+  readonly failure?: ((error: unknown) => unknown) | undefined;
+  /** What the adapter's documentation tells people to log of a client's own error. Default: the error itself. */
+  readonly printable?: ((error: unknown) => unknown) | undefined;
+}

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '@service-auth/core';
+import { type ReceivedRequest, receive } from './received-request.ts';
+import type { Choice, ScriptedAnswer } from './script.ts';
+
+/** The service's own answer. */
+export interface OwnAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One way to serve a request: the script's choice for it, then the service's own answer. */
+export interface Exchange {
+  readonly choice: Choice<ScriptedAnswer>;
+  /** Called once, unless the connection is cut before. */
+  handle(): Promise<OwnAnswer>;
+}
+
+export interface LoopbackServer {
+  /** `http://127.0.0.1:port`, without a slash at the end. */
+  readonly url: string;
+  /** Destroys every connection and forgets every delay. Rejects with what a scripted answer threw, if one did. */
+  close(): Promise<void>;
+}
+
+/** For what no test scripts. */
+export function unscripted(own: OwnAnswer): Exchange {
+  return { choice: { answer: {}, hold: async () => {} }, handle: async () => own };
+}
+
+export function jsonAnswer(status: number, value: unknown, headers: Record<string, string> = {}): OwnAnswer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+/**
+ * Starts a server on a free port of 127.0.0.1. `exchange` decides what becomes of each request; `onActivity` is told when one has arrived
+ * and when it was handled.
+ */
+export async function startLoopbackServer(
+  clock: Clock,
+  exchange: (request: ReceivedRequest) => Promise<Exchange>,
+  onActivity: () => void,
+): Promise<LoopbackServer> {
+  const cancelTimers = new Set<() => void>();
+  const failures: unknown[] = [];
+
+  function delay(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.setTimer(
+        () => {
+          cancelTimers.delete(cancel);
+          resolve();
+        },
+        ms,
+        { background: true },
+      );
+      cancelTimers.add(cancel);
+    });
+  }
+
+  async function send(response: ServerResponse, own: OwnAnswer, scripted: ScriptedAnswer): Promise<void> {
+    const content = scripted.body ?? own.body;
+    const body = typeof content === 'string' ? Buffer.from(content) : content;
+    const status = scripted.status ?? own.status;
+    response.statusCode = status;
+    response.sendDate = false;
+    // By the service's clock: it is what a Retry-After that names an instant is compared with.
+    response.setHeader('date', new Date(clock.now()).toUTCString());
+    response.setHeader('content-length', body.length);
+    for (const [name, value] of Object.entries({ ...own.headers, ...scripted.headers })) {
+      if (value === undefined) response.removeHeader(name);
+      else response.setHeader(name, value);
+    }
+    // RFC 9110 section 6.4.1: these have no content, so a length would announce bytes that never come.
+    if (status === 204 || status === 304) response.removeHeader('content-length');
+    response.flushHeaders();
+    if (scripted.cut === 'body') {
+      response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+    } else if (scripted.dripMs === undefined) {
+      response.end(body);
+    } else {
+      for (const byte of body) {
+        await delay(scripted.dripMs);
+        if (response.destroyed) return;
+        response.write(Buffer.of(byte));
+      }
+      response.end();
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { choice, handle } = await exchange(await receive(request, clock));
+    onActivity();
+    const { answer, hold } = choice;
+    const wait = async () => {
+      await hold();
+      if (answer.delayMs !== undefined) await delay(answer.delayMs);
+    };
+    if (answer.waitBefore === 'handling') await wait();
+    if (answer.cut === 'request') {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const own = await handle();
+    onActivity();
+    if (answer.waitBefore !== 'handling') await wait();
+    if (answer.cut === 'answer') request.socket.destroy();
+    else await send(response, own, answer);
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      request.socket.destroy();
+      // An incomplete request: the peer went away. Anything else is a mistake in a scripted answer.
+      if (request.complete) failures.push(error);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  // Closing idle connections by the real clock would race with the next request of a slow test.
+  server.keepAliveTimeout = 0;
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      for (const cancel of cancelTimers) cancel();
+      cancelTimers.clear();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}

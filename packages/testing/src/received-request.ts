@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '@service-auth/core';
+import type { RecordedRequest } from './script.ts';
+
+/** A complete request. Contains credentials: what tests see of it is a {@link RecordedRequest}. */
+export interface ReceivedRequest {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** Name and value in turn, as sent. */
+  readonly rawHeaders: readonly string[];
+  /** Lower-case names; the values of a repeated header joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authorization: string | undefined;
+  readonly body: Buffer;
+}
+
+/** Reads a request to its end. */
+export async function receive(request: IncomingMessage, clock: Clock): Promise<ReceivedRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { authorization } = request.headersDistinct;
+  const headers = Object.entries(request.headersDistinct).map(([name, values = []]) => [name, values.join(', ')]);
+  return {
+    at: clock.now(),
+    method: request.method ?? '',
+    path: request.url ?? '',
+    rawHeaders: request.rawHeaders,
+    headers: Object.fromEntries(headers),
+    authorization: authorization?.join(', '),
+    body: Buffer.concat(chunks),
+  };
+}
+
+const credentialHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/** What may be shown of a request. */
+export function recordOf({ at, method, path, headers }: ReceivedRequest): RecordedRequest {
+  const shown = Object.entries(headers).filter(([name]) => !credentialHeaders.has(name));
+  return { at, method, path, headers: Object.fromEntries(shown) };
+}

@@ -1,0 +1,32 @@
+/** The kinds of secrets that {@link SecretFinder.find} tells apart. */
+export type SecretKind = 'access token' | 'client secret';
+
+/** Knows every secret of a service, so that tests can look for them where they must not be. */
+export interface SecretFinder {
+  addToken(token: string, tokenId: string): void;
+  addClientSecret(clientSecret: string): void;
+  /** The id of a token that was added. */
+  tokenId(token: string): string | undefined;
+  find(text: string): SecretKind[];
+}
+
+export function createSecretFinder(): SecretFinder {
+  const tokens = new Map<string, string>();
+  const clientSecrets = new Set<string>();
+
+  // The header of a token is the same for all and no secret; either of the other parts gives a token away.
+  const containsToken = (text: string): boolean =>
+    [...tokens.keys()].some((token) => token.split('.').some((part, index) => index > 0 && text.includes(part)));
+
+  return {
+    addToken: (token, tokenId) => void tokens.set(token, tokenId),
+    addClientSecret: (clientSecret) => void clientSecrets.add(clientSecret),
+    tokenId: (token) => tokens.get(token),
+    find(text) {
+      const found: SecretKind[] = [];
+      if (containsToken(text)) found.push('access token');
+      if ([...clientSecrets].some((secret) => text.includes(secret))) found.push('client secret');
+      return found;
+    },
+  };
+}

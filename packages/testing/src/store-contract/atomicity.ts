@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Store } from '@service-auth/core';
+import type { ContractCase } from '../contract-case.ts';
+import { type Bench, changeTo, type DefineCase, expectKept, freshKey, write } from './bench.ts';
+
+/** The store and three more handles, as four processes would have them. */
+async function handles({ store, another }: Bench): Promise<Store[]> {
+  return [store, ...(await Promise.all([another(), another(), another()]))];
+}
+
+/** Adds `entry` to the list that the record is, however often others come first. */
+async function append(store: Store, key: string, entry: string): Promise<void> {
+  for (;;) {
+    const seen = await store.load(key);
+    const change = changeTo(JSON.stringify([...JSON.parse(seen.record ?? '[]'), entry]), seen);
+    if ((await store.swap(key, change)).swapped) return;
+  }
+}
+
+/** A swap replaces one version by the next, for one caller only. */
+export function atomicityCases(define: DefineCase): ContractCase[] {
+  return [
+    define('a key that was never written has neither record nor version', async ({ store, key }) => {
+      await expectKept(store, key);
+    }),
+
+    define('the first swap expects no record, and load shows what it brought', async ({ store, key }) => {
+      await expectKept(store, key, await write(store, key, 'first'));
+    }),
+
+    define('a swap that expects the present version replaces record and version', async ({ store, key }) => {
+      const first = await write(store, key, 'first');
+      const second = await write(store, key, 'second', first);
+      await expectKept(store, key, await write(store, key, 'third', second));
+    }),
+
+    define('a swap that expects an older version is refused and changes nothing', async ({ store, key }) => {
+      const first = await write(store, key, 'first');
+      const second = await write(store, key, 'second', first);
+      assert.equal((await store.swap(key, changeTo('late', first))).swapped, false);
+      await expectKept(store, key, second);
+    }),
+
+    define('a swap that expects a version nobody wrote is refused and changes nothing', async ({ store, key }) => {
+      const first = await write(store, key, 'first');
+      assert.equal((await store.swap(key, changeTo('late', changeTo('never written')))).swapped, false);
+      await expectKept(store, key, first);
+    }),
+
+    define('a swap that expects no record is refused where there is one', async ({ store, key }) => {
+      const first = await write(store, key, 'first');
+      assert.equal((await store.swap(key, changeTo('also first'))).swapped, false);
+      await expectKept(store, key, first);
+    }),
+
+    define('a swap that expects a record is refused where there is none', async ({ store, key }) => {
+      assert.equal((await store.swap(key, changeTo('late', changeTo('never written')))).swapped, false);
+      await expectKept(store, key);
+    }),
+
+    define('of many swaps that create a record at once, one wins and is kept', async (bench) => {
+      const stores = await handles(bench);
+      const contenders = Array.from({ length: 40 }, (_, index) => changeTo(`contender ${index}`));
+      const results = await Promise.all(
+        contenders.map((change, index) => (stores[index % stores.length] as Store).swap(bench.key, change)),
+      );
+      const winners = contenders.filter((_, index) => results[index]?.swapped);
+      assert.equal(winners.length, 1, 'not exactly one swap created the record');
+      for (const store of stores) await expectKept(store, bench.key, winners[0]);
+    }),
+
+    define('of many swaps from the same version at once, one wins and is kept', async (bench) => {
+      const stores = await handles(bench);
+      let kept = await write(bench.store, bench.key, 'first');
+      for (let round = 0; round < 5; round += 1) {
+        const contenders = Array.from({ length: 12 }, (_, index) => changeTo(`contender ${index}`, kept));
+        const results = await Promise.all(
+          contenders.map((change, index) => (stores[index % stores.length] as Store).swap(bench.key, change)),
+        );
+        const winners = contenders.filter((_, index) => results[index]?.swapped);
+        assert.equal(winners.length, 1, 'not exactly one swap replaced the version');
+        [kept] = winners as [typeof kept];
+        for (const store of stores) await expectKept(store, bench.key, kept);
+      }
+    }),
+
+    define('many handles that add to one record lose nothing and invent nothing', async (bench) => {
+      const stores = await handles(bench);
+      const entries = stores.map(() => Array.from({ length: 25 }, () => randomUUID()));
+      await Promise.all(
+        stores.map(async (store, index) => {
+          for (const entry of entries[index] ?? []) await append(store, bench.key, entry);
+        }),
+      );
+      const { record } = await bench.store.load(bench.key);
+      assert.deepEqual(JSON.parse(record ?? '[]').sort(), entries.flat().sort());
+    }),
+
+    define('a load during swaps shows a record together with its own version', async (bench) => {
+      const { store, key } = bench;
+      const reader = await bench.another();
+      let version: string | undefined;
+      let done = false;
+      const writing = (async () => {
+        for (let count = 0; count < 30; count += 1) {
+          const change = { expected: version, version: randomUUID(), record: '' };
+          change.record = `brought by ${change.version} `.repeat(200);
+          assert.equal((await store.swap(key, change)).swapped, true);
+          version = change.version;
+        }
+      })().finally(() => {
+        done = true;
+      });
+      while (!done) {
+        const seen = await reader.load(key);
+        if (seen.version === undefined) assert.equal(seen.record, undefined);
+        else
+          assert.equal(
+            seen.record,
+            `brought by ${seen.version} `.repeat(200),
+            'record and version do not belong together',
+          );
+      }
+      await writing;
+    }),
+
+    define('keys are independent of each other', async ({ store, key }) => {
+      const first = await write(store, key, 'first');
+      const keys = Array.from({ length: 20 }, freshKey);
+      const changes = await Promise.all(keys.map((each) => write(store, each, `kept under ${each}`)));
+      await expectKept(store, key, first);
+      for (const [index, each] of keys.entries()) await expectKept(store, each, changes[index]);
+    }),
+  ];
+}

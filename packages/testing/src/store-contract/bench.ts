@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Store, StoreChange, StoreSnapshot } from '@service-auth/core';
+import type { ContractCase } from '../contract-case.ts';
+import type { OpenStore } from './subject.ts';
+
+/** All that a case works with. */
+export interface Bench {
+  readonly store: Store;
+  /** A key that nothing was ever kept under. */
+  readonly key: string;
+  another(): Promise<Store>;
+  /** Closes every handle and opens the store anew. */
+  reopen(): Promise<Store>;
+}
+
+export type DefineCase = (name: string, run: (bench: Bench) => Promise<void>) => ContractCase;
+
+// Real time, and only for a store that never answers: a case takes milliseconds, seconds on a slow disk.
+const caseLimitMs = 60_000;
+
+export function freshKey(): string {
+  return `contract-${randomUUID()}`;
+}
+
+/** A change to `record` from the version that `expected` shows. */
+export function changeTo(record: string, expected?: { version?: string | undefined }): StoreChange {
+  return { expected: expected?.version, version: randomUUID(), record };
+}
+
+/** Swaps, expecting success, and returns the change that is now kept. */
+export async function write(store: Store, key: string, record: string, expected?: StoreChange): Promise<StoreChange> {
+  const change = changeTo(record, expected);
+  const { swapped } = await store.swap(key, change);
+  assert.equal(swapped, true, 'a swap that nothing stood against was refused');
+  return change;
+}
+
+/** Loads, and expects what `change` brought; without one, that nothing is kept. */
+export async function expectKept(
+  store: Store,
+  key: string,
+  change?: { record: string; version: string },
+): Promise<StoreSnapshot> {
+  const snapshot = await store.load(key);
+  assert.equal(snapshot.version, change?.version, 'the store keeps another version');
+  // Not assert.equal: a difference of 200,000 characters takes long to draw.
+  if (snapshot.record !== change?.record) assert.fail('the store keeps another record');
+  return snapshot;
+}
+
+/** Rejects if `promise` is still pending after `limitMs` of real time. */
+export async function within<Value>(promise: Promise<Value>, what: string, limitMs: number): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const message = `${what} took more than ${limitMs} ms`;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({ message })), limitMs);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function caseDefiner(open: OpenStore): DefineCase {
+  return (name, run) => ({
+    name,
+    async run() {
+      let subject = await open();
+      const bench: Bench = {
+        store: subject.store,
+        key: freshKey(),
+        another: () => subject.another(),
+        async reopen() {
+          await subject.close();
+          subject = await open();
+          return subject.store;
+        },
+      };
+      try {
+        await within(run(bench), 'the case', caseLimitMs);
+      } finally {
+        await subject.close();
+      }
+    },
+  });
+}

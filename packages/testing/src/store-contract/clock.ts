@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { Store } from '@service-auth/core';
+import type { ContractCase } from '../contract-case.ts';
+import { changeTo, type DefineCase, freshKey, write } from './bench.ts';
+import { withSteppedDate } from './stepped-date.ts';
+
+const year2020 = 1_577_836_800_000;
+const year2100 = 4_102_444_800_000;
+const tolerableMs = 1_000;
+
+type ReadClock = (store: Store, key: string) => Promise<number>;
+
+const clocks: Record<string, ReadClock> = {
+  load: async (store, key) => (await store.load(key)).now,
+  swap: async (store) => (await store.swap(freshKey(), changeTo('first'))).now,
+  'a refused swap': async (store, key) => (await store.swap(key, changeTo('late', changeTo('never written')))).now,
+};
+
+/** `now` is one clock for the whole fleet, and that clock is the store's. */
+export function clockCases(define: DefineCase): ContractCase[] {
+  return Object.entries(clocks).flatMap(([operation, read]) => [
+    define(`${operation} tells the time in epoch milliseconds, with or without a record`, async ({ store, key }) => {
+      const times = [await read(store, key)];
+      await write(store, key, 'first');
+      times.push(await read(store, key));
+      for (const now of times) assert.ok(typeof now === 'number' && now > year2020 && now < year2100, `now is ${now}`);
+    }),
+
+    define(`${operation} reads a clock that goes on at the pace of time`, async ({ store, key }) => {
+      await write(store, key, 'first');
+      const startedAt = performance.now();
+      const first = await read(store, key);
+      let last = first;
+      while (last === first && performance.now() - startedAt < 3_000) last = await read(store, key);
+      assert.notEqual(last, first, 'the clock stands still');
+      const elapsedMs = performance.now() - startedAt;
+      assert.ok(last > first && last - first < elapsedMs + tolerableMs, `${elapsedMs} ms took ${last - first} ms`);
+    }),
+
+    define(`${operation} reads the same clock through every handle`, async ({ store, key, another }) => {
+      const other = await another();
+      await write(store, key, 'first');
+      const startedAt = performance.now();
+      const times: number[] = [];
+      for (let count = 0; count < 5; count += 1) times.push(await read(store, key), await read(other, key));
+      const elapsedMs = performance.now() - startedAt;
+      const spreadMs = Math.max(...times) - Math.min(...times);
+      assert.ok(spreadMs < elapsedMs + tolerableMs, `${elapsedMs} ms took ${spreadMs} ms`);
+      for (const [index, now] of times.slice(1).entries()) {
+        assert.ok(now > (times[index] as number) - tolerableMs, 'the clock went back');
+      }
+    }),
+
+    define(`${operation} reads a clock that does not follow this process's`, async ({ store, key, another }) => {
+      await write(store, key, 'first');
+      const startedAt = performance.now();
+      const before = await read(store, key);
+      for (const stepMs of [86_400_000, -86_400_000]) {
+        await withSteppedDate(stepMs, async () => {
+          for (const each of [store, await another()]) {
+            const movedMs = (await read(each, key)) - before;
+            const elapsedMs = performance.now() - startedAt;
+            assert.ok(Math.abs(movedMs) < elapsedMs + tolerableMs, `a step of ${stepMs} ms moved it by ${movedMs} ms`);
+          }
+        });
+      }
+    }),
+  ]);
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import type { Store } from '@service-auth/core';
+import type { ContractCase } from '../contract-case.ts';
+import { changeTo, type DefineCase, expectKept, within, write } from './bench.ts';
+
+// Real time, and only for a store that does not notice.
+const promptMs = 1_000;
+
+type Call = (store: Store, key: string, signal: AbortSignal) => Promise<unknown>;
+
+const calls: Record<string, Call> = {
+  load: (store, key, signal) => store.load(key, { signal }),
+  swap: (store, key, signal) => store.swap(key, changeTo('first'), { signal }),
+};
+
+/** A call ends when nobody waits for it any more. */
+export function deadlineCases(define: DefineCase): ContractCase[] {
+  return [
+    ...Object.entries(calls).flatMap(([operation, call]) => [
+      define(`a ${operation} whose signal was aborted beforehand rejects and does nothing`, async ({ store, key }) => {
+        const call_ = call(store, key, AbortSignal.abort());
+        await within(
+          assert.rejects(call_, undefined, 'the aborted call resolved'),
+          `the aborted ${operation}`,
+          promptMs,
+        );
+        await expectKept(store, key);
+      }),
+
+      define(`a ${operation} aborted on its way ends promptly, and the store stays usable`, async ({ store, key }) => {
+        const controller = new AbortController();
+        const outcome = call(store, key, controller.signal).catch(() => undefined);
+        controller.abort();
+        await within(outcome, `the aborted ${operation}`, promptMs);
+        // An aborted swap may have been applied or not; both can be built on.
+        const { version } = await store.load(key);
+        const change = changeTo('second', { version });
+        const { swapped } = await store.swap(key, change);
+        if (swapped) await expectKept(store, key, change);
+        else assert.equal((await store.load(key)).record, 'first');
+      }),
+
+      define(`a ${operation} leaves no listener on its signal`, async ({ store, key }) => {
+        const { signal } = new AbortController();
+        for (let count = 0; count < 3; count += 1) await call(store, key, signal);
+        assert.equal(getEventListeners(signal, 'abort').length, 0);
+      }),
+    ]),
+
+    define('a signal that is aborted after the answer changes nothing', async ({ store, key }) => {
+      const controller = new AbortController();
+      const change = changeTo('first');
+      assert.equal((await store.swap(key, change, { signal: controller.signal })).swapped, true);
+      controller.abort();
+      await expectKept(store, key, change);
+      await write(store, key, 'second', change);
+    }),
+  ];
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import type { ContractCase } from '../contract-case.ts';
+import { type DefineCase, expectKept, freshKey, write } from './bench.ts';
+import { withSteppedDate } from './stepped-date.ts';
+
+const tenYearsMs = 10 * 365 * 86_400_000;
+
+/** What was acknowledged is kept, for everybody and for good. */
+export function enduranceCases(define: DefineCase): ContractCase[] {
+  return [
+    define('what one handle swapped in, a handle opened before sees at once', async ({ store, key, another }) => {
+      const other = await another();
+      await expectKept(other, key);
+      const first = await write(store, key, 'first');
+      await expectKept(other, key, first);
+      await expectKept(store, key, await write(other, key, 'second', first));
+    }),
+
+    define('what one handle swapped in, a handle opened afterwards sees', async ({ store, key, another }) => {
+      const first = await write(store, key, 'first');
+      await expectKept(await another(), key, first);
+    }),
+
+    define('a handle that saw an older version swaps nothing in over a newer one', async ({ store, key, another }) => {
+      const other = await another();
+      const first = await write(store, key, 'first');
+      await expectKept(other, key, first);
+      const second = await write(store, key, 'second', first);
+      assert.equal((await other.swap(key, { ...second, version: freshKey(), expected: first.version })).swapped, false);
+      await expectKept(other, key, second);
+    }),
+
+    define('records are there after every handle was closed', async ({ store, key, another, reopen }) => {
+      const change = await write(store, key, 'second', await write(store, key, 'first'));
+      // A store of durability `process` promises nothing beyond its own handle.
+      await expectKept(store.durability === 'process' ? await another() : await reopen(), key, change);
+    }),
+
+    define('every handle says the same of its durability', async ({ store, another }) => {
+      assert.ok(['process', 'durable', 'replicated'].includes(store.durability));
+      assert.equal((await another()).durability, store.durability);
+    }),
+
+    define('records do not expire', async ({ store, key, another }) => {
+      const change = await write(store, key, 'second', await write(store, key, 'first'));
+      await withSteppedDate(tenYearsMs, async () => {
+        await expectKept(store, key, change);
+        await expectKept(await another(), key, change);
+      });
+    }),
+
+    define('one record is not dropped for a hundred others', async ({ store, key }) => {
+      const change = await write(store, key, 'first');
+      await Promise.all(Array.from({ length: 100 }, () => write(store, freshKey(), 'x'.repeat(1_000))));
+      await expectKept(store, key, change);
+    }),
+  ];
+}

@@ -1,0 +1,16 @@
+import type { Store } from '@service-auth/core';
+
+/** A store under test, opened for one case. */
+export interface StoreSubject {
+  readonly store: Store;
+  /**
+   * Another handle on the same records, as another process would open it: with a connection and a memory of its own. A store that keeps
+   * its records in this process has no other handle, and gives itself.
+   */
+  another(): Promise<Store>;
+  /** Closes every handle of this subject. The records stay, unless the store's durability is `process`. */
+  close(): Promise<unknown>;
+}
+
+/** Opens the store under test; every time the same records. */
+export type OpenStore = () => Promise<StoreSubject>;

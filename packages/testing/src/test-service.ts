@@ -1,0 +1,186 @@
+import type { Clock } from '@service-auth/core';
+import { createActivity } from './activity.ts';
+import { createApi, type RecordedApiRequest } from './api.ts';
+import { createClientRegistry, type TestClient, type TestCredentials } from './client-registry.ts';
+import { createIssuanceLog, type IssuedToken, type TestIssuanceLimit } from './issuance-log.ts';
+import { type Exchange, jsonAnswer, startLoopbackServer, unscripted } from './loopback-server.ts';
+import type { ReceivedRequest } from './received-request.ts';
+import type { Script, ScriptedAnswer } from './script.ts';
+import { createSecretFinder, type SecretKind } from './secret-finder.ts';
+import { createSigningKey, type SigningKey } from './signing-key.ts';
+import { systemClock } from './system-clock.ts';
+import { createTokenEndpoint, type RecordedTokenRequest, type ScriptedTokenAnswer } from './token-endpoint.ts';
+
+/** Options of {@link startTestService}. */
+export interface TestServiceOptions {
+  /** The clients the service knows. Default: one, whose credentials are `service.credentials`. */
+  clients?: readonly TestClient[] | undefined;
+  /** The audience that the API accepts. Default: the first audience of the first client. */
+  audience?: string | undefined;
+  /** Per client. Default 150 tokens in any 24 hours. */
+  issuanceLimit?: TestIssuanceLimit | undefined;
+  /** Lifetime of tokens, in whole seconds' worth of milliseconds. Default 86,400,000 (24 hours). */
+  lifetimeMs?: number | undefined;
+  /** Time for tokens, windows and delays. Default: the system's clocks. */
+  clock?: Clock | undefined;
+  /** Signs the tokens. Default: a new one for each service. */
+  signingKey?: SigningKey | Promise<SigningKey> | undefined;
+}
+
+/** The options that `createServiceAuth` needs to use the service: pass them on, with more options if you like. */
+export interface TestClientOptions extends TestCredentials {
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  /** Present if the service has one. */
+  readonly clock?: Clock;
+  /** Present if the service's is not the default. */
+  readonly issuanceLimit?: { readonly tokens?: number; readonly windowMs?: number };
+}
+
+/** What the service counted, by itself. */
+export interface TestServiceCounts {
+  /** Tokens issued, those whose answer never arrived included. */
+  readonly issued: number;
+  /** Token requests answered 429 because the limit was reached. */
+  readonly refused: number;
+  /** Token requests that were malformed or had wrong credentials. `service.tokenRequests` says what was wrong. */
+  readonly rejected: number;
+  /** Requests to the token endpoint, whatever became of them. */
+  readonly tokenRequests: number;
+  /** Requests to the API, whatever became of them. */
+  readonly apiRequests: number;
+  /** Requests that the API answered with 401. */
+  readonly apiUnauthorized: number;
+  /** The most tokens issued to one client within any interval of the limit's `windowMs`, also if the limit's window is fixed. */
+  readonly largestCountInAnyWindow: number;
+}
+
+/** The service on loopback. */
+export interface TestService extends AsyncDisposable {
+  /** `http://127.0.0.1:port`: the origin of the token endpoint and of the API. */
+  readonly url: string;
+  /** The token endpoint is `{authUrl}/oauth/token`, its keys are `{authUrl}/.well-known/jwks.json`. */
+  readonly authUrl: string;
+  /** The API is `{baseUrl}/api/v1/`. */
+  readonly baseUrl: string;
+  /** Those of the first client. */
+  readonly credentials: TestCredentials;
+  /** Ready for `createServiceAuth`. */
+  readonly options: TestClientOptions;
+  /** Scripts the answers of the token endpoint. */
+  readonly tokenEndpoint: Script<RecordedTokenRequest, ScriptedTokenAnswer>;
+  /** Scripts the answers of the API. */
+  readonly api: Script<RecordedApiRequest, ScriptedAnswer>;
+  /** A snapshot. */
+  readonly counts: TestServiceCounts;
+  readonly issuances: readonly IssuedToken[];
+  readonly tokenRequests: readonly RecordedTokenRequest[];
+  readonly apiRequests: readonly RecordedApiRequest[];
+  /** Resolves as soon as the counts are as `condition` wants them; asked again whenever a request arrives or has been handled. */
+  until(condition: (counts: TestServiceCounts) => boolean): Promise<void>;
+  /** The API accepts a token no more, given by its value, or with `'all'` every token issued so far. */
+  revoke(token: string): void;
+  /** Replaces the secret of a client; several are valid at the same time. Default: the first client. */
+  setClientSecret(clientSecret: string | readonly string[], clientId?: string): void;
+  /** Which kinds of secrets of this service `text` contains, whole or in part: for tests that nothing leaks. */
+  findSecrets(text: string): SecretKind[];
+  /** Closes all connections, held requests included. Rejects with what a scripted function threw, if one did. */
+  close(): Promise<void>;
+}
+
+function clientLimit({ tokens, windowMs }: TestIssuanceLimit): Pick<TestClientOptions, 'issuanceLimit'> {
+  if (tokens === undefined && windowMs === undefined) return {};
+  return { issuanceLimit: { ...(tokens !== undefined && { tokens }), ...(windowMs !== undefined && { windowMs }) } };
+}
+
+/** Starts the service of the interface description on a free port of 127.0.0.1: its token endpoint, its key set and its API. */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000 } = options;
+  const signingKey = Promise.resolve(options.signingKey ?? createSigningKey());
+  const log = createIssuanceLog(issuanceLimit);
+  const revoked = new Set<string>();
+  const secrets = createSecretFinder();
+  const clients = createClientRegistry(options.clients, secrets.addClientSecret);
+  const { credentials } = clients;
+  const activity = createActivity();
+  let apiUnauthorized = 0;
+
+  const tokenEndpoint = createTokenEndpoint({
+    clock,
+    clients,
+    log,
+    signingKey,
+    lifetimeMs,
+    issuer: () => `${server.url}/`,
+    onIssued: secrets.addToken,
+  });
+  const api = createApi({
+    audience: options.audience ?? credentials.audience,
+    signingKey,
+    isRevoked: (tokenId) => revoked.has(tokenId),
+    onUnauthorized: () => {
+      apiUnauthorized++;
+    },
+  });
+
+  function counts(): TestServiceCounts {
+    const outcomes = tokenEndpoint.requests.map(({ outcome }) => outcome);
+    return {
+      issued: log.issuances.length,
+      refused: outcomes.filter((outcome) => outcome === 'refused').length,
+      rejected: outcomes.filter((outcome) => outcome === 'rejected').length,
+      tokenRequests: outcomes.length,
+      apiRequests: api.requests.length,
+      apiUnauthorized,
+      largestCountInAnyWindow: log.largestCountInAnyWindow(),
+    };
+  }
+
+  async function route(request: ReceivedRequest): Promise<Exchange> {
+    const [pathname = ''] = request.path.split('?', 1);
+    if (pathname === '/oauth/token') return tokenEndpoint.exchange(request);
+    if (pathname.startsWith('/api/v1/')) return api.exchange(request);
+    if (pathname === '/.well-known/jwks.json') {
+      return unscripted(jsonAnswer(200, { keys: [(await signingKey).publicKey] }));
+    }
+    return unscripted(jsonAnswer(404, { error: 'not_found' }));
+  }
+
+  const server = await startLoopbackServer(clock, route, activity.notify);
+
+  return {
+    url: server.url,
+    authUrl: server.url,
+    baseUrl: server.url,
+    credentials,
+    options: {
+      ...credentials,
+      authUrl: server.url,
+      baseUrl: server.url,
+      ...(options.clock && { clock }),
+      ...clientLimit(issuanceLimit),
+    },
+    tokenEndpoint: tokenEndpoint.script,
+    api: api.script,
+    get counts() {
+      return counts();
+    },
+    issuances: log.issuances,
+    tokenRequests: tokenEndpoint.requests,
+    apiRequests: api.requests,
+    until: (condition) => activity.until(() => condition(counts())),
+    revoke(token) {
+      if (token === 'all') {
+        for (const { tokenId } of log.issuances) revoked.add(tokenId);
+        return;
+      }
+      const tokenId = secrets.tokenId(token);
+      if (tokenId === undefined) throw new Error('Only a token that this service issued can be revoked.');
+      revoked.add(tokenId);
+    },
+    setClientSecret: (clientSecret, clientId = credentials.clientId) => clients.setSecret(clientId, clientSecret),
+    findSecrets: secrets.find,
+    close: server.close,
+    [Symbol.asyncDispose]: server.close,
+  };
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@service-auth/core';
+import { type ClientRegistry, secretsOf } from './client-registry.ts';
+import type { IssuanceLog } from './issuance-log.ts';
+import { type Exchange, jsonAnswer, type OwnAnswer } from './loopback-server.ts';
+import { type ReceivedRequest, recordOf } from './received-request.ts';
+import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
+import type { SigningKey } from './signing-key.ts';
+import { readTokenRequest, type TokenRequestFields } from './token-request.ts';
+
+/** What the token endpoint answers instead of its own answer. */
+export interface ScriptedTokenAnswer extends ScriptedAnswer {
+  /**
+   * Whether a valid request has a token issued, and counted, although the answer is scripted.
+   * Default: true unless `status` is set to something other than 2xx.
+   */
+  readonly issue?: boolean | undefined;
+  /** Fields of the token response that are replaced by any JSON value, added, or with undefined left out. */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  /** Lifetime of this token, in milliseconds. */
+  readonly lifetimeMs?: number | undefined;
+}
+
+/**
+ * What became of a token request. `issued`: a token was issued, whatever was answered; `refused`: the limit is reached; `rejected`: the
+ * request or its credentials are wrong; `scripted`: answered as scripted, nothing issued; `pending`: not handled, because it is held
+ * or because the connection was cut before.
+ */
+export type TokenRequestOutcome = 'issued' | 'refused' | 'rejected' | 'scripted' | 'pending';
+
+/** A request to the token endpoint. */
+export interface RecordedTokenRequest extends RecordedRequest {
+  readonly outcome: TokenRequestOutcome;
+  /** What was wrong with it, naming fields and headers but no values. */
+  readonly problems: readonly string[];
+}
+
+export interface TokenEndpointOptions {
+  readonly clock: Clock;
+  readonly clients: ClientRegistry;
+  readonly issuer: () => string;
+  readonly log: IssuanceLog;
+  readonly signingKey: Promise<SigningKey>;
+  readonly lifetimeMs: number;
+  /** Told the value of each token when it is issued. */
+  readonly onIssued: (token: string, tokenId: string) => void;
+}
+
+export interface TokenEndpoint {
+  readonly script: Script<RecordedTokenRequest, ScriptedTokenAnswer>;
+  readonly requests: readonly RecordedTokenRequest[];
+  exchange(request: ReceivedRequest): Promise<Exchange>;
+}
+
+type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
+interface Refusal {
+  readonly status: number;
+  readonly error: string;
+  readonly description: string;
+  readonly headers?: Record<string, string> | undefined;
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** The error response of RFC 6749 section 5.2. */
+const refusalAnswer = ({ status, error, description, headers }: Refusal): OwnAnswer =>
+  jsonAnswer(status, { error, error_description: description }, headers);
+
+export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
+  const { clock, clients, log } = options;
+  const script = createScript<RecordedTokenRequest, ScriptedTokenAnswer>();
+  const requests: Writable<RecordedTokenRequest>[] = [];
+
+  /** Why the client gets no token, in the order in which a service would find out. */
+  function objection(fields: TokenRequestFields): Refusal | undefined {
+    if (fields.grant_type !== 'client_credentials') {
+      return { status: 400, error: 'unsupported_grant_type', description: 'grant_type: not client_credentials' };
+    }
+    const client = clients.find(fields.client_id);
+    if (!client) return { status: 401, error: 'invalid_client', description: 'client_id: unknown' };
+    if (!secretsOf(client).includes(fields.client_secret)) {
+      return { status: 401, error: 'invalid_client', description: 'client_secret: wrong' };
+    }
+    if (client.audiences.includes(fields.audience)) return undefined;
+    return { status: 403, error: 'access_denied', description: 'audience: not one of this client' };
+  }
+
+  function overLimit(clientId: string, now: number): Refusal | undefined {
+    const until = log.refusedUntil(clientId, now);
+    if (until === undefined) return undefined;
+    const headers = { 'retry-after': String(Math.max(1, Math.ceil((until - now) / 1000))) };
+    return { status: 429, error: 'too_many_requests', description: 'the limit of this client is reached', headers };
+  }
+
+  function issue(key: SigningKey, fields: TokenRequestFields, at: number, answer: ScriptedTokenAnswer): OwnAnswer {
+    const { client_id: clientId, audience } = fields;
+    const lifetime = Math.floor((answer.lifetimeMs ?? options.lifetimeMs) / 1000);
+    const iat = Math.floor(at / 1000);
+    const tokenId = randomUUID();
+    const iss = options.issuer();
+    const token = key.sign({ iss, sub: `${clientId}@clients`, aud: audience, iat, exp: iat + lifetime, jti: tokenId });
+    log.add({ at, clientId, audience, tokenId });
+    options.onIssued(token, tokenId);
+    const body = { access_token: token, token_type: 'Bearer', expires_in: lifetime, ...answer.fields };
+    return jsonAnswer(200, body, { 'cache-control': 'no-store' });
+  }
+
+  async function handle(
+    request: ReceivedRequest,
+    record: Writable<RecordedTokenRequest>,
+    answer: ScriptedTokenAnswer,
+  ): Promise<OwnAnswer> {
+    // First, so that nothing comes between looking at the limit and counting.
+    const key = await options.signingKey;
+    const now = clock.now();
+    const status = answer.status ?? 200;
+    const scripted = jsonAnswer(status, { error: 'scripted' });
+    const end = (outcome: TokenRequestOutcome, own: OwnAnswer, problems: readonly string[] = []): OwnAnswer => {
+      record.outcome = outcome;
+      record.problems = problems;
+      return own;
+    };
+
+    const fields = readTokenRequest(request);
+    if ('problems' in fields) {
+      const { status, problems, headers } = fields;
+      const refusal = { status, error: 'invalid_request', description: problems.join('; '), headers };
+      return end('rejected', refusalAnswer(refusal), problems);
+    }
+    if (!(answer.issue ?? isSuccess(status))) return end('scripted', scripted);
+    const wrong = objection(fields);
+    if (wrong) return end('rejected', refusalAnswer(wrong), [wrong.description]);
+    const over = overLimit(fields.client_id, now);
+    if (over) return end('refused', refusalAnswer(over));
+    const own = issue(key, fields, now, answer);
+    return end('issued', isSuccess(status) ? own : scripted);
+  }
+
+  return {
+    script,
+    requests,
+    async exchange(request) {
+      const record: Writable<RecordedTokenRequest> = { ...recordOf(request), outcome: 'pending', problems: [] };
+      requests.push(record);
+      const choice = await script.choose(record);
+      return { choice, handle: () => handle(request, record, choice.answer) };
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { ReceivedRequest } from './received-request.ts';
+
+/** The four fields of a token request (the service's interface, Token request body). */
+export interface TokenRequestFields {
+  readonly audience: string;
+  readonly grant_type: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+/** What is wrong with a token request: the status it deserves, and every problem by name. Never contains a value. */
+export interface TokenRequestProblems {
+  readonly status: number;
+  readonly problems: readonly string[];
+  readonly headers?: Record<string, string> | undefined;
+}
+
+const fieldNames = ['audience', 'grant_type', 'client_id', 'client_secret'];
+/** Headers that a token request has no use for: whoever sends them sends a credential to the wrong place. */
+const strayHeaders = ['authorization', 'proxy-authorization', 'cookie'];
+
+const showName = (name: string): string => JSON.stringify(name.slice(0, 64));
+
+function fieldProblems(fields: object): string[] {
+  const unknown = Object.keys(fields).filter((name) => !fieldNames.includes(name));
+  return [
+    ...fieldNames.flatMap((name) => {
+      if (!Object.hasOwn(fields, name)) return `${name}: missing`;
+      const value: unknown = Reflect.get(fields, name);
+      if (typeof value !== 'string') return `${name}: not a string`;
+      return value === '' ? `${name}: empty` : [];
+    }),
+    ...unknown.map((name) => `${showName(name)}: unknown field`),
+  ];
+}
+
+function parseObject(body: Buffer): object | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a token request by the letter of the service's interface. */
+export function readTokenRequest(request: ReceivedRequest): TokenRequestFields | TokenRequestProblems {
+  const reject = (status: number, ...problems: string[]): TokenRequestProblems => ({ status, problems });
+  if (request.method !== 'POST') {
+    return { status: 405, problems: [`method: ${request.method} instead of POST`], headers: { allow: 'POST' } };
+  }
+  if (request.path !== '/oauth/token') return reject(400, 'path: a query is not part of /oauth/token');
+  if (request.headers['content-type'] !== 'application/json') return reject(415, 'content-type: not application/json');
+  if (request.headers['content-encoding'] !== undefined)
+    return reject(415, 'content-encoding: the body must be sent as it is');
+
+  const stray = strayHeaders.filter((name) => name in request.headers).map((name) => `${name}: stray header`);
+  const fields = parseObject(request.body);
+  if (!fields) return reject(400, ...stray, 'body: not a JSON object in UTF-8');
+  const problems = [...stray, ...fieldProblems(fields)];
+  return problems.length > 0 ? { status: 400, problems } : (fields as TokenRequestFields);
+}
