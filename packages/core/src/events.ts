@@ -33,7 +33,7 @@ export interface ServiceAuthEventFields {
     readonly retryAt: number | undefined;
   };
   /**
-   * The API answered 401 to a token. `outcome`: `renew`: the next `getToken()` looks for another one; `replaced`: another one is in use already;
+   * The API answered 401 to a token; reported once for all answers alike. `outcome`: `renew`: the next `getToken()` looks for another one; `replaced`: another one is in use already;
    * `kept`: renewals caused by 401s are spaced, and it is too early for one.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };

@@ -1,6 +1,7 @@
 import type { AccessToken } from './access-token.ts';
 import { type Instant, instantOf, longestSince } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
+import type { ServiceAuthEventFields } from './events.ts';
 import { type Flight, takeOff } from './flight.ts';
 import { type HeldToken, holdToken, isAlive, sleptMs } from './held-token.ts';
 import { createIssuer, type Grant, type Want } from './issuer.ts';
@@ -63,6 +64,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   // What reset() ended, whatever the store says later.
   let compromised: string | undefined;
   let revoked = 0;
+  let reported: ServiceAuthEventFields['token_rejected'] | undefined;
   let closed = false;
 
   function getToken(options?: GetTokenOptions): Promise<AccessToken> {
@@ -199,12 +201,19 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 
   async function invalidate(token: AccessToken): Promise<void> {
     const current = held?.token.authorization === token.authorization ? held : undefined;
-    const outcome = !current ? 'replaced' : clock.monotonic() < rejectionRetryAt ? 'kept' : 'renew';
+    const outcome: ServiceAuthEventFields['token_rejected']['outcome'] = !current
+      ? 'replaced'
+      : clock.monotonic() < rejectionRetryAt
+        ? 'kept'
+        : 'renew';
     if (current && outcome === 'renew') {
       current.rejected = true;
       unaskedUntil = 0;
     }
-    emit('token_rejected', { tokenId: token.id, outcome });
+    // Once for all requests that were answered alike: a failing API must not flood the listener.
+    if (reported?.tokenId === token.id && reported.outcome === outcome) return;
+    reported = { tokenId: token.id, outcome };
+    emit('token_rejected', reported);
   }
 
   async function reset(): Promise<void> {

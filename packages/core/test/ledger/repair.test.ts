@@ -1,0 +1,273 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { leavesAt, limitsFor, roomAt, spent } from '../../src/ledger/limits.ts';
+import type { Condensed, LedgerRecord } from '../../src/ledger/record.ts';
+import { compact, reconcile, type Seen } from '../../src/ledger/repair.ts';
+import {
+  day,
+  entriesAt,
+  entryAt,
+  hour,
+  minute,
+  noon,
+  recordWith,
+  second,
+  seed,
+  slotWith,
+  tokenAt,
+  usualLimits,
+} from '../support/records.ts';
+
+const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0): Seen => ({ record, now, elapsedMs });
+const repaired = (loaded: LedgerRecord | undefined, seen?: Seen, now = noon) =>
+  reconcile(loaded, seen, now, 'new epoch', usualLimits);
+
+describe('a record that fits what is known', () => {
+  const record = recordWith({ entries: [entryAt(noon - hour)] });
+
+  test('is taken as it is', () => {
+    for (const seen of [undefined, seenAt(record), seenAt({ ...record, sequence: 8 })]) {
+      const found = repaired(record, seen);
+      expect(found).toEqual({ record, now: noon, lost: false, restored: 0, clockBackMs: 0, changed: false });
+    }
+  });
+
+  test('is a new one when there has never been one', () => {
+    const { record: fresh, lost, changed } = repaired(undefined);
+    expect(fresh).toMatchObject({ epoch: 'new epoch', sequence: 0, bornAt: noon, highWaterAt: noon, entries: [] });
+    expect([lost, changed]).toEqual([false, false]);
+  });
+});
+
+describe('a record that was lost', () => {
+  const token = tokenAt(7, noon + hour);
+  const known = recordWith({
+    entries: [entryAt(noon - 2 * hour), entryAt(noon - hour, { pending: true })],
+    condensed: [{ at: noon - 3 * hour, pending: false, count: 40 }],
+    slots: [slotWith({ token, settled: 7 })],
+    failures: { count: 1, retryAt: noon + minute, ambiguous: true },
+    rateLimit: { count: 2, retryAt: noon + hour },
+    rejections: { count: 4, retryAt: noon + minute },
+  });
+
+  test('is put back with the token, in a new epoch', () => {
+    const found = repaired(undefined, seenAt(known));
+    expect(found).toMatchObject({ lost: true, restored: 42, changed: true });
+    const { entries, slots, failures, rateLimit, rejections, sequence } = known;
+    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence, entries, slots });
+    expect(found.record).toMatchObject({ failures, rateLimit, rejections });
+    expect(spent(found.record)).toEqual(spent(known));
+  });
+
+  test('is completed when somebody else began it anew, and keeps what has happened there', () => {
+    const begun = recordWith({
+      epoch: 'other',
+      sequence: 3,
+      bornAt: noon - minute,
+      entries: [entryAt(noon - second)],
+      rejections: { count: 1, retryAt: noon },
+      failures: { count: 9, retryAt: noon, ambiguous: false },
+    });
+    const found = repaired(begun, seenAt(known));
+    expect(found).toMatchObject({ lost: true, restored: 2, changed: true });
+    expect(found.record).toMatchObject({ epoch: 'other', bornAt: begun.bornAt, sequence: 9, rejections: begun.rejections });
+    expect(found.record.failures).toEqual(begun.failures);
+    expect(found.record.entries.map(({ id }) => id)).toEqual([...known.entries, ...begun.entries].map(({ id }) => id));
+  });
+
+  test('needs no writing when somebody else has restored all of it', () => {
+    const restored = { ...known, epoch: 'other', sequence: 10 };
+    expect(repaired(restored, seenAt(known))).toMatchObject({ lost: true, restored: 0, changed: false });
+  });
+
+  test('is written again when somebody else restored all but the sequence, so that it is not taken for older for ever', () => {
+    const restored = { ...known, epoch: 'other', sequence: 5 };
+    const found = repaired(restored, seenAt(known));
+    expect(found).toMatchObject({ restored: 0, changed: true });
+    expect(repaired({ ...found.record, sequence: 10 }, seenAt(found.record)).lost).toBe(false);
+  });
+});
+
+describe('a record that went back to an older state', () => {
+  const before = recordWith({ sequence: 5, entries: [entryAt(noon - 2 * hour)], condensed: [{ at: noon - hour, pending: true, count: 3 }] });
+  const added = entryAt(noon - hour);
+  const known = { ...before, sequence: 6, entries: [...before.entries, added] };
+
+  test('begins anew with what memory adds, counting twice what it cannot tell apart', () => {
+    const found = repaired(before, seenAt(known));
+    expect(found).toMatchObject({ lost: true, restored: 4, changed: true });
+    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: 6, entries: known.entries });
+    expect(spent(found.record).used).toBe(8);
+  });
+
+  test('may gain but the insured few before the window has passed', () => {
+    const { record } = repaired(before, seenAt(known));
+    const gained = (count: number) => ({ ...record, entries: [...record.entries, ...entriesAt(noon, count)] });
+    expect(roomAt(gained(29), noon, usualLimits, 'cold')).toBe(noon);
+    expect(roomAt(gained(30), noon, usualLimits, 'cold')).toBe(noon + usualLimits.pendingMs);
+  });
+});
+
+describe('slots on both sides', () => {
+  const inStore = (fields: object) => recordWith({ epoch: 'other', sequence: 20, slots: [slotWith(fields)] });
+  const merged = (store: object, memory: object) => {
+    const { record, changed } = repaired(inStore({ keptUntil: 1, ...store }), seenAt(recordWith({ slots: [slotWith({ keptUntil: noon + day, ...memory })] })));
+    return { ...record.slots[0], changed };
+  };
+  const first = tokenAt(3, noon + hour);
+  const later = tokenAt(4, noon + hour);
+
+  test('the token of the later reservation wins', () => {
+    expect(merged({ token: first }, { token: later, settled: 4 })).toMatchObject({ token: later, settled: 4, changed: true });
+    expect(merged({ token: later }, { token: first })).toMatchObject({ token: later, changed: false });
+  });
+
+  test('what was reset on either side stays reset', () => {
+    expect(merged({ token: first }, { revoked: 3 })).toMatchObject({ token: undefined, revoked: 3, keptUntil: noon + day });
+    expect(merged({ revoked: 4 }, { token: later, keptUntil: 2 })).toMatchObject({ token: undefined, revoked: 4, changed: false });
+    expect(merged({ token: later }, { revoked: 3 })).toMatchObject({ token: later, revoked: 3, changed: true });
+  });
+
+  test('a slot that only one side knows is kept', () => {
+    const other = slotWith({ keyId: 'other', token: first });
+    const { record } = repaired(inStore({ token: later }), seenAt(recordWith({ slots: [other] })));
+    expect(record.slots.map(({ keyId }) => keyId)).toEqual(['key', 'other']);
+  });
+});
+
+describe('clocks', () => {
+  test('the time of the ledger never goes back', () => {
+    const record = recordWith({ highWaterAt: noon + hour });
+    expect(repaired(record)).toMatchObject({ now: noon + hour, clockBackMs: 0, changed: false });
+    expect(repaired(record, undefined, noon + 2 * hour)).toMatchObject({
+      now: noon + 2 * hour,
+      record: { highWaterAt: noon + 2 * hour },
+    });
+  });
+
+  test('a clock that was too far ahead to be waited for is forgotten: everything counts from now on, in full', () => {
+    const ahead = 27 * hour + 1;
+    const record = recordWith({
+      highWaterAt: noon + ahead,
+      entries: entriesAt(noon + ahead, 2),
+      condensed: [{ at: noon + ahead, pending: true, count: 5 }],
+      slots: [
+        slotWith({
+          token: tokenAt(4, noon + ahead + day),
+          lease: { id: 'x', generation: 4, until: noon + ahead },
+          renewAfter: noon + ahead,
+          unreadableUntil: noon + ahead,
+          refused: { secretId: 'secret', count: 1, retryAt: noon + ahead, status: 401 },
+        }),
+      ],
+      failures: { count: 1, retryAt: noon + ahead, ambiguous: true },
+      rateLimit: { count: 1, retryAt: noon + ahead },
+    });
+    const found = repaired(record);
+    expect(found).toMatchObject({ now: noon, clockBackMs: ahead, changed: true });
+    expect(found.record).toMatchObject({ epoch: 'new epoch', sequence: 9, bornAt: noon, highWaterAt: noon });
+    expect(found.record.entries.every(({ at }) => at === noon)).toBe(true);
+    expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
+    expect(found.record).toMatchObject({ failures: undefined, rateLimit: undefined });
+    expect(found.record.slots).toEqual([
+      slotWith({ token: tokenAt(4, noon + ahead + day), lease: undefined, refused: undefined }),
+    ]);
+    expect(repaired({ ...record, highWaterAt: noon + ahead - 1 }).clockBackMs).toBe(0);
+  });
+
+  test(`what is put back is never older than it truly is, whatever the two stores' clocks say (seed ${seed})`, () => {
+    const scenario = fc.record({
+      ages: fc.array(fc.integer({ min: 0, max: 25 * hour }), { maxLength: 20 }),
+      // What truly passed since the record was seen, and how much of it this process noticed.
+      passedMs: fc.integer({ min: 0, max: 20 * hour }),
+      noticed: fc.double({ min: 0, max: 1, noNaN: true }),
+      clockOffsetMs: fc.integer({ min: -3 * hour, max: 300 * day }),
+    });
+    fc.assert(
+      fc.property(scenario, ({ ages, passedMs, noticed, clockOffsetMs }) => {
+        const known = recordWith({ entries: ages.map((age) => entryAt(noon - age)), highWaterAt: noon });
+        const newClock = noon + passedMs + clockOffsetMs;
+        const found = repaired(undefined, seenAt(known, noon, passedMs * noticed), newClock);
+        for (const entry of found.record.entries) {
+          const before = known.entries.find(({ id }) => id === entry.id);
+          const trueAge = noon + passedMs - (before?.at ?? 0);
+          expect(found.now - entry.at).toBeLessThanOrEqual(trueAge);
+        }
+        const mustCount = ages.filter((age) => age + passedMs < usualLimits.settledMs).length;
+        expect(found.record.entries.length).toBeGreaterThanOrEqual(mustCount);
+      }),
+    );
+  });
+
+  test('what is put back into a store whose clock is behind its own beginning stays a valid instant', () => {
+    const known = recordWith({ entries: [entryAt(noon)] });
+    expect(repaired(undefined, seenAt(known, noon, hour), 0).record.entries[0]?.at).toBe(0);
+  });
+});
+
+describe('compact', () => {
+  test('drops what no longer counts', () => {
+    const gone = noon - usualLimits.settledMs;
+    const record = recordWith({
+      entries: [entryAt(gone), entryAt(gone, { pending: true }), entryAt(gone + 1)],
+      condensed: [
+        { at: gone, pending: false, count: 3 },
+        { at: gone + 1, pending: false, count: 4 },
+      ],
+    });
+    const kept = compact(record, noon, usualLimits);
+    expect(kept.entries).toEqual(record.entries.slice(1));
+    expect(kept.condensed).toEqual([record.condensed[1]]);
+  });
+
+  test('keeps the newest 150 in detail and adds up the others by quarters of an hour', () => {
+    const quarter = 15 * minute;
+    const entries = [...entriesAt(noon - 2 * quarter, 4), ...entriesAt(noon - quarter, 5), ...entriesAt(noon, 150)];
+    const kept = compact(recordWith({ entries }), noon, usualLimits);
+    expect(kept.entries).toEqual(entries.slice(9));
+    expect(kept.condensed).toEqual([
+      { at: noon - 2 * quarter, pending: false, count: 4 },
+      { at: noon - quarter, pending: false, count: 5 },
+    ]);
+  });
+
+  test.each([
+    ['its audience has an entry', {}, [entryAt(noon)]],
+    ['its token lives', { token: tokenAt(1, noon + 1) }, []],
+    ['somebody has its lease', { lease: { id: 'x', generation: 1, until: noon + 1 } }, []],
+    ['its secret is refused', { refused: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } }, []],
+    ['somebody may still hold what was reset', { revoked: 3, keptUntil: noon + 1 }, []],
+  ])('keeps a slot while %s', (_, fields, entries) => {
+    const kept = (now: number) => compact(recordWith({ slots: [slotWith(fields)], entries }), now, usualLimits).slots.length;
+    expect(kept(noon)).toBe(1);
+    expect(kept(noon + 30 * day)).toBe(0);
+  });
+
+  test(`never lets a token leave earlier than it would have, however often it adds up (seed ${seed})`, () => {
+    const limits = limitsFor(100_000, day, undefined, 'durable');
+    const issuances = fc.array(fc.record({ gapMs: fc.integer({ min: 0, max: hour }), pending: fc.boolean() }), {
+      minLength: 151,
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(issuances, fc.integer({ min: 1, max: 30 * hour }), (gaps, restMs) => {
+        let now = noon;
+        const all: { at: number; pending: boolean }[] = [];
+        let record = recordWith();
+        for (const { gapMs, pending } of gaps) {
+          now += gapMs;
+          all.push({ at: now, pending });
+          record = compact({ ...record, entries: [...record.entries, entryAt(now, { pending })] }, now, limits);
+        }
+        now += restMs;
+        record = compact(record, now, limits);
+        const mustCount = all.filter((entry) => leavesAt(entry, limits) > now);
+        expect(spent(record).used).toBeGreaterThanOrEqual(mustCount.length);
+        expect(spent(record).pending).toBeGreaterThanOrEqual(mustCount.filter(({ pending }) => pending).length);
+        expect(record.entries.length).toBeLessThanOrEqual(150);
+        expect(record.condensed.every((bucket: Condensed) => leavesAt(bucket, limits) > now)).toBe(true);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

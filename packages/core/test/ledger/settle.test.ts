@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
+import { spent } from '../../src/ledger/limits.ts';
+import type { LedgerRecord, Slot } from '../../src/ledger/record.ts';
+import { type Outcome, revoke, settle } from '../../src/ledger/settle.ts';
+import { day, entryAt, hour, minute, noon, recordWith, second, slotWith, tokenAt, usualLimits } from '../support/records.ts';
+
+const reservedAt = noon - 20 * second;
+const entry = entryAt(reservedAt, { id: 'mine', pending: true });
+const lease = { id: 'mine', generation: 9, until: noon + 40 * second };
+const older = entryAt(noon - hour);
+const reserved = recordWith({ entries: [older, entry], slots: [slotWith({ lease })] });
+const token = tokenAt(9, noon + day, { id: 'mine' });
+
+const settled = (outcome: Outcome, record: LedgerRecord = reserved, now = noon): LedgerRecord =>
+  settle(record, now, { entry, keyId: 'key', secretId: 'secret' }, outcome, usualLimits);
+
+const slotIn = (record: LedgerRecord): Slot | undefined => record.slots.find(({ keyId }) => keyId === 'key');
+
+describe('a token that arrived', () => {
+  const issued: Outcome = { kind: 'issued', token };
+
+  test('is stamped when it is settled, for that is when it has been issued for certain', () => {
+    expect(settled(issued).entries).toEqual([older, { ...entry, pending: false, at: noon }]);
+  });
+
+  test('is never stamped earlier than it was reserved, whatever the clocks say', () => {
+    expect(settled(issued, reserved, reservedAt - hour).entries.at(-1)?.at).toBe(reservedAt);
+  });
+
+  test('is kept for the fleet, and the lease given back', () => {
+    expect(settled(issued).slots).toEqual([slotWith({ token, settled: 9, lease: undefined, refused: undefined })]);
+  });
+
+  test('ends what held the fleet off', () => {
+    const held = {
+      ...reserved,
+      failures: { count: 3, retryAt: noon + hour, ambiguous: true },
+      rateLimit: { count: 1, retryAt: noon + hour },
+      slots: [slotWith({ lease, refused: { secretId: 'secret', count: 2, retryAt: noon, status: 401 } })],
+    };
+    expect(settled(issued, held)).toMatchObject({ failures: undefined, rateLimit: undefined });
+    expect(slotIn(settled(issued, held))?.refused).toBeUndefined();
+  });
+
+  test('leaves the lease of somebody else alone', () => {
+    const takenOver = { ...lease, id: 'other' };
+    const record = { ...reserved, slots: [slotWith({ lease: takenOver })] };
+    expect(slotIn(settled(issued, record))).toMatchObject({ lease: takenOver, token });
+  });
+
+  test('does not replace one of a later reservation', () => {
+    const later = tokenAt(10, noon + hour);
+    const record = { ...reserved, slots: [slotWith({ token: later, settled: 10 })] };
+    expect(slotIn(settled(issued, record))).toMatchObject({ token: later, settled: 10 });
+  });
+
+  test('is not kept when it was reset on its way', () => {
+    const record = { ...reserved, slots: [slotWith({ revoked: 9, lease })] };
+    expect(slotIn(settled(issued, record))).toMatchObject({ token: undefined, settled: 0 });
+    expect(spent(settled(issued, record)).used).toBe(2);
+  });
+
+  test('is counted when its reservation is no longer there', () => {
+    expect(settled(issued, recordWith()).entries).toEqual([{ ...entry, pending: false, at: noon }]);
+  });
+
+  test('keeps entries in order of time', () => {
+    const record = { ...reserved, entries: [entry, entryAt(noon + 1)] };
+    expect(settled(issued, record).entries.map(({ at }) => at)).toEqual([noon, noon + 1]);
+  });
+});
+
+describe('a renewal ahead of expiry', () => {
+  const present = tokenAt(8, noon + 3 * hour, { id: 'present' });
+  const ahead = { ...entry, reason: 'refresh' } as const;
+  const renewed = (fields: Partial<typeof token>, record: Partial<Slot> = {}) => {
+    const before = { ...reserved, entries: [ahead], slots: [slotWith({ token: present, settled: 8, lease, ...record })] };
+    const outcome: Outcome = { kind: 'issued', token: { ...token, ...fields } };
+    return slotIn(settle(before, noon, { entry: ahead, keyId: 'key', secretId: 'secret' }, outcome, usualLimits));
+  };
+
+  test('that brought a later expiry may be followed by another one', () => {
+    expect(renewed({})).toMatchObject({ token, renewAfter: 0 });
+    expect(renewed({}, { renewAfter: noon })).toMatchObject({ renewAfter: 0 });
+  });
+
+  test('that brought hardly a later expiry is not repeated before the margin', () => {
+    const expiresAt = present.expiresAt + 10 * minute;
+    expect(renewed({ expiresAt })).toMatchObject({ token: { id: 'mine' }, renewAfter: expiresAt - minute });
+  });
+
+  test('that brought an earlier expiry changes nothing, and is not repeated before the margin of the old token', () => {
+    expect(renewed({ expiresAt: noon + minute, lifetimeMs: minute })).toMatchObject({
+      token: present,
+      settled: 9,
+      renewAfter: present.expiresAt - minute,
+    });
+  });
+
+  test('in vain counts as one only when it was ahead of expiry', () => {
+    const before = { ...reserved, slots: [slotWith({ token: present, lease })] };
+    const short = { ...token, expiresAt: noon + minute };
+    expect(slotIn(settled({ kind: 'issued', token: short }, before))).toMatchObject({ token: short, renewAfter: 0 });
+  });
+
+  test('is not taken for one in vain when its outcome is entered twice', () => {
+    const once = renewed({});
+    const before = { ...reserved, entries: [ahead], slots: once ? [once] : [] };
+    const twice = settle(before, noon, { entry: ahead, keyId: 'key', secretId: 'secret' }, { kind: 'issued', token }, usualLimits);
+    expect(slotIn(twice)).toEqual({ ...once, lease: undefined });
+  });
+});
+
+describe('what was surely not issued', () => {
+  test('a request that was never sent costs nothing and holds nobody off', () => {
+    expect(settled({ kind: 'unsent' })).toEqual({ ...reserved, entries: [older], slots: [slotWith({ lease: undefined })] });
+  });
+
+  test.each([
+    [{ kind: 'released', cause: 'unreachable' }, [second, 2 * second, 4 * second, 8 * second], 5 * minute],
+    [{ kind: 'released', cause: 'misconfigured', status: 302 }, [5 * minute, 10 * minute, 20 * minute], hour],
+  ] as const)('%j costs nothing, and holds the fleet off ever longer', (outcome, first, longest) => {
+    let record = reserved;
+    const pauses: number[] = [];
+    for (let failures = 0; failures < 40; failures++) {
+      record = settled(outcome, { ...record, entries: [older, entry] });
+      expect(record.entries).toEqual([older]);
+      pauses.push((record.failures?.retryAt ?? 0) - noon);
+    }
+    expect(pauses.slice(0, first.length)).toEqual(first);
+    expect(pauses.at(-1)).toBe(longest);
+    expect(record.failures).toMatchObject({ count: 40, ambiguous: false });
+  });
+
+  test('rejected credentials are remembered for their secret, 5 to 60 minutes', () => {
+    const outcome: Outcome = { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' };
+    let record = reserved;
+    const pauses: number[] = [];
+    for (let attempts = 0; attempts < 6; attempts++) {
+      record = settled(outcome, record);
+      pauses.push(((slotIn(record)?.refused?.retryAt ?? 0) - noon) / minute);
+    }
+    expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
+    expect(record.entries).toEqual([older]);
+    expect(record.failures).toBeUndefined();
+    expect(slotIn(record)?.refused).toMatchObject({ secretId: 'secret', status: 401, oauthError: 'invalid_client' });
+  });
+
+  test('another secret that is rejected starts from 5 minutes again', () => {
+    const refused = { secretId: 'old secret', count: 5, retryAt: noon + hour, status: 401 };
+    const record = { ...reserved, slots: [slotWith({ refused, lease })] };
+    const outcome: Outcome = { kind: 'released', cause: 'credentials', status: 403 };
+    expect(slotIn(settled(outcome, record))?.refused).toMatchObject({ count: 1, retryAt: noon + 5 * minute });
+  });
+
+  test('429 holds off for as long as it says, else 15 minutes to 4 hours', () => {
+    const held = (retryAfterMs: number | undefined, count: number) => {
+      const record = { ...reserved, rateLimit: { count, retryAt: noon } };
+      const { rateLimit } = settled({ kind: 'released', cause: 'rate_limited', retryAfterMs }, record);
+      return (rateLimit?.retryAt ?? 0) - noon;
+    };
+    expect(held(7 * second, 3)).toBe(7 * second);
+    expect([0, 1, 2, 3, 4, 5].map((count) => held(undefined, count) / minute)).toEqual([15, 30, 60, 120, 240, 240]);
+    expect(settled({ kind: 'released', cause: 'rate_limited' }).entries).toEqual([older]);
+  });
+});
+
+describe('what may have been issued', () => {
+  test('stays charged, and holds the fleet off', () => {
+    const record = settled({ kind: 'ambiguous', charge: 1, status: 502 });
+    expect(record.entries).toEqual([older, entry]);
+    expect(record.failures).toEqual({ count: 1, retryAt: noon + second, ambiguous: true, status: 502, reason: undefined });
+    expect(slotIn(record)?.lease).toBeUndefined();
+    const again = settled({ kind: 'ambiguous', charge: 1, reason: 'not_json' }, record);
+    expect(again.failures).toMatchObject({ count: 2, retryAt: noon + 2 * second, reason: 'not_json' });
+  });
+
+  test('is charged twice when two requests may have arrived', () => {
+    const record = settled({ kind: 'ambiguous', charge: 2, status: 421 });
+    expect(record.entries.map(({ id, pending }) => [id, pending])).toEqual([
+      [older.id, false],
+      ['mine', true],
+      ['mine+', true],
+    ]);
+  });
+
+  test('is charged once more neither when the store did not confirm and the outcome is entered again', () => {
+    const outcome: Outcome = { kind: 'ambiguous', charge: 2, status: 421 };
+    const twice = settled(outcome, settled(outcome));
+    expect(twice.entries).toEqual(settled(outcome).entries);
+    expect(decodeRecord(encodeRecord(twice))).toMatchObject({ entries: twice.entries });
+  });
+});
+
+describe('revoke', () => {
+  const slots = [
+    slotWith({ token, settled: 9, lease, renewAfter: noon + hour }),
+    slotWith({ keyId: 'other key', token: tokenAt(7, noon + hour) }),
+    slotWith({ audience: 'invoices', token: tokenAt(8, noon + hour) }),
+  ];
+
+  test('marks all that was reserved for the audience so far, whichever key seals it, and nothing else', () => {
+    const record = revoke(recordWith({ sequence: 12, slots }), 'orders', 'key', 0);
+    for (const keyId of ['key', 'other key']) {
+      const slot = record.slots.find((each) => each.keyId === keyId && each.audience === 'orders');
+      expect(slot).toMatchObject({ revoked: 12, token: undefined, lease: undefined, renewAfter: 0 });
+      expect(slot?.keptUntil).toBe(noon + 7 * day);
+    }
+    expect(record.slots).toContainEqual(slots[2]);
+  });
+
+  test('marks the token in memory too when the record has never heard of it', () => {
+    const record = revoke(recordWith({ sequence: 3 }), 'orders', 'key', 40);
+    expect(record.slots).toMatchObject([{ audience: 'orders', keyId: 'key', revoked: 40 }]);
+  });
+});
