@@ -13,8 +13,13 @@ import { createScreen } from './screen.ts';
 const screen = createScreen(process.stdout);
 const number = (value: number) => value.toLocaleString('en');
 
-if (process.env['SERVICE_AUTH_URL']) await showRealService();
-else await showTestService();
+try {
+  await (process.env['SERVICE_AUTH_URL'] ? showRealService() : showTestService());
+} catch (error) {
+  if (!isServiceAuthError(error)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
 
 /** The first two acts, gently, against the service that the environment names. */
 async function showRealService(): Promise<void> {

@@ -39,7 +39,7 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
       bar = next;
     },
     result(text) {
-      if (!terminal) print(bar);
+      if (!terminal && bar) print(bar);
       print(`   ${style('green', '✓')} ${text}`);
     },
   };

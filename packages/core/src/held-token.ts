@@ -1,5 +1,5 @@
 import type { AccessToken } from './access-token.ts';
-import { type Clock, type Instant, instantOf } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { Grant } from './issuer.ts';
 
 /** The token in memory, and what is known of it. Instants without further name are monotonic. */
@@ -8,8 +8,6 @@ export interface HeldToken extends Grant {
   readonly promise: Promise<AccessToken>;
   /** From when a renewal is due: 80 to 90 % of its life, drawn once. */
   readonly renewAt: number;
-  /** Both clocks when it was obtained: if they have drifted apart, the machine slept or the wall clock was set. */
-  readonly obtainedAt: Instant;
   /** The API answered 401 to it, and another one has not been looked for yet. */
   rejected: boolean;
   /** Sleep of up to this length needs no further report. */
@@ -21,7 +19,7 @@ const shortLifeMs = 2 * minute;
 const longestSleepMs = 7 * 24 * 60 * minute;
 
 /** Keeps a grant. */
-export function holdToken(grant: Grant, clock: Clock): HeldToken {
+export function holdToken(grant: Grant): HeldToken {
   const { token, lifetimeMs, usableUntil } = grant;
   // A token of two minutes is renewed when it ends: ahead of that would spend the budget of a day in hours.
   const aheadMs = lifetimeMs < shortLifeMs ? Number.NEGATIVE_INFINITY : lifetimeMs * (0.1 + 0.1 * Math.random());
@@ -29,7 +27,6 @@ export function holdToken(grant: Grant, clock: Clock): HeldToken {
     ...grant,
     promise: Promise.resolve(token),
     renewAt: usableUntil - aheadMs,
-    obtainedAt: instantOf(clock),
     rejected: false,
     reportedSleepMs: 0,
   };
@@ -38,9 +35,10 @@ export function holdToken(grant: Grant, clock: Clock): HeldToken {
 /**
  * For how long the machine slept while its monotonic clock stood still, judged by the wall clock. A wall clock that was set forward by up to a
  * week looks the same, so it is asked again whether the token is still good; any other step means nothing. Less than a minute is in the margin.
+ * Sleep while the token was on its way is included.
  */
-export function sleptMs({ obtainedAt }: HeldToken, clock: Clock): number {
-  const aheadMs = clock.now() - obtainedAt.wall - (clock.monotonic() - obtainedAt.monotonic);
+export function sleptMs({ countedFrom }: HeldToken, clock: Clock): number {
+  const aheadMs = clock.now() - countedFrom.wall - (clock.monotonic() - countedFrom.monotonic);
   return aheadMs > minute && aheadMs <= longestSleepMs ? aheadMs : 0;
 }
 

@@ -23,6 +23,8 @@ export interface Grant {
   /** Another process had it issued. */
   readonly adopted: boolean;
   readonly lifetimeMs: number;
+  /** The moment from which `usableUntil` was reckoned. */
+  readonly countedFrom: Instant;
   readonly usableUntil: number;
 }
 
@@ -191,7 +193,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
     const { expiresAt } = token;
     emit('token_issued', { reason, tokenId: id, expiresAt, used, usable: limits.usable, warnings });
     const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
-    return { token, generation, adopted: false, lifetimeMs, usableUntil };
+    return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
   }
 
   async function opened(stored: StoredToken, view: View, { key }: CurrentSecret): Promise<Grant | undefined> {
@@ -201,7 +203,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
     const localExpiry = toLocalTime(expiresAt, view, clock);
     const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
     const usableUntil = view.readAt.monotonic + expiresAt - view.now - marginOf(lifetimeMs);
-    return { token, generation, adopted: true, lifetimeMs, usableUntil };
+    return { token, generation, adopted: true, lifetimeMs, countedFrom: view.readAt, usableUntil };
   }
 
   async function reset(held: Grant | undefined): Promise<number> {

@@ -50,7 +50,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   const issuer = createIssuer(settings, ledger);
 
   let held: HeldToken | undefined;
-  // Within this span of the wall clock the held token is handed out unasked. It is short: a clock that steps, or a machine that slept, is outside.
+  // Within this second of the wall clock the held token is handed out unasked: a machine that slept, or a clock that was set, is outside of it.
   let unaskedFrom = 0;
   let unaskedUntil = 0;
   // One asks whether the fleet has something newer, or reset the token; the other gets a token. A look never waits for the token endpoint.
@@ -72,6 +72,8 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const now = clock.now();
     if (held && now >= unaskedFrom && now < unaskedUntil) return held.promise;
+    // Once the wall clock has left the span, setting it back must not lead into it again.
+    unaskedUntil = 0;
     if (!isUsable(held) || mustLookFirst()) return obtain(signal);
     takeCareOf(held);
     trustFrom(now, held);
@@ -133,7 +135,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   function trustFrom(now: number, token: HeldToken): void {
     const until = Math.min(lookAt, token.usableUntil - sleptMs(token, clock), Math.max(token.renewAt, renewalRetryAt));
     unaskedFrom = now;
-    unaskedUntil = now + until - clock.monotonic();
+    unaskedUntil = now + Math.min(second, until - clock.monotonic());
   }
 
   /** Looks for a token and keeps it. Fulfilled without one when the held token goes on, or was reset. */
@@ -175,7 +177,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const before = held;
     const same = before?.token.id === token.id;
     if (same && isUsable(before)) return;
-    const next = holdToken(grant, clock);
+    const next = holdToken(grant);
     if (!adopted && !isAlive(next, clock)) throw deadOnArrival();
     held = next;
     unaskedUntil = 0;

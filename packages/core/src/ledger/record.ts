@@ -79,7 +79,7 @@ export interface Failures {
 export interface LedgerRecord {
   /** Changes whenever the record had to begin anew. */
   readonly epoch: string;
-  /** Grows with every swap. */
+  /** Grows with every swap. Begins at the time, so that a record that follows a lost one is later than all of it. */
   readonly sequence: number;
   readonly bornAt: number;
   /** The latest instant ever seen. */
@@ -99,7 +99,7 @@ export interface LedgerRecord {
 export function newRecord(epoch: string, now: number): LedgerRecord {
   return {
     epoch,
-    sequence: 0,
+    sequence: now,
     bornAt: now,
     highWaterAt: now,
     entries: [],

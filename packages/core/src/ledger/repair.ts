@@ -1,6 +1,8 @@
 import { type Limits, leavesAt } from './limits.ts';
 import { type Condensed, detailed, type LedgerEntry, type LedgerRecord, newRecord, type Slot } from './record.ts';
 
+const minute = 60_000;
+
 /** The record as this process saw it last. */
 export interface Seen {
   readonly record: LedgerRecord;
@@ -137,7 +139,8 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
     slot.keptUntil > now ||
     (slot.token?.expiresAt ?? 0) > now ||
     (slot.lease?.until ?? 0) > now ||
-    (slot.refused?.retryAt ?? 0) > now;
+    // As long as the longest pause: a count that is forgotten when its pause ends never grows.
+    (slot.refused?.retryAt ?? 0) + 60 * minute > now;
   return {
     ...record,
     entries,

@@ -53,7 +53,10 @@ describe('a token in the record', () => {
 
   test('is not used when it is older than the one in memory', () => {
     const held = { id: 'newer', generation: 6 };
-    expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, held })).toEqual({ kind: 'keep', retryAt: noon });
+    expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, held })).toEqual({
+      kind: 'keep',
+      retryAt: noon,
+    });
     expect(decideOn(withCurrent, { reason: 'refresh', held }).kind).toBe('issue');
   });
 
@@ -118,7 +121,10 @@ describe('a reservation', () => {
   test('is admitted when the record has it with the lease, and not when another has taken the lease over', () => {
     const record = reserved(decideOn(recordWith()));
     expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[0], generation: 10 });
-    const takenOver = { ...record, slots: [slotWith({ lease: { id: 'other', generation: 11, until: noon + minute } })] };
+    const takenOver = {
+      ...record,
+      slots: [slotWith({ lease: { id: 'other', generation: 11, until: noon + minute } })],
+    };
     expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
   });
 
@@ -216,7 +222,10 @@ describe('refusals', () => {
 
   test('renewals ahead of expiry are refused long before a cold start', () => {
     const entries = entriesAt(noon, 84);
-    expect(refusal({ entries }, { reason: 'refresh', held: heldCurrent })).toMatchObject({ kind: 'keep', cause: 'limit' });
+    expect(refusal({ entries }, { reason: 'refresh', held: heldCurrent })).toMatchObject({
+      kind: 'keep',
+      cause: 'limit',
+    });
     expect(refusal({ entries })).toBe('issue');
   });
 });

@@ -1,8 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ambiguousPauseMs, doubling, freeAt, leavesAt, limitsFor, rejectedRoomAt, roomAt, spent } from '../../src/ledger/limits.ts';
+import {
+  ambiguousPauseMs,
+  doubling,
+  freeAt,
+  leavesAt,
+  limitsFor,
+  rejectedRoomAt,
+  roomAt,
+  spent,
+} from '../../src/ledger/limits.ts';
 import type { StoreDurability } from '../../src/store.ts';
-import { day, entriesAt, entryAt, hour, minute, noon, recordWith, second, seed, usualLimits } from '../support/records.ts';
+import {
+  day,
+  entriesAt,
+  entryAt,
+  hour,
+  minute,
+  noon,
+  recordWith,
+  second,
+  seed,
+  usualLimits,
+} from '../support/records.ts';
 
 const durabilities: readonly StoreDurability[] = ['process', 'durable', 'replicated'];
 
@@ -152,7 +172,9 @@ describe('roomAt', () => {
     const young = (count: number) => recordWith({ bornAt, entries: entriesAt(noon, count) });
     expect(roomAt(young(29), noon, usualLimits, 'reset')).toBe(noon);
     expect(roomAt(young(30), noon, usualLimits, 'reset')).toBe(bornAt + usualLimits.pendingMs);
-    expect(roomAt(young(30), bornAt + usualLimits.pendingMs, usualLimits, 'reset')).toBe(bornAt + usualLimits.pendingMs);
+    expect(roomAt(young(30), bornAt + usualLimits.pendingMs, usualLimits, 'reset')).toBe(
+      bornAt + usualLimits.pendingMs,
+    );
   });
 
   test('what was put back from memory is older than the record, and not among its gains', () => {

@@ -13,7 +13,7 @@ import {
 import type { StoreDurability } from '../../src/store.ts';
 import { secretCanary, watchForCanaries } from './canaries.ts';
 import { createFaultyStore, type FaultyStore } from './faulty-store.ts';
-import { createHeldClock, type HeldClock } from './held-clock.ts';
+import { createHeldClock, type HeldClock, settled } from './held-clock.ts';
 import { createScriptedEndpoint, type ScriptedEndpoint } from './scripted-endpoint.ts';
 
 export const second = 1_000;
@@ -35,6 +35,8 @@ export interface Bed {
   client(options?: Partial<ServiceAuthOptions>): ServiceAuth;
   /** What `getToken()` of a client gets, however long it takes. */
   token(client: ServiceAuth): Promise<AccessToken>;
+  /** Time passes while a client is in use: `getToken()` every so often. Returns the different tokens it got. */
+  use(client: ServiceAuth, forMs: number, everyMs?: number): Promise<AccessToken[]>;
 }
 
 export function createBed(durability: StoreDurability = 'durable'): Bed {
@@ -70,6 +72,16 @@ export function createBed(durability: StoreDurability = 'durable'): Bed {
       });
     },
     token: (client) => clock.until(client.getToken()),
+    async use(client, forMs, everyMs = 20 * second) {
+      const until = clock.monotonic() + forMs;
+      const tokens = new Set<AccessToken>();
+      while (clock.monotonic() < until) {
+        await clock.advance(Math.min(everyMs, until - clock.monotonic()));
+        tokens.add(await clock.until(client.getToken()));
+      }
+      await settled();
+      return [...tokens];
+    },
   };
 }
 

@@ -46,6 +46,13 @@ export function recordWith(fields: Partial<LedgerRecord> = {}): LedgerRecord {
 
 export function askFor(fields: Partial<Ask> = {}): Ask {
   const who = { audience: 'orders', keyId: 'key', secretId: 'secret', instance: 'process' };
-  const what = { reason: 'cold', unusable: [], unreadable: false, mayIssue: true, id: 'asked', leaseMs: minute } as const;
+  const what = {
+    reason: 'cold',
+    unusable: [],
+    unreadable: false,
+    mayIssue: true,
+    id: 'asked',
+    leaseMs: minute,
+  } as const;
   return { ...who, ...what, ...fields };
 }

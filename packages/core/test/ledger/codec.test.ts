@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
+import { limitsFor, spent } from '../../src/ledger/limits.ts';
+import type { LedgerEntry, LedgerRecord } from '../../src/ledger/record.ts';
+import { newRecord } from '../../src/ledger/record.ts';
+import { compact } from '../../src/ledger/repair.ts';
+import {
+  day,
+  entriesAt,
+  entryAt,
+  minute,
+  noon,
+  recordWith,
+  second,
+  seed,
+  slotWith,
+  tokenAt,
+} from '../support/records.ts';
+
+const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
+
+const instant = fc.integer({ min: 0, max: 8e15 });
+const small = fc.integer({ min: 0, max: 1_000_000 });
+const name = fc.string({ maxLength: 40, unit: 'binary' });
+const spacing = { count: small, retryAt: instant };
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+
+const anEntry = fc.record({
+  id: name,
+  at: instant,
+  pending: fc.boolean(),
+  reason: fc.constantFrom(...reasons),
+  instance: fc.constantFrom('a', 'b', ''),
+  audience: name,
+});
+const aToken = fc.record({ id: name, generation: small, expiresAt: instant, lifetimeMs: small, sealed: name });
+const aSlot = fc.record({
+  audience: name,
+  keyId: name,
+  revoked: small,
+  keptUntil: instant,
+  settled: small,
+  token: maybe(aToken),
+  lease: maybe(fc.record({ id: name, generation: small, until: instant })),
+  renewAfter: instant,
+  unreadableUntil: instant,
+  refused: maybe(fc.record({ secretId: name, ...spacing, status: small, oauthError: maybe(name) })),
+});
+const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
+  epoch: name,
+  sequence: small,
+  bornAt: instant,
+  highWaterAt: instant,
+  entries: fc.uniqueArray(anEntry, { selector: ({ id }) => id, maxLength: 20 }),
+  condensed: fc.array(fc.record({ at: instant, pending: fc.boolean(), count: small })),
+  slots: fc.array(aSlot, { maxLength: 4 }),
+  failures: maybe(fc.record({ ...spacing, ambiguous: fc.boolean(), status: maybe(small), reason: maybe(name) })),
+  rateLimit: maybe(fc.record(spacing)),
+  rejections: fc.record(spacing),
+});
+
+/** A record in which everything that can be there is there. */
+const full = recordWith({
+  entries: [
+    ...reasons.map((reason) => entryAt(noon, { reason })),
+    entryAt(noon, { pending: true, instance: 'other', audience: 'invoices' }),
+  ],
+  condensed: [{ at: noon - day, pending: false, count: 7 }],
+  slots: [
+    slotWith({
+      token: tokenAt(3, noon + day),
+      lease: { id: 'lease', generation: 4, until: noon + minute },
+      refused: { secretId: 'secret', count: 1, retryAt: noon + minute, status: 401, oauthError: 'invalid_client' },
+    }),
+    slotWith({ audience: 'invoices' }),
+  ],
+  failures: { count: 2, retryAt: noon + second, ambiguous: true, status: 502, reason: 'not_json' },
+  rateLimit: { count: 1, retryAt: noon + minute },
+  rejections: { count: 3, retryAt: noon + minute },
+});
+
+/** A text with a right checksum around any JSON: what an author of records could write. */
+function authored(json: string): string {
+  const crcOf = (text: string): string => {
+    let crc = 0xffff_ffff;
+    for (const byte of Buffer.from(text, 'utf16le')) {
+      crc ^= byte;
+      for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb8_8320 : crc >>> 1;
+    }
+    return (~crc >>> 0).toString(16).padStart(8, '0');
+  };
+  return `service-auth/1 ${crcOf(json)} ${json}`;
+}
+
+/** The full record with one thing changed on the wire. */
+function changed(change: (wire: Record<string, unknown>) => void): string {
+  const wire = JSON.parse(encodeRecord(full).slice('service-auth/1 12345678 '.length)) as Record<string, unknown>;
+  change(wire);
+  return authored(JSON.stringify(wire));
+}
+
+describe('encodeRecord and decodeRecord', () => {
+  test('give back what they were given', () => {
+    for (const record of [full, recordWith(), newRecord('epoch', 0)]) {
+      expect(decodeRecord(encodeRecord(record))).toEqual(record);
+    }
+  });
+
+  test(`give back whatever a record may contain (seed ${seed})`, () => {
+    fc.assert(
+      fc.property(aRecord, (record) => {
+        expect(decodeRecord(encodeRecord(record))).toEqual(record);
+      }),
+    );
+  });
+
+  test('accept a text that was written elsewhere to the same format', () => {
+    expect(changed(() => {})).toBe(encodeRecord(full));
+  });
+
+  test('give back nothing that a polluted prototype adds', () => {
+    const polluted = ['failures', 'rateLimit', 'token', 'lease', 'refused'];
+    try {
+      for (const field of polluted) Reflect.set(Object.prototype, field, { count: 1, retryAt: 8e15, id: 'x' });
+      const record = decodeRecord(encodeRecord({ ...recordWith(), failures: undefined, rateLimit: undefined }));
+      expect(record).not.toBe('damaged');
+      expect(Object.values(record).some((value) => (value as { retryAt?: number } | undefined)?.retryAt === 8e15)).toBe(
+        false,
+      );
+    } finally {
+      for (const field of polluted) Reflect.deleteProperty(Object.prototype, field);
+    }
+  });
+});
+
+describe('a text that cannot be trusted', () => {
+  test('no single flipped bit goes unnoticed', () => {
+    for (const record of [full, recordWith(), recordWith({ entries: entriesAt(noon, 3), epoch: 'ü€😀' })]) {
+      const bytes = Buffer.from(encodeRecord(record));
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        const decoded = decodeRecord(bytes.toString());
+        if (typeof decoded !== 'string') expect(decoded).toEqual(record);
+        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      }
+    }
+  });
+
+  test('no truncation goes unnoticed', () => {
+    const text = encodeRecord(full);
+    for (let length = 0; length < text.length; length++) expect(decodeRecord(text.slice(0, length))).toBe('damaged');
+    expect(decodeRecord(`${text} `)).toBe('damaged');
+  });
+
+  test('a later version is told apart from damage', () => {
+    expect(decodeRecord('service-auth/2 12345678 {}')).toBe('unknown version');
+    expect(decodeRecord('service-auth/999999 anything')).toBe('unknown version');
+    expect(decodeRecord('service-auth/9999999 anything')).toBe('damaged');
+  });
+
+  test.each(['', ' ', '{}', 'null', 'service-auth/', 'service-auth/1', 'service-auth/1 ', 'service-auth/1 00000000 '])(
+    'damaged: %j',
+    (text) => expect(decodeRecord(text)).toBe('damaged'),
+  );
+
+  test.each(['null', '1', '"text"', '[]', '{}', '{"__proto__":{}}', '{', '[[[[', 'NaN'])(
+    'damaged, though the checksum is right: %s',
+    (json) => expect(decodeRecord(authored(json))).toBe('damaged'),
+  );
+
+  const entries = (wire: Record<string, unknown>) => wire['entries'] as unknown[][];
+  const first = (wire: Record<string, unknown>, list: string) => (wire[list] as Record<string, unknown>[])[0] ?? {};
+  const damages: Record<string, (wire: Record<string, unknown>) => void> = {
+    'a field is missing': (wire) => Reflect.deleteProperty(wire, 'rejections'),
+    'a number is negative': (wire) => Object.assign(wire, { sequence: -1 }),
+    'a number is a fraction': (wire) => Object.assign(wire, { bornAt: 1.5 }),
+    'a number is text': (wire) => Object.assign(wire, { highWaterAt: '1' }),
+    'an instant is beyond what a Date can show': (wire) =>
+      Object.assign(wire, { failures: { ...full.failures, retryAt: 8.1e15 } }),
+    'a flag is a number': (wire) => Object.assign(entries(wire)[0] ?? [], { 2: 1 }),
+    'a reason is unknown': (wire) => Object.assign(entries(wire)[0] ?? [], { 3: 9 }),
+    'a name is unknown': (wire) => Object.assign(entries(wire)[0] ?? [], { 4: 99 }),
+    'an entry is short': (wire) => entries(wire)[0]?.pop(),
+    'an entry is long': (wire) => entries(wire)[0]?.push(0),
+    'an entry is no list': (wire) => Object.assign(wire, { entries: [{}] }),
+    'an id comes twice': (wire) => entries(wire).push(entries(wire)[0] ?? []),
+    'an id is endless': (wire) => Object.assign(entries(wire)[0] ?? [], { 0: 'x'.repeat(40_001) }),
+    'a bucket is short': (wire) => Object.assign(wire, { condensed: [[1, true]] }),
+    'a slot is no object': (wire) => Object.assign(wire, { slots: ['slot'] }),
+    'a slot has no key': (wire) => Reflect.deleteProperty(first(wire, 'slots'), 'keyId'),
+    'a token is incomplete': (wire) => Object.assign(first(wire, 'slots'), { token: { id: 'x' } }),
+    'an optional field is null': (wire) => Object.assign(wire, { rateLimit: null }),
+    'there are too many names': (wire) => Object.assign(wire, { names: new Array(305).fill('x') }),
+    'there are too many slots': (wire) => Object.assign(wire, { slots: new Array(10_001).fill(first(wire, 'slots')) }),
+    'there are too many buckets': (wire) => Object.assign(wire, { condensed: new Array(2_001).fill([1, true, 1]) }),
+    'there are more entries than are ever written': (wire) =>
+      Object.assign(wire, { entries: Array.from({ length: 153 }, (_, index) => [`${index}`, 1, true, 0, 0, 0]) }),
+  };
+  test.each(Object.entries(damages))('damaged, though the checksum is right: %s', (_, damage) => {
+    expect(decodeRecord(changed(damage))).toBe('damaged');
+  });
+
+  test('a million entries and ten megabytes are refused before they are read', () => {
+    const million = changed((wire) => Object.assign(wire, { entries: new Array(1_000_000).fill(0) }));
+    expect(decodeRecord(million)).toBe('damaged');
+    expect(decodeRecord(`service-auth/1 00000000 ${'x'.repeat(10_000_000)}`)).toBe('damaged');
+  });
+
+  test('instants in the year 9999 are believed, so that they count as live', () => {
+    const at = Date.UTC(9999, 11, 31);
+    const record = recordWith({ entries: [entryAt(at)] });
+    expect(decodeRecord(encodeRecord(record))).toEqual(record);
+    expect(spent(compact(record, noon, limitsFor(150, day, undefined, 'durable'))).used).toBe(1);
+  });
+});
+
+describe('the size of a record', () => {
+  const limits = limitsFor(100_000, day, 0, 'durable');
+
+  test('is at most 48 KB at a limit of 100,000 with 100,000 issuances, and every one of them counts', () => {
+    const issue = (index: number): LedgerEntry =>
+      entryAt(noon + index * 864, {
+        id: `id-${index}`.padEnd(12, 'x'),
+        pending: index % 3 === 0,
+        reason: 'expired',
+        instance: `instance-${index % 150}`.padEnd(64, 'i'),
+        audience: `https://api-${index % 150}.example.com/`.padEnd(60, 'a'),
+      });
+    let record = recordWith();
+    for (let index = 0; index < 100_000; ) {
+      const batch = Array.from({ length: 100 }, () => issue(index++));
+      const [newest] = batch.slice(-1);
+      record = compact({ ...record, entries: [...record.entries, ...batch] }, newest?.at ?? 0, limits);
+    }
+    const slots = [slotWith({ token: tokenAt(100_000, noon + 2 * day, { sealed: 's'.repeat(2_000) }) })];
+    const text = encodeRecord({ ...record, slots });
+    expect(spent(record).used).toBe(100_000);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(48 * 1_024);
+    expect(decodeRecord(text)).toEqual({ ...record, slots });
+  });
+
+  test('leaves room for a reservation of two tokens on top of those in detail', () => {
+    const record = recordWith({ entries: entriesAt(noon, 152, { pending: true }) });
+    expect(decodeRecord(encodeRecord(record))).toEqual(record);
+  });
+});

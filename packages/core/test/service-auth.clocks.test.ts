@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { settled } from './support/held-clock.ts';
+import { answering, failing } from './support/scripted-endpoint.ts';
+
+describe('a wall clock that is set', () => {
+  test.each([
+    ['10 years ahead', 3_650 * day],
+    ['10 years back', -3_650 * day],
+    ['an hour ahead', hour],
+    ['an hour back', -hour],
+  ])('%s changes nothing: one token, its renewal, its expiry', async (_, ms) => {
+    const { client, clock, endpoint, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await use(auth, minute);
+    clock.step(ms);
+    expect(await use(auth, minute)).toEqual([first]);
+    await clock.advance(0.8 * day - 5 * minute);
+    expect(await use(auth, 2 * minute)).toEqual([first]);
+    expect(endpoint.requests.length).toBe(1);
+    await clock.advance(0.1 * day);
+    const renewed = (await use(auth, minute)).at(-1);
+    expect(renewed?.id).not.toBe(first.id);
+    clock.step(-ms);
+    expect(await use(auth, minute)).toEqual([renewed]);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('while a request is under way does not shorten or lengthen the life of its token', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    endpoint.next((request) => {
+      clock.step(-3_650 * day);
+      return endpoint.issue(request);
+    });
+    const first = await token(auth);
+    await clock.advance(0.79 * day);
+    expect((await token(auth)).id).toBe(first.id);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
+  test('while a pause is on does not end the pause', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(failing('ECONNREFUSED'), answering(401));
+    const auth = client();
+    await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+    clock.step(3_650 * day);
+    const error = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+    expect(error.retryAt).toBe(clock.now() + second);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
+  test('back by less than half a minute does not let a token outlive its margin by more', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await clock.advance(day - minute - 5 * second);
+    await auth.getToken();
+    await clock.advance(4 * second);
+    clock.step(-4 * second);
+    await clock.advance(5 * second);
+    expect(auth.peekToken()).not.toBe(first);
+  });
+});
+
+describe('a machine that sleeps while its monotonic clock stands still', () => {
+  test('keeps the token that lives on, and reports the sleep once', async () => {
+    const { client, clock, endpoint, token, use, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    clock.suspend(10 * hour);
+    expect(await use(auth, 10 * minute)).toEqual([first]);
+    expect(endpoint.requests.length).toBe(1);
+    expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'machine', byMs: 10 * hour }]);
+  });
+
+  test.each(['process', 'durable'] as const)('renews a token that expired meanwhile, once (%s store)', async (durability) => {
+    const { client, clock, endpoint, token, use, store } = createBed(durability);
+    const auth = client();
+    const first = await token(auth);
+    await clock.advance(15 * hour);
+    expect(auth.peekToken() ?? (await token(auth))).toBe(first);
+    clock.suspend(10 * hour);
+    // A store elsewhere did not sleep.
+    if (durability === 'durable') store.aheadMs += 10 * hour;
+    expect(auth.peekToken()).toBeUndefined();
+    const [next, ...others] = await use(auth, hour);
+    expect(next?.id).not.toBe(first.id);
+    expect([others.length, endpoint.requests.length]).toEqual([0, 2]);
+  });
+
+  test('does not hand out a token that expired during the sleep, though it slept within the moment of trust', async () => {
+    const { client, clock, token } = createBed('process');
+    const auth = client();
+    const first = await token(auth);
+    await auth.getToken();
+    expect(auth.peekToken()).toBe(first);
+    clock.suspend(day);
+    expect(auth.peekToken()).toBeUndefined();
+  });
+
+  test('does not send a request that it was allowed before it slept', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    let slept = false;
+    store.next('swap', async (call) => {
+      const result = await call();
+      clock.suspend(3 * hour);
+      slept = true;
+      return result;
+    });
+    const auth = client();
+    endpoint.otherwise((request) => {
+      expect(slept).toBe(true);
+      return endpoint.issue(request);
+    });
+    await clock.until(auth.getToken());
+    // The first reservation was withdrawn at no cost.
+    const usage = await auth.getUsage();
+    expect([usage.used, endpoint.requests.length]).toEqual([1, 1]);
+  });
+
+  test('withdraws a reservation that it heard of too late, and asks anew', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    const auth = client();
+    store.next('swap', async (call) => {
+      await call();
+      store.aheadMs += hour;
+      throw new Error('reply lost');
+    });
+    await clock.until(auth.getToken());
+    const usage = await auth.getUsage();
+    expect([usage.used, endpoint.requests.length]).toEqual([1, 1]);
+    expect(clock.now() - (usage.issuances[0]?.at ?? 0)).toBeLessThan(minute);
+  });
+});
+
+describe('the clock of a shared store', () => {
+  test('hours away from ours changes nothing', async () => {
+    for (const aheadMs of [-300 * day, 300 * day]) {
+      const { client, clock, endpoint, token, store } = createBed();
+      store.aheadMs = aheadMs;
+      const auth = client();
+      const first = await token(auth);
+      expect(first.expiresAt).toBe(clock.now() + day);
+      const other = await token(client());
+      expect(other).toMatchObject({ id: first.id, expiresAt: first.expiresAt });
+      await clock.advance(day - minute - 1);
+      endpoint.otherwise(answering(400));
+      expect((await token(auth)).value).toBe(first.value);
+      await clock.advance(1);
+      expect(auth.peekToken()).toBeUndefined();
+    }
+  });
+
+  test('that goes back does not free budget, and is reported', async () => {
+    const { client, clock, token, store, use, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    store.aheadMs -= 2 * hour;
+    await use(auth, minute);
+    expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'store', byMs: -2 * hour }]);
+    await clock.advance(24 * hour);
+    const { used } = await auth.getUsage();
+    expect(used).toBe(1);
+  });
+
+  test('that was days ahead and came back makes everything count from then on', async () => {
+    const { client, token, store, eventsOf, endpoint, use } = createBed();
+    store.aheadMs = 40 * day;
+    const auth = client();
+    const first = await token(auth);
+    store.aheadMs = 0;
+    expect(await use(auth, 2 * minute)).toEqual([first]);
+    expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'store' }]);
+    expect(await auth.getUsage()).toMatchObject({ used: 1 });
+    expect((await token(client())).value).toBe(first.value);
+    expect(endpoint.requests.length).toBe(1);
+    await settled();
+  });
+});

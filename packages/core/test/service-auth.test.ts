@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, failure, hour, minute, second } from './support/bed.ts';
+import { settled } from './support/held-clock.ts';
+import { answering, failing, heldBack } from './support/scripted-endpoint.ts';
+
+describe('createServiceAuth', () => {
+  test('reads nothing, sends nothing and arms no timer before somebody asks for a token', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    const auth = client();
+    expect(auth.peekToken()).toBeUndefined();
+    await clock.advance(hour);
+    expect([store.calls.load, store.calls.swap, endpoint.requests.length, clock.timers.all]).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe('getToken', () => {
+  test('gives everybody the same settled promise, without reading anything or arming a timer', async () => {
+    const { client, clock, store, endpoint, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    const calls = { ...store.calls };
+    const promises = Array.from({ length: 100 }, () => auth.getToken());
+    expect(new Set(promises).size).toBe(1);
+    expect(await promises[0]).toBe(first);
+    expect(auth.peekToken()).toBe(first);
+    expect(auth.getToken({ signal: new AbortController().signal })).toBe(promises[0]);
+    expect([store.calls, endpoint.requests.length, clock.timers.all]).toEqual([calls, 1, 0]);
+  });
+
+  test('says when the token was requested and when it expires, and names it as the ledger does', async () => {
+    const { client, clock, endpoint, events } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const auth = client();
+    const requestedAt = clock.now();
+    const promise = auth.getToken();
+    await clock.advance(10 * second);
+    release();
+    const token = await promise;
+    expect(token).toMatchObject({ issuedAt: requestedAt, expiresAt: requestedAt + 24 * hour });
+    expect((await auth.getUsage()).issuances).toMatchObject([{ id: token.id, pending: false }]);
+    expect(events).toMatchObject([{ type: 'token_issued', tokenId: token.id, reason: 'cold', used: 1, usable: 120 }]);
+  });
+
+  test('sends one request for 10,000 callers', async () => {
+    const { client, clock, endpoint } = createBed();
+    const auth = client();
+    const tokens = await clock.until(Promise.all(Array.from({ length: 10_000 }, () => auth.getToken())));
+    expect(new Set(tokens).size).toBe(1);
+    expect([endpoint.requests.length, clock.timers.all]).toEqual([1, 0]);
+  });
+
+  test('shares a failure among those who wait for it, and asks again for those who come later', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(failing('ECONNREFUSED'));
+    const auth = client();
+    const errors = await clock.until(
+      Promise.all(Array.from({ length: 100 }, () => failure('ERR_TOKEN_ENDPOINT', auth.getToken()))),
+    );
+    expect(new Set(errors).size).toBe(1);
+    expect(endpoint.requests.length).toBe(1);
+    await clock.advance(second);
+    expect((await auth.getToken()).value).toBeTruthy();
+    expect([endpoint.requests.length, clock.timers.all]).toEqual([2, 0]);
+  });
+
+  test('fails fast while the endpoint is to be left alone', async () => {
+    const { client, endpoint, clock } = createBed();
+    endpoint.next(answering(503));
+    const auth = client();
+    const first = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+    expect(first).toMatchObject({ status: 503, ambiguous: true, retryAt: clock.now() + second });
+    const again = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+    expect(again).toMatchObject({ status: 503, ambiguous: true, retryAt: clock.now() + second });
+    expect(endpoint.requests.length).toBe(1);
+  });
+});
+
+describe('abort', () => {
+  test('of one caller rejects that caller alone, with its own reason', async () => {
+    const { client, endpoint } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const auth = client();
+    const controller = new AbortController();
+    const impatient = auth.getToken({ signal: controller.signal });
+    const patient = auth.getToken({ signal: new AbortController().signal });
+    const careless = auth.getToken();
+    await settled();
+    const reason = new Error('changed my mind');
+    controller.abort(reason);
+    await expect(impatient).rejects.toBe(reason);
+    release();
+    expect(await patient).toBe(await careless);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
+  test('of the caller who set off the request does not end the request', async () => {
+    const { client, endpoint, token } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const auth = client();
+    const controller = new AbortController();
+    const first = auth.getToken({ signal: controller.signal });
+    await settled();
+    controller.abort();
+    await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+    expect(endpoint.requests[0]?.signal.aborted).toBe(false);
+    release();
+    await token(auth);
+    expect(endpoint.issued).toBe(1);
+  });
+
+  test('that has been already rejects at once and starts nothing, even with a token in memory', async () => {
+    const { client, clock, endpoint, token, store } = createBed();
+    const auth = client();
+    const signal = AbortSignal.abort('too late');
+    await expect(auth.getToken({ signal })).rejects.toBe('too late');
+    await clock.advance(minute);
+    expect([endpoint.requests.length, store.calls.load]).toEqual([0, 0]);
+    await token(auth);
+    await expect(auth.getToken({ signal })).rejects.toBe('too late');
+  });
+
+  test('leaves no listener behind, whoever came first', async () => {
+    const { client, clock, endpoint } = createBed();
+    const auth = client();
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    Object.assign(signal, {
+      addEventListener: (...parameters: Parameters<typeof add>) => {
+        listeners += 1;
+        add(...parameters);
+      },
+      removeEventListener: (...parameters: Parameters<typeof remove>) => {
+        listeners -= 1;
+        remove(...parameters);
+      },
+    });
+    endpoint.next(answering(401));
+    const attempts = Array.from({ length: 10 }, () => failure('ERR_CREDENTIALS_REJECTED', auth.getToken({ signal })));
+    expect(listeners).toBe(10);
+    await clock.until(Promise.all(attempts));
+    await settled();
+    expect(listeners).toBe(0);
+  });
+});
