@@ -46,6 +46,8 @@ export interface ServiceAuthEventFields {
   };
   /** The store could not be read or written. `error`: name and code of what it rejected with. */
   store_failed: { readonly operation: 'load' | 'swap'; readonly error: string };
+  /** A setting of the store endangers the record; once for each warning. */
+  store_warning: { readonly warning: string };
   /** The store answers again. */
   store_recovered: Record<never, never>;
   /** The store lost its record or went back to an older one. `restored`: entries put back from this process's memory. */

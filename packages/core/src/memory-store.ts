@@ -18,10 +18,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const records = new Map<string, { record: string; version: string }>();
   return {
     durability: 'process',
-    async load(key) {
+    async load(key, options) {
+      options?.signal?.throwIfAborted();
       return { ...records.get(key), now: now() };
     },
-    async swap(key, { expected, version, record }) {
+    async swap(key, { expected, version, record }, options) {
+      options?.signal?.throwIfAborted();
       const present = records.get(key)?.version;
       const swapped = present === expected || present === version;
       if (swapped) records.set(key, { record, version });

@@ -41,7 +41,7 @@ export async function sealingKey(
     salt: new Uint8Array(0),
     info: joined(['service-auth', purpose, clientId]),
   });
-  const idOf = async (source: CryptoKey, purpose: string) =>
+  const idOf = async (source: Parameters<typeof subtle.deriveBits>[1], purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
 
   const secretMaterial = await material(encoder.encode(secret));

@@ -81,11 +81,11 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   }
 
   async function obtain(signal: AbortSignal | undefined): Promise<AccessToken> {
-    for (let looked = false; ; looked = true) {
+    for (;;) {
       if (closed) throw closedError();
       if (!isUsable(held)) await raced(startIssue(reasonToIssue()), signal);
       // With a usable token a look that failed is no reason to fail: it is reported as an event.
-      else if (mustLookFirst() && !looked) await raced(startLook().catch(ignore), signal);
+      else if (mustLookFirst()) await raced(startLook().catch(ignore), signal);
       else {
         takeCareOf(held);
         return held.promise;
@@ -176,7 +176,8 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     if (token.id === compromised || generation <= revoked) return;
     const before = held;
     const same = before?.token.id === token.id;
-    if (same && isUsable(before)) return;
+    // After sleep, or what looks like it, the store's word on the expiry counts anew.
+    if (same && isUsable(before) && sleptMs(before, clock) === 0) return;
     const next = holdToken(grant);
     if (!adopted && !isAlive(next, clock)) throw deadOnArrival();
     held = next;

@@ -47,6 +47,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
   const { store, clock, limits, emit } = settings;
   let key: Promise<string> | undefined;
   let seen: { record: LedgerRecord; now: number; at: number } | undefined;
+  const warned = new Set<string>();
   let failing = false;
   let failedSwaps = 0;
 
@@ -79,6 +80,10 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const known = seen;
       const before: Seen | undefined = known && { ...known, elapsedMs: readAt.monotonic - known.at };
       const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)));
+      for (const warning of snapshot.warnings ?? []) {
+        if (!warned.has(warning)) emit('store_warning', { warning });
+        warned.add(warning);
+      }
       const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
       if (typeof loaded === 'string') throw integrityError(loaded);
       const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);

@@ -15,6 +15,8 @@ export interface StoreSnapshot {
   version?: string | undefined;
   /** The store's own clock, in epoch milliseconds, read in the same operation. */
   now: number;
+  /** What about the store's settings endangers the record, each in a sentence without secrets: reported once, as the event `store_warning`. */
+  warnings?: readonly string[] | undefined;
 }
 
 /** A replacement of a record, see {@link Store.swap}. */

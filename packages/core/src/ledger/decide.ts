@@ -111,7 +111,8 @@ function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason
   });
   return {
     ...next,
-    entries: [...next.entries, entry],
+    // Reserved before, but the lease was lost before anything was sent: the new reservation replaces it.
+    entries: [...next.entries.filter((other) => other.id !== id), entry],
     rejections: reason === 'rejected' ? nextRejection(record.rejections, now) : record.rejections,
   };
 }

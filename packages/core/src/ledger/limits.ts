@@ -88,12 +88,10 @@ export function freeAt(record: LedgerRecord, now: number, limits: Limits, ceilin
 
 /** When the budget has room for one more token of this purpose: `now` if it has. Expects a pruned record. */
 export function roomAt(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): number {
-  const at = freeAt(record, now, limits, limits.ceilings[reason]);
-  const youngUntil = record.bornAt + limits.pendingMs;
-  const gained = (part: { at: number }) => part.at >= record.bornAt;
-  const gains =
-    record.entries.filter(gained).length + record.condensed.filter(gained).reduce((sum, part) => sum + part.count, 0);
-  return now < youngUntil && gains >= limits.coldStart ? Math.max(at, youngUntil) : at;
+  const isGain = (part: { at: number }) => part.at >= record.bornAt;
+  const gains = { ...record, entries: record.entries.filter(isGain), condensed: record.condensed.filter(isGain) };
+  const insuredAt = Math.min(record.bornAt + limits.pendingMs, freeAt(gains, now, limits, limits.coldStart));
+  return Math.max(freeAt(record, now, limits, limits.ceilings[reason]), insuredAt);
 }
 
 /** When a renewal caused by an API 401 is due: they are few, and spaced 1, 2, 4 … 60 minutes apart in the whole fleet. */
@@ -111,8 +109,8 @@ export function doubling(firstMs: number, failures: number, longestMs: number): 
 /** How long to hold off after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
 export function ambiguousPauseMs(record: LedgerRecord, limits: Limits, failures: number): number {
   const half = Math.max(1, limits.usable / 2);
-  // A third of that half may go within hours; the rest has to last until the first ones leave.
-  const spread = Math.min(limits.pendingMs, (1.5 * limits.pendingMs) / half);
-  const scarce = spent(record).pending >= Math.max(2, half / 3);
+  // A quarter may go within hours; another one has to last until the first ones leave.
+  const spread = Math.min(limits.pendingMs, (2 * limits.pendingMs) / half);
+  const scarce = spent(record).pending >= Math.max(2, half / 2);
   return Math.max(doubling(1_000, failures, 15 * minute), scarce ? spread : 0);
 }

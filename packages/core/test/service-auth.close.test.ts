@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, failure, minute, second } from './support/bed.ts';
+import { hangs } from './support/faulty-store.ts';
+import { createHeldClock, settled } from './support/held-clock.ts';
+import { heldBack, silent } from './support/scripted-endpoint.ts';
+
+describe('close', () => {
+  test('of an idle client is done at once; afterwards nothing works', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    await token(auth);
+    await auth.close();
+    const calls = { ...store.calls };
+    expect(auth.peekToken()).toBeUndefined();
+    await failure('ERR_CLOSED', auth.getToken());
+    await failure('ERR_CLOSED', auth.reset());
+    await failure('ERR_CLOSED', auth.getUsage());
+    expect([store.calls, clock.timers.all]).toEqual([calls, 0]);
+    expect(auth.covers('https://api.example.com/')).toBe(true);
+  });
+
+  test('before the first token, and again, is harmless', async () => {
+    const { client } = createBed();
+    const auth = client();
+    await Promise.all([auth.close(), auth.close()]);
+    await auth.close();
+  });
+
+  test('ends all waits, and gives a request under way the time to be recorded', async () => {
+    const { client, endpoint } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const auth = client();
+    const waiting = Promise.all(
+      [auth.getToken(), auth.getToken({ signal: new AbortController().signal })].map((each) => failure('ERR_CLOSED', each)),
+    );
+    await settled();
+    const closing = auth.close();
+    await waiting;
+    let closed = false;
+    closing.then(() => {
+      closed = true;
+    });
+    await settled();
+    expect(closed).toBe(false);
+    release();
+    await closing;
+    expect(await client().getUsage()).toMatchObject({ used: 1, pending: 0 });
+    expect(auth.peekToken()).toBeUndefined();
+    await failure('ERR_CLOSED', auth.getToken());
+  });
+
+  test('waits for two seconds at most', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    endpoint.next(silent);
+    const auth = client();
+    const waiting = failure('ERR_CLOSED', auth.getToken());
+    await settled();
+    let closed = false;
+    const closing = auth.close().then(() => {
+      closed = true;
+    });
+    await clock.advance(2 * second - 1);
+    expect(closed).toBe(false);
+    await clock.advance(1);
+    await closing;
+    await waiting;
+    store.always('both', hangs);
+    await clock.advance(5 * minute);
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('ends the wait for another process', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.otherwise(silent);
+    client({ clock: createHeldClock() }).getToken().catch(() => {});
+    await settled();
+    const auth = client();
+    const waiting = failure('ERR_CLOSED', auth.getToken());
+    await clock.advance(10 * second);
+    await auth.close();
+    await waiting;
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('is what `await using` does', async () => {
+    const { client, token } = createBed();
+    const auth = client();
+    await token(auth);
+    await auth[Symbol.asyncDispose]();
+    await failure('ERR_CLOSED', auth.getToken());
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { answersAfter, fails } from './support/faulty-store.ts';
+import { settled } from './support/held-clock.ts';
+import { answering, heldBack } from './support/scripted-endpoint.ts';
+
+describe('reset', () => {
+  test('drops the token at once, and the next caller gets a new one', async () => {
+    const { client, endpoint, token, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await auth.reset();
+    expect(auth.peekToken()).toBeUndefined();
+    const next = await token(auth);
+    expect(next.value).not.toBe(first.value);
+    expect((await token(client())).value).toBe(next.value);
+    expect(endpoint.requests.length).toBe(2);
+    expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'reset']);
+  });
+
+  test('is seen by the others within 30 seconds, however often they ask', async () => {
+    for (const everyMs of [100, second, 7 * second, 26 * second, 29 * second]) {
+      const { client, clock, token, use } = createBed();
+      const [one, two] = [client(), client()];
+      const first = await token(one);
+      await token(two);
+      await use(two, 25 * second, everyMs);
+      await one.reset();
+      const resetAt = clock.monotonic();
+      while (clock.monotonic() - resetAt < 30 * second) await use(two, everyMs, everyMs);
+      expect((await token(two)).value).not.toBe(first.value);
+    }
+  });
+
+  test('is seen by others who slept or were idle before they hand out the token again', async () => {
+    const { client, clock, token } = createBed();
+    const [one, two] = [client(), client()];
+    const first = await token(one);
+    await token(two);
+    await one.reset();
+    clock.suspend(31 * second);
+    expect(two.peekToken()).toBeUndefined();
+    expect((await token(two)).value).not.toBe(first.value);
+  });
+
+  test('is seen by others even when no new token can be had: they fail rather than use the old one', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    await token(two);
+    endpoint.otherwise(answering(429, '', { 'retry-after': '3600' }));
+    // At a moment at which they want to renew it as well.
+    await clock.advance(0.9 * day);
+    await one.reset();
+    await failure('ERR_RATE_LIMITED', one.getToken());
+    await clock.advance(29 * second);
+    await failure('ERR_RATE_LIMITED', clock.until(two.getToken()));
+    expect(two.peekToken()).toBeUndefined();
+  });
+
+  test('without a store: the token is never handed out again here, whatever the store says later', async () => {
+    const { client, clock, store, endpoint, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    store.always('both', fails);
+    await failure('ERR_STORE', clock.until(auth.reset()));
+    await failure('ERR_STORE', clock.until(auth.getToken()));
+    store.always('both');
+    const tokens = await use(auth, 5 * minute);
+    expect(tokens.map(({ value }) => value)).not.toContain(first.value);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('whose confirmation is lost is made sure of', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    store.next('swap', async (call) => {
+      await call();
+      throw new Error('reply lost');
+    });
+    await clock.until(auth.reset());
+    expect((await token(auth)).value).not.toBe(first.value);
+  });
+
+  test('during a request of this process: the token on its way is not used', async () => {
+    const { client, clock, endpoint } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const auth = client();
+    const promise = auth.getToken();
+    await settled();
+    await auth.reset();
+    release();
+    const token = await clock.until(promise);
+    expect(endpoint.requests.length).toBe(2);
+    expect(token.value).toContain('.2');
+    expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 0 });
+  });
+
+  test('during a look of this process: the token that it finds is not used', async () => {
+    const { client, clock, store, token } = createBed();
+    const first = await token(client());
+    const auth = client();
+    let open = () => {};
+    store.next('load', answersAfter(new Promise<void>((resolve) => {
+      open = resolve;
+    })));
+    const promise = auth.getToken();
+    await settled();
+    const reset = auth.reset();
+    await settled();
+    open();
+    await reset;
+    expect((await clock.until(promise)).value).not.toBe(first.value);
+  });
+
+  test('twice at once, and again, costs a token for each one that was used', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    await clock.until(Promise.all([one.reset(), two.reset()]));
+    await token(one);
+    await one.reset();
+    await one.reset();
+    await token(one);
+    expect(endpoint.requests.length).toBe(3);
+  });
+
+  test('is not undone by a record that was lost', async () => {
+    const { client, store, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    const old = await store.text();
+    await auth.reset();
+    await store.replace(old);
+    expect((await token(auth)).value).not.toBe(first.value);
+    await store.replace(undefined);
+    expect((await use(auth, minute)).map(({ value }) => value)).not.toContain(first.value);
+    expect((await token(client())).value).not.toBe(first.value);
+  });
+
+  test('is remembered for as long as a token may live, even when it is longer than the window', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    endpoint.otherwise(endpoint.issueWith({ expires_in: 7 * 86_400 }));
+    const issuanceLimit = { windowMs: hour };
+    const [one, two] = [client({ issuanceLimit }), client({ issuanceLimit })];
+    const first = await token(one);
+    await token(two);
+    await clock.advance(3 * hour);
+    await one.reset();
+    await one.getUsage();
+    await clock.advance(3 * hour);
+    await client({ issuanceLimit }).getUsage();
+    expect((await token(two)).value).not.toBe(first.value);
+  });
+
+  test('does not haunt a client that was idle until everything was forgotten', async () => {
+    const { client, clock, endpoint, token } = createBed('process');
+    const auth = client();
+    await token(auth);
+    await auth.reset();
+    await token(auth);
+    await auth.reset();
+    await clock.advance(30 * day);
+    await token(auth);
+    await clock.advance(hour);
+    await token(auth);
+    expect(endpoint.requests.length).toBe(3);
+  });
+
+  test('of a client that has never had a token reaches the others all the same', async () => {
+    const { client, token, use } = createBed();
+    const other = client();
+    const first = await token(other);
+    await client().reset();
+    expect((await use(other, minute)).at(-1)?.value).not.toBe(first.value);
+  });
+
+  test('touches no other audience', async () => {
+    const { client, token, use } = createBed();
+    const [orders, invoices] = [client(), client({ audience: 'invoices' })];
+    await token(orders);
+    const first = await token(invoices);
+    await orders.reset();
+    expect(await use(invoices, minute)).toEqual([first]);
+  });
+
+  test('has slots of its own, when all else is spent', async () => {
+    const { client, token, clock } = createBed('process');
+    const auth = client({ issuanceLimit: { tokens: 12, reserve: 0 } });
+    for (let issued = 0; issued < 11; issued++) await token(client({ audience: `audience ${issued}`, issuanceLimit: { tokens: 12, reserve: 0 } }));
+    await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    await auth.reset();
+    await token(auth);
+    expect(await auth.getUsage()).toMatchObject({ used: 12, remaining: 0 });
+  });
+});

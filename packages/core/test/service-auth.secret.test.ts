@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { secretCanary } from './support/canaries.ts';
+import { settled } from './support/held-clock.ts';
+import { answering } from './support/scripted-endpoint.ts';
+
+const sentSecrets = (requests: readonly { body: string }[]): string[] =>
+  requests.map(({ body }) => JSON.parse(body).client_secret);
+
+describe('clientSecret as a function', () => {
+  test('is asked again for every token request, and for nothing else', async () => {
+    const { client, clock, endpoint, token, use } = createBed();
+    let asked = 0;
+    const auth = client({ clientSecret: async () => `${secretCanary} ${++asked}` });
+    await token(auth);
+    await use(auth, hour);
+    await auth.getUsage();
+    expect(asked).toBe(1);
+    await clock.advance(2 * day);
+    await token(auth);
+    expect(sentSecrets(endpoint.requests)).toEqual([`${secretCanary} 1`, `${secretCanary} 2`]);
+    await auth.reset();
+    expect(asked).toBe(2);
+  });
+
+  test.each([
+    ['rejects', () => Promise.reject(new Error(`vault said ${secretCanary}`)), 'failed'],
+    [
+      'throws',
+      () => {
+        throw secretCanary;
+      },
+      'failed',
+    ],
+    ['returns nothing', () => undefined as never, 'not empty'],
+    ['returns white space around it', () => `${secretCanary}\n`, 'trim it'],
+    ['returns no text', async () => ({ secret: secretCanary }) as never, 'must be a string'],
+  ])('that %s is an error that says so, and nothing is sent', async (_, clientSecret, message) => {
+    const { client, endpoint, store } = createBed();
+    const error = await failure('ERR_CONFIG', client({ clientSecret }).getToken());
+    expect(error.problems).toMatchObject([{ option: 'clientSecret' }]);
+    expect(error.message).toContain(message);
+    expect([endpoint.requests.length, store.calls.swap]).toEqual([0, 0]);
+  });
+
+  test('that does not answer is given up like a token request, and asked anew by the next caller', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    let silent = true;
+    const auth = client({ clientSecret: () => (silent ? new Promise(() => {}) : secretCanary), timeoutMs: 5_000 });
+    const attempt = failure('ERR_CONFIG', auth.getToken());
+    await clock.advance(5 * second);
+    expect((await attempt).message).toContain('did not answer within 5000 ms');
+    silent = false;
+    await token(auth);
+    expect([endpoint.requests.length, clock.timers.all]).toEqual([1, 0]);
+  });
+
+  test('that fails while a token is in memory disturbs nobody', async () => {
+    const { client, clock, endpoint, token, use } = createBed();
+    let vaultIsDown = false;
+    const clientSecret = () => (vaultIsDown ? Promise.reject(new Error('down')) : secretCanary);
+    const auth = client({ clientSecret });
+    const first = await token(auth);
+    vaultIsDown = true;
+    await clock.advance(0.9 * day);
+    expect(await use(auth, hour, minute)).toEqual([first]);
+    await auth.reset();
+    vaultIsDown = false;
+    expect((await token(auth)).value).not.toBe(first.value);
+    expect(endpoint.requests.length).toBe(2);
+  });
+});
+
+describe('credentials that were rejected', () => {
+  test('are not sent again before 5 minutes, by anybody', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
+    const error = await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
+    expect(error).toMatchObject({ status: 401, oauthError: 'invalid_client', retryAt: clock.now() + 5 * minute });
+    await clock.advance(4 * minute);
+    const other = await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
+    expect(other).toMatchObject({ status: 401, oauthError: 'invalid_client', retryAt: clock.now() + minute });
+    expect(endpoint.requests.length).toBe(1);
+    await clock.advance(minute);
+    const next = await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
+    expect(next.retryAt).toBe(clock.now() + 10 * minute);
+  });
+
+  test('are forgotten at once when the secret changes', async () => {
+    const { client, endpoint, token } = createBed();
+    endpoint.next(answering(403));
+    let secret = `${secretCanary} old`;
+    const auth = client({ clientSecret: () => secret });
+    await failure('ERR_CREDENTIALS_REJECTED', auth.getToken());
+    secret = `${secretCanary} new`;
+    await token(auth);
+    expect(sentSecrets(endpoint.requests)).toEqual([`${secretCanary} old`, `${secretCanary} new`]);
+    expect(await auth.getUsage()).toMatchObject({ used: 1 });
+  });
+
+  test('are forgotten at once when the secret changes under one store key, too', async () => {
+    const { client, endpoint, token } = createBed();
+    endpoint.next(answering(400));
+    const storeKey = 'k'.repeat(32);
+    await failure('ERR_CREDENTIALS_REJECTED', client({ storeKey, clientSecret: 'wrong' }).getToken());
+    await token(client({ storeKey }));
+    await failure('ERR_CREDENTIALS_REJECTED', client({ storeKey, clientSecret: 'wrong', audience: 'orders' }).getToken()).catch(
+      () => undefined,
+    );
+    expect(endpoint.requests.length).toBe(2);
+  });
+});
+
+describe('rolling a secret through a fleet', () => {
+  test('costs at most one more token, and old and new do not fight', async () => {
+    const { client, endpoint, token, use } = createBed();
+    const [oldOne, oldTwo] = [client(), client()];
+    const first = await token(oldOne);
+    await token(oldTwo);
+    const [newOne, newTwo] = [client({ clientSecret: 'new' }), client({ clientSecret: 'new' })];
+    const second_ = await token(newOne);
+    expect((await token(newTwo)).value).toBe(second_.value);
+    for (let round = 0; round < 10; round++) {
+      expect((await use(oldOne, minute)).map(({ value }) => value)).toEqual([first.value]);
+      expect((await use(newTwo, minute)).map(({ value }) => value)).toEqual([second_.value]);
+      expect((await use(oldTwo, minute)).map(({ value }) => value)).toEqual([first.value]);
+    }
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('by a function costs at most one more token, whenever each process notices', async () => {
+    const { client, clock, endpoint, token, use } = createBed();
+    let secret = `${secretCanary} old`;
+    const fleet = Array.from({ length: 6 }, () => client({ clientSecret: () => secret }));
+    for (const auth of fleet) await token(auth);
+    secret = `${secretCanary} new`;
+    await clock.advance(0.9 * day);
+    for (const auth of fleet) await use(auth, minute);
+    const tokens = await Promise.all(fleet.map((auth) => token(auth)));
+    expect(new Set(tokens.map(({ value }) => value)).size).toBe(1);
+    expect(sentSecrets(endpoint.requests)).toEqual([`${secretCanary} old`, `${secretCanary} new`]);
+  });
+
+  test('a reset reaches tokens of the old secret as well', async () => {
+    const { client, token, use } = createBed();
+    const old = client();
+    const first = await token(old);
+    const young = client({ clientSecret: 'new' });
+    await token(young);
+    await young.reset();
+    expect((await use(old, 30 * second)).at(-1)?.value).not.toBe(first.value);
+  });
+
+  test('a store key of its own lets old and new share one token', async () => {
+    const { client, endpoint, token } = createBed();
+    const storeKey = crypto.getRandomValues(new Uint8Array(32));
+    const first = await token(client({ storeKey }));
+    expect((await token(client({ storeKey, clientSecret: 'new' }))).value).toBe(first.value);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
+  test('another store key opens nothing: a slot of its own, at the cost of one token', async () => {
+    const { client, endpoint, token } = createBed();
+    const first = await token(client({ storeKey: 'a'.repeat(32) }));
+    expect((await token(client({ storeKey: 'b'.repeat(32) }))).value).not.toBe(first.value);
+    expect((await token(client({ storeKey: 'a'.repeat(32) }))).value).toBe(first.value);
+    expect(endpoint.requests.length).toBe(2);
+  });
+});
+
+describe('a token at rest', () => {
+  test('that was tampered with is replaced, and not again for a quarter of an hour', async () => {
+    const { client, clock, store, endpoint, token } = createBed();
+    const tamper = async () => {
+      const { decodeRecord, encodeRecord } = await import('../src/ledger/codec.ts');
+      const record = decodeRecord((await store.text()) ?? '');
+      if (typeof record === 'string') expect.fail(record);
+      const slots = record.slots.map((slot) => ({ ...slot, token: slot.token && { ...slot.token, sealed: `AAAA${slot.token.sealed}` } }));
+      await store.replace(encodeRecord({ ...record, slots }));
+    };
+    const auth = client();
+    const first = await token(auth);
+    await tamper();
+    const next = await token(client());
+    expect(next.value).not.toBe(first.value);
+    await tamper();
+    const error = await failure('ERR_STORE_INTEGRITY', clock.until(client().getToken()));
+    expect(error.retryAt).toBe(clock.now() + 15 * minute);
+    expect((await auth.getToken()).value).toBe(first.value);
+    expect(endpoint.requests.length).toBe(2);
+    await clock.advance(15 * minute);
+    await token(client());
+    expect(endpoint.requests.length).toBe(3);
+    await settled();
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { answersAfter, duplicates, fails, hangs, hangsAfterwards, losesReply } from './support/faulty-store.ts';
+import { settled } from './support/held-clock.ts';
+import { failing, heldBack } from './support/scripted-endpoint.ts';
+
+describe('a store that is down', () => {
+  test('sends nothing uncounted: without a token in memory it is an error', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    store.always('both', fails);
+    const error = await failure('ERR_STORE', client().getToken());
+    expect(error.retryAt).toBe(clock.now() + second);
+    expect(error.message).toContain('ECONNRESET');
+    expect([endpoint.requests.length, clock.timers.all]).toEqual([0, 0]);
+  });
+
+  test('leaves the token in memory to be served to its end, and then it is an error', async () => {
+    const { client, clock, store, endpoint, token, use, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    store.always('both', fails);
+    expect(await use(auth, day - 2 * minute, 10 * minute)).toEqual([first]);
+    await clock.advance(2 * minute);
+    await failure('ERR_STORE', clock.until(auth.getToken()));
+    expect(endpoint.requests.length).toBe(1);
+    expect(eventsOf('store_failed')[0]).toMatchObject({ operation: 'load', error: 'Error ECONNRESET' });
+  });
+
+  test('is looked at again every 5 seconds while the client is in use, and reported when it answers again', async () => {
+    const { client, store, token, use, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    store.always('both', fails);
+    const before = store.calls.load;
+    await use(auth, 2 * minute, second);
+    expect(store.calls.load - before).toBeGreaterThanOrEqual(18);
+    expect(store.calls.load - before).toBeLessThanOrEqual(20);
+    expect(eventsOf('store_recovered')).toEqual([]);
+    store.always('both');
+    await use(auth, minute, second);
+    expect(eventsOf('store_recovered')).toHaveLength(1);
+  });
+
+  test('lets a token that has arrived be used, and is told of it as soon as it answers', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    const auth = client();
+    endpoint.next((request) => {
+      store.always('both', fails);
+      return endpoint.issue(request);
+    });
+    const token = await clock.until(auth.getToken());
+    store.always('both');
+    await clock.advance(second);
+    expect((await auth.getUsage()).issuances).toMatchObject([{ id: token.id, pending: false }]);
+    expect((await clock.until(client().getToken())).value).toBe(token.value);
+    expect([endpoint.requests.length, clock.timers.all]).toEqual([1, 0]);
+  });
+
+  test('is told of an outcome for two minutes, in the background, and by the next request at the latest', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    const auth = client();
+    endpoint.next((request) => {
+      store.always('both', fails);
+      return failing('ECONNREFUSED')(request);
+    });
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
+    expect(clock.timers).toEqual({ all: 1, background: 1 });
+    await clock.advance(3 * minute);
+    expect(clock.timers.all).toBe(0);
+    store.always('both');
+    expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 1 });
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
+    expect(await auth.getUsage()).toMatchObject({ used: 0, pending: 0 });
+    await clock.advance(second);
+    await clock.until(auth.getToken());
+    expect(endpoint.requests.length).toBe(2);
+  });
+});
+
+describe('a store that can be read, but not written', () => {
+  test('is an error without a token in memory, and nothing is sent', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    store.always('swap', fails);
+    const error = await failure('ERR_STORE', clock.until(client().getToken()));
+    expect(error.message).toContain('could not be written');
+    expect([endpoint.requests.length, store.calls.swap]).toEqual([0, 2]);
+  });
+
+  test('still gives the token that the fleet has', async () => {
+    const { client, store, endpoint, token } = createBed();
+    const first = await token(client());
+    store.always('swap', fails);
+    expect((await token(client())).value).toBe(first.value);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
+  test('is an error for reset, after which this process has dropped the token all the same', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    store.always('swap', fails);
+    await failure('ERR_STORE', clock.until(auth.reset()));
+    expect(auth.peekToken()).toBeUndefined();
+    store.always('swap');
+    expect((await token(auth)).value).not.toBe(first.value);
+  });
+});
+
+describe('a store that does not answer', () => {
+  test('is given up after two seconds, and told so by its signal', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    const signals: AbortSignal[] = [];
+    const auth = client({
+      store: {
+        ...store,
+        load: (_, options) => {
+          if (options?.signal) signals.push(options.signal);
+          return hangs(() => expect.fail());
+        },
+      },
+    });
+    const attempt = failure('ERR_STORE', auth.getToken());
+    await clock.advance(2 * second - 1);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await clock.advance(1);
+    expect((await attempt).message).toContain('TimeoutError');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect([endpoint.requests.length, clock.timers.all]).toEqual([0, 0]);
+  });
+
+  test('never delays those who are in use, and others for two seconds at most', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    store.always('both', hangs);
+    for (let elapsed = 0; elapsed < 10 * minute; elapsed += second) {
+      await clock.advance(second);
+      expect(await auth.getToken()).toBe(first);
+    }
+    await clock.advance(hour);
+    const promise = auth.getToken();
+    await clock.advance(2 * second);
+    expect(await promise).toBe(first);
+  });
+});
+
+describe('a swap whose fate is unknown', () => {
+  test.each([
+    ['was executed, but reported as failed', losesReply],
+    ['was executed, but never answered', hangsAfterwards],
+    ['was executed twice', duplicates],
+    ['was not executed', fails],
+  ])('reserving, it %s: one request, one token', async (_, fault) => {
+    const { client, clock, store, endpoint, eventsOf } = createBed();
+    store.next('swap', fault);
+    const auth = client();
+    const token = await clock.until(auth.getToken());
+    expect(endpoint.requests.length).toBe(1);
+    expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 0, issuances: [{ id: token.id }] });
+    expect(eventsOf('ledger_lost')).toEqual([]);
+  });
+
+  test.each([
+    ['was executed, but reported as failed', losesReply],
+    ['was executed twice', duplicates],
+    ['was not executed', fails],
+  ])('settling, it %s: the token is known to the fleet, and renewed in time', async (_, fault) => {
+    const { client, clock, store, endpoint, token, use } = createBed();
+    const auth = client();
+    await token(auth);
+    const reserve = <Result>(call: () => Promise<Result>) => call();
+    await clock.advance(0.9 * day);
+    store.next('swap', reserve, fault);
+    await use(auth, minute);
+    expect(endpoint.requests.length).toBe(2);
+    expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 0 });
+    await clock.advance(0.9 * day);
+    await use(auth, minute);
+    expect(endpoint.requests.length).toBe(3);
+  });
+
+  test('settling two requests that may have arrived, it was executed, but reported as failed: counted as two', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    endpoint.next(() => ({ status: 421, headers: {}, body: '' }));
+    store.next('swap', (call) => call(), losesReply);
+    const auth = client();
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
+    expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 2 });
+  });
+});
+
+describe('a record that is damaged', () => {
+  test.each([
+    ['a flipped bit', (text: string) => text.replace('"epoch"', '"epocj"')],
+    ['a torn write', (text: string) => text.slice(0, -20)],
+    ['a later version', (text: string) => text.replace('service-auth/1', 'service-auth/2')],
+    ['nonsense', () => 'nonsense'],
+  ])('%s: is left as it is, nothing is sent, and the token in memory is served', async (_, damage) => {
+    const { client, clock, store, endpoint, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    const damaged = damage((await store.text()) ?? '');
+    await store.replace(damaged);
+    const swaps = store.calls.swap;
+    expect(await use(auth, hour, minute)).toEqual([first]);
+    await failure('ERR_STORE_INTEGRITY', clock.until(client().getToken()));
+    await failure('ERR_STORE_INTEGRITY', auth.getUsage());
+    await failure('ERR_STORE_INTEGRITY', auth.reset());
+    expect([await store.text(), store.calls.swap, endpoint.requests.length]).toEqual([damaged, swaps, 1]);
+  });
+});
+
+describe('a record that was lost', () => {
+  test('is repaired from memory at no cost, for the whole fleet', async () => {
+    const { client, store, endpoint, token, use, eventsOf } = createBed();
+    const [one, two] = [client(), client()];
+    const first = await token(one);
+    await token(two);
+    await store.replace(undefined);
+    expect(await use(one, minute)).toEqual([first]);
+    expect(eventsOf('ledger_lost')).toMatchObject([{ restored: 1, instance: 'process 1' }]);
+    expect((await use(two, minute)).map(({ value }) => value)).toEqual([first.value]);
+    expect((await token(client())).value).toBe(first.value);
+    expect(await one.getUsage()).toMatchObject({ used: 1, issuances: [{ id: first.id }] });
+    expect(endpoint.requests.length).toBe(1);
+    await use(one, minute);
+    await use(two, minute);
+    expect(eventsOf('ledger_lost').length).toBeLessThanOrEqual(2);
+  });
+
+  test('is repaired when it went back to an older state', async () => {
+    const { client, clock, store, endpoint, token, use, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    const old = await store.text();
+    await clock.advance(0.9 * day);
+    await use(auth, minute);
+    const renewed = await token(auth);
+    await store.replace(old);
+    await use(auth, minute);
+    expect(eventsOf('ledger_lost')).toMatchObject([{ restored: 1 }]);
+    expect((await token(client())).value).toBe(renewed.value);
+    expect(await auth.getUsage()).toMatchObject({ used: 2 });
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('and cannot be written again is an error, but the token in memory is served', async () => {
+    const { client, store, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await store.replace(undefined);
+    store.always('swap', fails);
+    expect(await use(auth, minute)).toEqual([first]);
+  });
+
+  test('is not taken for lost when an answer was merely overtaken by a write of this very process', async () => {
+    const { client, clock, store, endpoint, eventsOf } = createBed();
+    const auth = client();
+    await clock.until(auth.getUsage());
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const promise = auth.getToken();
+    await settled();
+    store.next('load', answersAfter(promise));
+    const usage = auth.getUsage();
+    release();
+    await promise;
+    expect(await usage).toMatchObject({ used: 1, pending: 1 });
+    expect(eventsOf('ledger_lost')).toEqual([]);
+    expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 0 });
+  });
+});
+
+describe('a store that breaks the contract', () => {
+  test.each([
+    ['no answer at all', undefined],
+    ['a record without a version', { record: 'text', now: 1 }],
+    ['a version without a record', { version: 'id', now: 1 }],
+    ['no time', { record: 'text', version: 'id' }],
+    ['a time that is text', { now: '1767225600000' }],
+    ['bytes', { record: new Uint8Array(3), version: 'id', now: 1 }],
+  ])('loading, it answers with %s: an error, nothing is sent', async (_, answer) => {
+    const { client, store, endpoint } = createBed();
+    const auth = client({ store: { ...store, load: async () => answer as never } });
+    await failure('ERR_STORE', auth.getToken());
+    expect(endpoint.requests.length).toBe(0);
+  });
+
+  test.each([[undefined], [{ swapped: true }], [{ swapped: 1, now: 1 }], [{ swapped: true, now: Number.NaN }]])(
+    'swapping, it answers with %j: an error, nothing is sent',
+    async (answer) => {
+      const { client, clock, store, endpoint } = createBed();
+      const auth = client({ store: { ...store, swap: async () => answer as never } });
+      await failure('ERR_STORE', clock.until(auth.getToken()));
+      expect(endpoint.requests.length).toBe(0);
+    },
+  );
+
+  test('a clock with fractions of milliseconds does no harm', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client({
+      store: {
+        ...store,
+        load: async (key) => ({ ...(await store.load(key)), now: clock.now() + 0.25 }),
+        swap: async (key, change) => ({ ...(await store.swap(key, change)), now: clock.now() + 0.75 }),
+      },
+    });
+    const first = await token(auth);
+    expect((await auth.getUsage()).issuances).toMatchObject([{ id: first.id }]);
+  });
+
+  test('methods that throw at once are failures like others', async () => {
+    const { client, store } = createBed();
+    const load = () => {
+      throw Object.assign(new Error('secret in the message'), { name: 'a name with spaces', code: 7 });
+    };
+    const error = await failure('ERR_STORE', client({ store: { ...store, load } }).getToken());
+    expect(error.message).toContain('unknown error');
+  });
+});
