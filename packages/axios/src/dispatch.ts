@@ -1,0 +1,78 @@
+import type { AxiosError, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
+
+/** What differs from the configuration that left the interceptors. */
+export type Changes = Partial<InternalAxiosRequestConfig>;
+
+/** How a request ended. */
+export interface Ending {
+  readonly response: AxiosResponse | undefined;
+  /** What the adapter rejected with, be it only for the status of `response`. */
+  readonly error?: unknown;
+}
+
+/** Sends requests by the adapters of one axios instance, and of its copy of axios: a process that uses ESM and CommonJS has two. */
+export interface Dispatch {
+  /** Runs the adapter of `config` alone, without interceptors and transformations. Never rejects. */
+  send(config: InternalAxiosRequestConfig, changes?: Changes): Promise<Ending>;
+  /** The error that axios rejects with when its `timeout` is over. */
+  timeoutError(config: InternalAxiosRequestConfig): Promise<AxiosError>;
+}
+
+/** `bare`: an instance without interceptors, created from the one to serve, for this alone. */
+export function createDispatch(bare: AxiosInstance): Dispatch {
+  // The defaults are in every configuration already, or were removed on purpose.
+  for (const name of Object.keys(bare.defaults)) delete (bare.defaults as Record<string, unknown>)[name];
+
+  function run(config: InternalAxiosRequestConfig, changes?: Changes): Promise<AxiosResponse> {
+    if (typeof config.adapter === 'function') return config.adapter(changes ? copy({}, config, changes) : config);
+    // Only axios can resolve adapters by name. It is given next to nothing to merge, and the whole configuration in its last step before
+    // the adapter: handing it over at once would have everything merged and normalised again, and cost a fifth of a request.
+    function complete(this: InternalAxiosRequestConfig): unknown {
+      return copy(this, config, { ...changes, transformResponse: [] }).data;
+    }
+    return bare.request({ transformRequest: [complete] });
+  }
+
+  return {
+    async send(config, changes) {
+      try {
+        const response = await run(config, changes);
+        response.config = config;
+        return { response };
+      } catch (error) {
+        makePresentable(error, config);
+        return { response: Object(error).response, error: error ?? null };
+      }
+    },
+    async timeoutError(config) {
+      const { timeout, timeoutErrorMessage, transitional } = config;
+      // The class can be had from an instance by failing only.
+      const failure: AxiosError = await bare.request({ adapter: 'none' }).catch((error) => error);
+      const TimeoutError = failure.constructor as typeof AxiosError;
+      const code = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
+      return new TimeoutError(timeoutErrorMessage || `timeout of ${timeout}ms exceeded`, code, config);
+    },
+  };
+}
+
+/** A loop over names: spreading the prototype-less configurations of axios takes four times as long. */
+function copy(target: object, config: InternalAxiosRequestConfig, changes?: Changes): InternalAxiosRequestConfig {
+  const copied = target as Record<string, unknown>;
+  for (const name of Object.keys(config)) copied[name] = config[name as keyof InternalAxiosRequestConfig];
+  return Object.assign(target as InternalAxiosRequestConfig, changes);
+}
+
+/** Puts the configuration that the caller knows into an error. `request` contains the token: it stays, but shows no longer when the error is printed. */
+function makePresentable(error: unknown, config: InternalAxiosRequestConfig): void {
+  const failure = Object(error) as Partial<AxiosError>;
+  for (const part of [failure, failure.response]) {
+    if (part?.config) part.config = config;
+    if (part && Object.hasOwn(part, 'request')) Object.defineProperty(part, 'request', { enumerable: false });
+  }
+}
+
+/** Turns how a request ended into what axios would have done. */
+export function settled({ response, error }: Ending): AxiosResponse {
+  if (error !== undefined) throw error;
+  return response as AxiosResponse;
+}

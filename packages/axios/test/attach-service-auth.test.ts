@@ -1,0 +1,273 @@
+import { startForeignOrigin } from '@service-auth/testing';
+import globalAxios, { type AxiosInstance } from 'axios';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { attachServiceAuth } from '../src/index.ts';
+import { copies } from './copies.ts';
+import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+
+const bearers = (service: { apiRequests: readonly { bearer: string }[] }): string[] =>
+  service.apiRequests.map(({ bearer }) => bearer);
+
+/** The request interceptors that an instance has, by axios's own count. */
+function interceptorsOf(instance: AxiosInstance): number {
+  let count = 0;
+  const manager = instance.interceptors.request as unknown as { forEach(visit: () => void): void };
+  manager.forEach(() => {
+    count += 1;
+  });
+  return count;
+}
+
+describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) => {
+  test('serves shorthand methods and the instance as a function', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    await instance.get('/a', { params: { q: 'x y' } });
+    await instance.post('/b', { x: 1 });
+    await instance('/c');
+    await instance({ url: '/d', method: 'delete' });
+    expect(service.apiRequests.map(({ method, path, bearer }) => `${method} ${path} ${bearer}`)).toEqual([
+      'GET /api/v1/a?q=x+y valid',
+      'POST /api/v1/b valid',
+      'GET /api/v1/c valid',
+      'DELETE /api/v1/d valid',
+    ]);
+  });
+
+  test('leaves instances alone that are created from the attached one', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), { validateStatus: null });
+    await instance.create().get('/');
+    expect(bearers(service)).toEqual(['none']);
+  });
+
+  test('attached twice is attached once, and either end ends it', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth, { validateStatus: null });
+    const detach = attachServiceAuth(instance, auth);
+    expect(interceptorsOf(instance)).toBe(1);
+    service.api.always({ status: 401 });
+    await instance.get('/');
+    expect(service.apiRequests).toHaveLength(2);
+    expect(auth.events.filter(({ type }) => type === 'token_rejected')).toHaveLength(2);
+    detach();
+    expect(interceptorsOf(instance)).toBe(0);
+  });
+
+  test('detaching leaves the instance as it was, and may be repeated', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1`, validateStatus: null });
+    const before = { ...instance.defaults };
+    const keys = Reflect.ownKeys(instance);
+    const detach = attachServiceAuth(instance, auth);
+    await instance.get('/');
+    detach();
+    detach();
+    await instance.get('/');
+    expect(bearers(service)).toEqual(['valid', 'none']);
+    expect(instance.defaults).toEqual(before);
+    expect(Reflect.ownKeys(instance)).toEqual(keys);
+    expect(interceptorsOf(instance)).toBe(0);
+    attachServiceAuth(instance, auth);
+    detach();
+    await instance.get('/');
+    expect(bearers(service).at(-1)).toBe('valid');
+  });
+
+  test('a configuration that went through it can be sent again after detaching, without a token', async () => {
+    const service = await startService();
+    const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1`, validateStatus: null });
+    const detach = attachServiceAuth(instance, createAuth(service));
+    const { config } = await instance.get('/');
+    detach();
+    await instance.request(config);
+    expect(bearers(service)).toEqual(['valid', 'none']);
+  });
+
+  test('of several clients each serves its own API', async () => {
+    const [one, two] = [await startService(), await startService()];
+    const instance = axios.create();
+    attachServiceAuth(instance, createAuth(one));
+    const detachTwo = attachServiceAuth(instance, createAuth(two));
+    await instance.get(`${one.baseUrl}/api/v1/`);
+    await instance.get(`${two.baseUrl}/api/v1/`);
+    expect([bearers(one), bearers(two)]).toEqual([['valid'], ['valid']]);
+    detachTwo();
+    await instance.get(`${one.baseUrl}/api/v1/`);
+    await instance.get(`${two.baseUrl}/api/v1/`, { validateStatus: null });
+    expect([bearers(one), bearers(two)]).toEqual([
+      ['valid', 'valid'],
+      ['valid', 'none'],
+    ]);
+  });
+
+  test('of several clients that cover a URL the one attached first serves it', async () => {
+    const service = await startService();
+    const [first, second] = [createAuth(service), createAuth(service)];
+    const instance = createInstance(axios, service, first);
+    attachServiceAuth(instance, second);
+    await instance.get('/');
+    expect(first.events.map(({ type }) => type)).toEqual(['token_issued']);
+    expect(second.events).toEqual([]);
+  });
+
+  test('judges where a request really goes, whatever interceptors before and after it did', async () => {
+    const service = await startService();
+    await using foreign = await startForeignOrigin();
+    const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1` });
+    const rewrite = (name: string) => (config: { url?: string; baseURL?: string }) => {
+      if (config.url === name) Object.assign(config, { url: `${foreign.url}/${name}` });
+      return config as never;
+    };
+    instance.interceptors.request.use(rewrite('before'));
+    attachServiceAuth(instance, createAuth(service));
+    instance.interceptors.request.use(rewrite('after'));
+    await instance.get('/');
+    await instance.get('before');
+    await instance.get('after');
+    expect(foreign.requests.map(({ path }) => path)).toEqual(['/before', '/after']);
+    expect(service.findSecrets(foreign.received)).toEqual([]);
+    expect(bearers(service)).toEqual(['valid']);
+  });
+
+  test('interceptors and transformations run once for a request that is sent twice', async () => {
+    const service = await startService();
+    const runs: string[] = [];
+    const note =
+      (name: string) =>
+      <Value>(value: Value): Value => {
+        runs.push(name);
+        return value;
+      };
+    const instance = axios.create({
+      baseURL: `${service.baseUrl}/api/v1`,
+      transformRequest: [note('transformRequest'), (data) => `<${data}>`],
+      transformResponse: [note('transformResponse')],
+    });
+    instance.interceptors.request.use(note('request'));
+    instance.interceptors.response.use(note('response'));
+    attachServiceAuth(instance, createAuth(service));
+    instance.interceptors.request.use(note('request'));
+    instance.interceptors.response.use(note('response'));
+    service.api.next({ status: 401 });
+    expect((await instance.post('/', 'body')).status).toBe(200);
+    expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['<body>', '<body>']);
+    expect(runs).toEqual(['request', 'request', 'transformRequest', 'transformResponse', 'response', 'response']);
+  });
+
+  test.each([
+    [null, 'none'],
+    [false, 'none'],
+    ['', 'invalid'],
+    ['Bearer own', 'invalid'],
+  ])('an Authorization of %o is left as it is', async (value, bearer) => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth, { validateStatus: null });
+    const defaults = { baseURL: instance.defaults.baseURL as string, validateStatus: null };
+    const withDefault = axios.create({ ...defaults, headers: { common: { authorization: value as never } } });
+    attachServiceAuth(withDefault, auth);
+    await instance.get('/', { headers: { Authorization: value } as never });
+    await instance.get('/', { headers: { aUTHORIZATION: value } as never });
+    await withDefault.get('/');
+    expect(service.counts.tokenRequests).toBe(0);
+    expect(bearers(service)).toEqual([bearer, bearer, bearer]);
+    expect(auth.events).toEqual([]);
+  });
+
+  test('an Authorization of undefined is none', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    await instance.get('/', { headers: { authorization: undefined } as never });
+    expect(bearers(service)).toEqual(['valid']);
+  });
+
+  test("user name and password in `auth` are the request's credentials", async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), { validateStatus: null });
+    await instance.get('/', { auth: { username: 'user', password: 'password' } });
+    expect(bearers(service)).toEqual(['invalid']);
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+
+  test('a request can opt out, and so can an instance', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), { validateStatus: null, serviceAuth: false });
+    await instance.get('/');
+    await instance.get('/', { serviceAuth: true });
+    expect(bearers(service)).toEqual(['none', 'valid']);
+  });
+
+  test('an absolute URL that is to stay under the base URL goes there, with the token', async () => {
+    const service = await startService();
+    await using foreign = await startForeignOrigin();
+    const instance = createInstance(axios, service, createAuth(service));
+    await instance.get(`${foreign.url}/x`, { allowAbsoluteUrls: false });
+    await instance.get('//x', { allowAbsoluteUrls: false });
+    expect(foreign.requests).toEqual([]);
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
+      `/api/v1/${foreign.url}/x valid`,
+      '/api/v1/x valid',
+    ]);
+  });
+
+  test('raw spaces in a path or query do no harm', async () => {
+    const service = await startService();
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api` });
+    const instance = createInstance(axios, service, auth);
+    await instance.get('/a b?c=d e');
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual(['/api/v1/a%20b?c=d%20e valid']);
+  });
+
+  test('a base URL with slashes at its end, or none and absolute URLs, is as good as any', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const baseURL = `${service.baseUrl}/api/v1//`;
+    await createInstance(axios, service, auth, { baseURL }).get('/');
+    await createInstance(axios, service, auth, { baseURL }).get('');
+    await createInstance(axios, service, auth, { baseURL: '' }).get(`${service.baseUrl}/api/v1/`);
+    expect(bearers(service)).toEqual(['valid', 'valid', 'valid']);
+  });
+
+  test('a 401 without a token says in its cause why there was none', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service, { baseUrl: undefined }));
+    const error = await rejectionOf(instance.get('/items?key=x'));
+    expect(error).toBeInstanceOf(axios.AxiosError);
+    expect((error as Error).cause).toMatchObject({
+      message: `[service-auth/axios] No token was sent to ${service.baseUrl}/api/v1/items: no attached client covers it. The option baseUrl of createServiceAuth has to be the address of the API.`,
+    });
+    expect(Object.keys(error as object)).not.toContain('cause');
+    const others = [{ serviceAuth: false }, { headers: { Authorization: 'Bearer own' } }];
+    for (const config of others) expect(await rejectionOf(instance.get('/', config))).not.toHaveProperty('cause');
+    service.api.next({ status: 404 });
+    expect(await rejectionOf(instance.get('/'))).not.toHaveProperty('cause');
+  });
+});
+
+test('the process-wide instance can be served as any other', async () => {
+  const service = await startService();
+  onTestFinished(attachServiceAuth(globalAxios, createAuth(service)));
+  await globalAxios.get(`${service.baseUrl}/api/v1/`);
+  expect(bearers(service)).toEqual(['valid']);
+});
+
+test('two copies of this package attach one client once', async () => {
+  vi.resetModules();
+  const copy = await import('../src/index.ts');
+  expect(copy.attachServiceAuth).not.toBe(attachServiceAuth);
+  const service = await startService();
+  const auth = createAuth(service);
+  const instance = createInstance(globalAxios, service, auth, { validateStatus: null });
+  const detach = copy.attachServiceAuth(instance, auth);
+  expect(interceptorsOf(instance)).toBe(1);
+  detach();
+  await instance.get('/');
+  expect(bearers(service)).toEqual(['none']);
+});
+
+test.each([undefined, {}, globalAxios])('refuses %o as a client at once', (auth) => {
+  expect(() => attachServiceAuth(globalAxios.create(), auth as never)).toThrow(TypeError);
+});

@@ -1,0 +1,96 @@
+import { isServiceAuthError } from '@service-auth/core';
+import AxiosMockAdapter from 'axios-mock-adapter';
+import axiosRetry from 'axios-retry';
+import { describe, expect, test } from 'vitest';
+import { attachServiceAuth } from '../src/index.ts';
+import { copies } from './copies.ts';
+import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+
+describe.each(Object.entries(copies))('axios-retry with %s', (_, axios) => {
+  test.each(['before', 'after'])('attached %s it, retries carry the token, and none is used twice', async (order) => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1` });
+    if (order === 'before') attachServiceAuth(instance, auth);
+    axiosRetry(instance, { retries: 3 });
+    if (order === 'after') attachServiceAuth(instance, auth);
+    service.api.next({ status: 503 }, { status: 401 }, { status: 503 }, {});
+    expect((await instance.get('/')).status).toBe(200);
+    expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(Array(4).fill('valid'));
+    const [first, second, third, fourth] = service.apiRequests.map(({ tokenId }) => tokenId);
+    expect([second, fourth]).toEqual([first, third]);
+    expect(third).not.toBe(first);
+    expect(service.counts.issued).toBe(2);
+  });
+
+  test('our errors are not retried, for nothing was sent', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    axiosRetry(instance, { retries: 3, retryCondition: () => true });
+    service.tokenEndpoint.always({ status: 503 });
+    expect(isServiceAuthError(await rejectionOf(instance.get('/')))).toBe(true);
+    expect(service.counts).toMatchObject({ tokenRequests: 1, apiRequests: 0 });
+  });
+});
+
+describe.each(Object.entries(copies))('axios-mock-adapter with %s', (_, axios) => {
+  test.each(['before', 'after'])(
+    'attached %s it, mocks see what they are used to see, and the token',
+    async (order) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1` });
+      if (order === 'before') attachServiceAuth(instance, auth);
+      const mock = new AxiosMockAdapter(instance as never);
+      if (order === 'after') attachServiceAuth(instance, auth);
+      mock
+        .onGet('/items')
+        .replyOnce(401)
+        .onGet('/items', { params: { page: 2 } })
+        .reply(200, { items: [] });
+      const { data, config } = await instance.get('/items', { params: { page: 2 } });
+      expect(data).toEqual({ items: [] });
+      expect(config.headers.has('authorization')).toBe(false);
+      const [rejected, accepted, ...others] = mock.history['get'] ?? [];
+      expect(others).toEqual([]);
+      expect(accepted).toMatchObject({ url: '/items', baseURL: instance.defaults.baseURL });
+      expect(accepted?.headers?.['Authorization']).toBe((await auth.getToken()).authorization);
+      expect(rejected?.headers?.['Authorization']).not.toBe(accepted?.headers?.['Authorization']);
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 0 });
+    },
+  );
+
+  test('requests that it lets pass are sent with the token, and restoring it restores the instance', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    const mock = new AxiosMockAdapter(instance as never, { onNoMatch: 'passthrough' });
+    service.api.next({ status: 401 });
+    await instance.post('/', { x: 1 });
+    mock.restore();
+    await instance.post('/', { x: 1 });
+    expect(service.apiRequests.map(({ bearer, body }) => `${bearer} ${body.text}`)).toEqual(
+      Array(3).fill('valid {"x":1}'),
+    );
+  });
+});
+
+describe.each(Object.entries(copies))('a wrapper that always brings a cancelToken, with %s', (_, axios) => {
+  test('gets its responses, and cancels waits, while others go on', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    // What the HttpService of NestJS does for each subscription.
+    const subscribe = (url: string) => {
+      const { token, cancel } = axios.CancelToken.source();
+      return { response: instance.get(url, { cancelToken: token }), unsubscribe: cancel };
+    };
+    const held = service.tokenEndpoint.hold();
+    const [one, other] = [subscribe('/one'), subscribe('/other')];
+    const error = rejectionOf(one.response);
+    await held.arrived;
+    one.unsubscribe();
+    expect(axios.isCancel(await error)).toBe(true);
+    held.release();
+    expect((await other.response).status).toBe(200);
+    expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/other']);
+  });
+});

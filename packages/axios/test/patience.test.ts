@@ -1,0 +1,121 @@
+import { isServiceAuthError } from '@service-auth/core';
+import type { AxiosError } from 'axios';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { copies } from './copies.ts';
+import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+
+describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) => {
+  test('a signal ends the wait as axios cancels', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    const held = service.tokenEndpoint.hold();
+    const controller = new AbortController();
+    const response = rejectionOf(instance.get('/', { signal: controller.signal }));
+    await held.arrived;
+    controller.abort();
+    const error = await response;
+    expect(error).toBeInstanceOf(axios.CanceledError);
+    expect(error).toMatchObject({ code: 'ERR_CANCELED', config: { url: '/' } });
+    expect(service.counts.apiRequests).toBe(0);
+    held.release();
+  });
+
+  test('a cancelToken ends the wait with its own reason, and forgets the request afterwards', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    const { token, cancel } = axios.CancelToken.source();
+    const held = service.tokenEndpoint.hold();
+    const waiting = rejectionOf(instance.get('/', { cancelToken: token }));
+    await held.arrived;
+    cancel('not needed any more');
+    const error = await waiting;
+    expect(axios.isCancel(error)).toBe(true);
+    expect(error).toMatchObject({ message: 'not needed any more' });
+    held.release();
+    await instance.get('/');
+
+    const { token: other } = axios.CancelToken.source();
+    service.api.next({ status: 401 });
+    await instance.get('/', { cancelToken: other });
+    expect((other as unknown as { _listeners: unknown[] | undefined })._listeners ?? []).toEqual([]);
+  });
+
+  test('a signal or a cancelToken ends the wait that follows a 401', async () => {
+    for (const kind of ['signal', 'cancelToken']) {
+      const service = await startService();
+      const instance = createInstance(axios, service, createAuth(service));
+      await instance.get('/');
+      service.revoke('all');
+      const held = service.tokenEndpoint.hold();
+      const controller = new AbortController();
+      const { token, cancel } = axios.CancelToken.source();
+      const option = kind === 'signal' ? { signal: controller.signal } : { cancelToken: token };
+      const response = rejectionOf(instance.get('/', option));
+      await held.arrived;
+      kind === 'signal' ? controller.abort() : cancel();
+      expect(axios.isCancel(await response)).toBe(true);
+      expect(service.counts.apiRequests).toBe(2);
+      held.release();
+    }
+  });
+
+  test('axios’s timeout ends the wait as axios times out', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth, { timeout: 20 });
+    const held = service.tokenEndpoint.hold();
+    const error = (await rejectionOf(instance.get('/'))) as AxiosError;
+    expect(error).toBeInstanceOf(axios.AxiosError);
+    expect(error).toMatchObject({ message: 'timeout of 20ms exceeded', code: 'ECONNABORTED', config: { url: '/' } });
+    const clarified = instance.get('/', {
+      transitional: { clarifyTimeoutError: true },
+      timeoutErrorMessage: 'too late',
+    });
+    expect(await rejectionOf(clarified)).toMatchObject({ message: 'too late', code: 'ETIMEDOUT' });
+    expect(service.counts.apiRequests).toBe(0);
+    held.release();
+    await auth.getToken();
+    expect((await instance.get('/', { timeout: 0 })).status).toBe(200);
+    expect(service.counts.issued).toBe(1);
+  });
+
+  test('what the wait took, or a first request, is missing from the timeout of what follows', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const service = await startService();
+    const auth = createAuth(service);
+    const sent: unknown[] = [];
+    const instance = createInstance(axios, service, auth, {
+      timeout: 5_000,
+      validateStatus: null,
+      async adapter(config) {
+        sent.push([config.timeout, config.timeoutErrorMessage]);
+        vi.advanceTimersByTime(1_000);
+        return { status: sent.length === 1 ? 401 : 200, statusText: '', headers: {}, data: '', config };
+      },
+    });
+    const held = service.tokenEndpoint.hold();
+    const response = instance.get('/');
+    await held.arrived;
+    vi.advanceTimersByTime(2_000);
+    held.release();
+    await response;
+    await instance.get('/');
+    expect(sent).toEqual([
+      [3_000, 'timeout of 5000ms exceeded'],
+      [2_000, 'timeout of 5000ms exceeded'],
+      [5_000, undefined],
+    ]);
+  });
+
+  test('a typed error comes through as it is, and nothing is sent', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    service.tokenEndpoint.always({ status: 503 });
+    const error = await rejectionOf(instance.get('/'));
+    expect(isServiceAuthError(error) && error.code).toBe('ERR_TOKEN_ENDPOINT');
+    expect(axios.isAxiosError(error)).toBe(false);
+    expect(error).not.toHaveProperty('config');
+    expect(service.counts.apiRequests).toBe(0);
+  });
+});

@@ -1,0 +1,183 @@
+import type { LookupFunction } from 'node:net';
+import { startForeignOrigin, type TestService } from '@service-auth/testing';
+import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
+import { describe, expect, test } from 'vitest';
+import { copies } from './copies.ts';
+import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+
+const received = (service: TestService): string[] =>
+  service.apiRequests.map(({ method, path, bearer }) => `${method} ${path} ${bearer}`);
+
+const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
+  ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
+  ['the fetch adapter', newestAxios, { adapter: 'fetch' }],
+  ['the fetch adapter as a function', newestAxios, { adapter: newestAxios.getAdapter('fetch') }],
+  ['the http adapter as a function', newestAxios, { adapter: newestAxios.getAdapter('http') }],
+];
+
+describe.each(clients)('redirects with %s', (_, axios, defaults) => {
+  /** A client whose token may go to the items of the API only. */
+  function connect(service: TestService): { instance: AxiosInstance; events: readonly { type: string }[] } {
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/items` });
+    return {
+      instance: createInstance(axios, service, auth, { ...defaults, validateStatus: null }),
+      events: auth.events,
+    };
+  }
+
+  test('within the origin the token stays behind where baseUrl ends, and its 401 says nothing', async () => {
+    const service = await startService();
+    const { instance, events } = connect(service);
+    service.api.next({ status: 302, headers: { location: '/api/v1/others' } });
+    expect((await instance.get('/items/1')).status).toBe(401);
+    expect(received(service)).toEqual(['GET /api/v1/items/1 valid', 'GET /api/v1/others none']);
+    expect(events.map(({ type }) => type)).toEqual(['token_issued']);
+  });
+
+  test('a token that stayed behind is not fetched when the way leads back', async () => {
+    const service = await startService();
+    const { instance, events } = connect(service);
+    service.api.next({ status: 302, headers: { location: '/api/v1/others' } });
+    service.api.next({ status: 302, headers: { location: '/api/v1/items/2' } });
+    expect((await instance.get('/items/1')).status).toBe(401);
+    expect(received(service).slice(1)).toEqual(['GET /api/v1/others none', 'GET /api/v1/items/2 none']);
+    expect(events.map(({ type }) => type)).toEqual(['token_issued']);
+  });
+
+  test('a redirect to a relative address within baseUrl keeps query and token, and drops params', async () => {
+    const service = await startService();
+    const { instance } = connect(service);
+    service.api.next({ status: 307, headers: { location: '2?from=1' } });
+    const response = await instance.post('/items/1', { x: 1 }, { params: { first: true } });
+    expect(response.status).toBe(200);
+    expect(received(service)).toEqual(['POST /api/v1/items/1?first=true valid', 'POST /api/v1/items/2?from=1 valid']);
+    expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['{"x":1}', '{"x":1}']);
+  });
+
+  test('a 303 turns a request with a body into a GET without one', async () => {
+    const service = await startService();
+    const { instance } = connect(service);
+    service.api.next({ status: 303, headers: { location: '/api/v1/items/2' } });
+    await instance.put('/items/1', { x: 1 });
+    expect(received(service)).toEqual(['PUT /api/v1/items/1 valid', 'GET /api/v1/items/2 valid']);
+    expect(service.apiRequests[1]).toMatchObject({ body: { bytes: 0 } });
+    expect(service.apiRequests[1]?.headers).not.toHaveProperty('content-type');
+  });
+
+  test('a redirected request is sent again as a whole after a 401', async () => {
+    const service = await startService();
+    const { instance } = connect(service);
+    service.api.next({ status: 302, headers: { location: '/api/v1/items/2' } }, { status: 401 });
+    expect((await instance.get('/items/1')).status).toBe(200);
+    expect(received(service).map((line) => line.split(' ')[1])).toEqual([
+      '/api/v1/items/1',
+      '/api/v1/items/2',
+      '/api/v1/items/1',
+    ]);
+  });
+
+  test('redirects are not followed where the application said so', async () => {
+    const service = await startService();
+    const { instance } = connect(service);
+    service.api.always({ status: 302, headers: { location: '/api/v1/items/2' } });
+    expect((await instance.get('/items/1', { maxRedirects: 0 })).status).toBe(302);
+    expect(received(service)).toEqual(['GET /api/v1/items/1 valid']);
+  });
+
+  test('redirects without an end are given up', async () => {
+    const service = await startService();
+    const { instance } = connect(service);
+    service.api.always({ status: 302, headers: { location: '/api/v1/items/1' } });
+    const outcome = await instance.get('/items/1').catch((error) => error);
+    expect(outcome.status === 302 || outcome.code === 'ERR_FR_TOO_MANY_REDIRECTS').toBe(true);
+    expect(service.apiRequests.length).toBeLessThan(30);
+  });
+});
+
+describe.each(Object.entries(copies))('redirects followed by the http adapter of %s', (_, axios) => {
+  const lookup: LookupFunction = (_host, { all }, callback) =>
+    all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
+
+  test('a subdomain of the API is another host', async () => {
+    const service = await startService();
+    const baseUrl = service.baseUrl.replace('127.0.0.1', 'api.test');
+    const auth = createAuth(service, { baseUrl, allowInsecureHttp: true });
+    const defaults = {
+      baseURL: `${baseUrl}/api/v1`,
+      lookup: lookup as never,
+      validateStatus: null,
+      proxy: false as const,
+    };
+    const instance = createInstance(axios, service, auth, defaults);
+    service.api.next({ status: 302, headers: { location: `${baseUrl.replace('api.test', 'evil.api.test')}/api/v1/` } });
+    expect((await instance.get('/')).status).toBe(401);
+    expect(service.apiRequests.map(({ headers, bearer }) => `${headers['host']?.split(':')[0]} ${bearer}`)).toEqual([
+      'api.test valid',
+      'evil.api.test none',
+    ]);
+  });
+
+  test('a beforeRedirect of the application still runs, and may bring an Authorization of its own', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth, { validateStatus: null });
+    service.api.next({ status: 302, headers: { location: '/api/v1/next' } });
+    const beforeRedirect = (options: Record<string, Record<string, string>>) => {
+      Object.assign(options['headers'] ?? {}, { Authorization: 'Bearer own' });
+    };
+    expect((await instance.get('/', { beforeRedirect })).status).toBe(401);
+    expect(received(service)).toEqual(['GET /api/v1/ valid', 'GET /api/v1/next invalid']);
+    expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
+  });
+
+  test('a beforeRedirect that leads elsewhere leads there without the token', async () => {
+    const service = await startService();
+    await using foreign = await startForeignOrigin();
+    const instance = createInstance(axios, service, createAuth(service));
+    service.api.next({ status: 302, headers: { location: '/api/v1/next' } });
+    const beforeRedirect = (options: Record<string, unknown>) => {
+      options['port'] = new URL(foreign.url).port;
+    };
+    await instance.get('/', { beforeRedirect });
+    expect(foreign.requests).toHaveLength(1);
+    expect(service.findSecrets(foreign.received)).toEqual([]);
+  });
+});
+
+describe('redirects followed for the fetch adapter', () => {
+  test('a stream is not sent a second time: the redirect is the answer', async () => {
+    const service = await startService();
+    const instance = createInstance(newestAxios, service, createAuth(service), { adapter: 'fetch' });
+    service.api.next({ status: 307, headers: { location: '/api/v1/next' } });
+    const body = new Blob(['text']).stream();
+    const error = await rejectionOf(instance.post('/', body, { headers: { 'content-type': 'text/plain' } }));
+    expect(error).toMatchObject({ response: { status: 307 } });
+    expect(service.apiRequests).toHaveLength(1);
+  });
+
+  test.each(['manual', 'error'])('fetchOptions with redirect: %s stay as they are', async (redirect) => {
+    const service = await startService();
+    const instance = createInstance(newestAxios, service, createAuth(service), {
+      adapter: 'fetch',
+      fetchOptions: { redirect },
+      validateStatus: null,
+    });
+    service.api.always({ status: 302, headers: { location: '/api/v1/next' } });
+    const outcome = await instance.get('/').catch((error) => error);
+    expect(redirect === 'manual' ? outcome.status : outcome.code).toBe(redirect === 'manual' ? 302 : 'ERR_NETWORK');
+    expect(service.apiRequests).toHaveLength(1);
+  });
+
+  test.each(['data:text/plain,x', 'http://[', 'ftp://example.com/'])(
+    'a location like %s is not followed',
+    async (location) => {
+      const service = await startService();
+      const instance = createInstance(newestAxios, service, createAuth(service), {
+        adapter: 'fetch',
+        validateStatus: null,
+      });
+      service.api.next({ status: 302, headers: { location } });
+      expect((await instance.get('/')).status).toBe(302);
+    },
+  );
+});

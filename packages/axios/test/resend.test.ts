@@ -1,0 +1,116 @@
+import { Readable } from 'node:stream';
+import newestAxios, { type AxiosRequestConfig, type AxiosStatic } from 'axios';
+import PackageFormData from 'form-data';
+import { describe, expect, test } from 'vitest';
+import { copies } from './copies.ts';
+import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+
+const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
+  ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
+  ['the fetch adapter', newestAxios, { adapter: 'fetch' }],
+];
+
+function packageForm(): PackageFormData {
+  const form = new PackageFormData();
+  form.append('field', 'value');
+  return form;
+}
+
+const textOf = (body: Readable | ReadableStream): Promise<string> => new Response(body as never).text();
+
+describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
+  test.each([
+    ['a stream of Node', () => Readable.from(['chunk'])],
+    ['a form of the package form-data', packageForm],
+  ])('%s is not sent again, and the next request has a new token', async (_kind, makeBody) => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    await instance.get('/');
+    service.revoke('all');
+    const body = makeBody();
+    const error = await rejectionOf(instance.post('/', body, { headers: { 'content-type': 'text/plain' } }));
+    expect(error).toMatchObject({ response: { status: 401 } });
+    expect(service.counts.apiRequests).toBe(2);
+    await instance.get('/');
+    expect(service.counts.issued).toBe(2);
+  });
+
+  test.each([
+    ['a typed array on a part of its buffer', () => new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
+    ['an ArrayBuffer', () => new Uint8Array([1, 2]).buffer],
+    ['nothing', () => undefined],
+    ['null', () => null],
+  ])('%s is sent again as it was', async (_kind, makeBody) => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    service.api.next({ status: 401 });
+    await instance.post('/', makeBody(), { headers: { 'content-type': 'application/octet-stream' } });
+    const [first, second, ...others] = service.apiRequests;
+    expect(others).toEqual([]);
+    expect(second?.body).toEqual(first?.body);
+    expect(second?.headers).toEqual(first?.headers);
+  });
+
+  test('the body of a streamed 401 is closed when the request is sent again', async () => {
+    const service = await startService();
+    const bodies: (Readable | ReadableStream)[] = [];
+    const adapter = axios.getAdapter(defaults.adapter ?? 'http', defaults as never);
+    const instance = createInstance(axios, service, createAuth(service), {
+      responseType: 'stream',
+      validateStatus: null,
+      async adapter(config) {
+        const response = await adapter(config);
+        bodies.push(response.data);
+        return response;
+      },
+    });
+    service.api.next({ status: 401 });
+    const { data } = await instance.get('/');
+    expect(await textOf(data)).toContain('"bearer":"valid"');
+    const [rejected, delivered] = bodies;
+    expect(delivered).toBe(data);
+    if (rejected instanceof Readable) expect(rejected.destroyed).toBe(true);
+    else expect(await rejected?.getReader().read()).toEqual({ done: true, value: undefined });
+  });
+
+  test('a 401 that is delivered has its body', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), { ...defaults, validateStatus: null });
+    service.api.always({ status: 401, body: 'no' });
+    await instance.get('/');
+    const { data } = await instance.get('/', { responseType: 'stream' });
+    expect(await textOf(data)).toBe('no');
+  });
+
+  test('both rejections are reported when the second token is refused as well', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth, defaults);
+    service.api.always({ status: 401 });
+    await rejectionOf(instance.get('/'));
+    const ids = auth.events.flatMap((event) => (event.type === 'token_rejected' ? [event.tokenId] : []));
+    expect(new Set(ids).size).toBe(2);
+    expect(service.counts.apiRequests).toBe(2);
+  });
+
+  test('the error of a 401 is that of axios, with the configuration the caller knows', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    service.api.always({ status: 401, body: '{"error":"no"}', headers: { 'content-type': 'application/json' } });
+    const error = await rejectionOf(instance.post('/', { x: 1 }, { headers: { 'x-own': '1' } }));
+    expect(error).toBeInstanceOf(axios.AxiosError);
+    expect(error).toMatchObject({
+      message: 'Request failed with status code 401',
+      config: { url: '/', method: 'post', data: '{"x":1}', baseURL: instance.defaults.baseURL },
+      response: { status: 401, data: { error: 'no' } },
+    });
+  });
+});
+
+test('a file is sent again as it was', async () => {
+  const service = await startService();
+  const instance = createInstance(newestAxios, service, createAuth(service));
+  service.api.next({ status: 401 });
+  await instance.post('/', new File(['text'], 'name', { type: 'text/plain' }));
+  expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['text', 'text']);
+});

@@ -1,0 +1,89 @@
+import { inspect } from 'node:util';
+import type { TestService } from '@service-auth/testing';
+import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
+import { describe, expect, test } from 'vitest';
+import { sanitizeError } from '../src/index.ts';
+import { copies } from './copies.ts';
+import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+
+/** Everything that somebody could print of an error, the chain of its causes included. */
+function printed(error: unknown, showHidden: boolean): string {
+  const texts = [inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden })];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    texts.push(String(cause), cause.message, String(cause.stack), JSON.stringify(cause), JSON.stringify({ ...cause }));
+  }
+  return texts.join('\n');
+}
+
+const failures: Record<string, (service: TestService, instance: AxiosInstance) => Promise<unknown>> = {
+  'an API that answers 401': (service, instance) => {
+    service.api.always({ status: 401 });
+    return instance.get('/');
+  },
+  'an API that answers 500 to a body': (service, instance) => {
+    service.api.always({ status: 500 });
+    return instance.post('/', { x: 1 });
+  },
+  'a broken connection': (service, instance) => {
+    service.api.always({ cut: 'answer' });
+    return instance.get('/');
+  },
+  'a timeout': (service, instance) => {
+    service.api.hold();
+    return instance.get('/', { timeout: 20 });
+  },
+  'a cancellation': async (service, instance) => {
+    const held = service.api.hold();
+    const controller = new AbortController();
+    const response = instance.get('/', { signal: controller.signal });
+    await Promise.race([held.arrived, response]);
+    controller.abort();
+    return response;
+  },
+  'redirects without an end': (service, instance) => {
+    service.api.always({ status: 302, headers: { location: '/api/v1/' } });
+    return instance.get('/');
+  },
+  'an answer that is too long': (_service, instance) => instance.get('/', { maxContentLength: 1 }),
+  'a token endpoint that fails': (service, instance) => {
+    service.revoke('all');
+    service.tokenEndpoint.always({ status: 401, body: '{"error":"invalid_client"}' });
+    return instance.get('/');
+  },
+};
+
+const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
+  ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
+  ['the fetch adapter', newestAxios, { adapter: 'fetch' }],
+];
+
+describe.each(clients)('secrets with %s', (_, axios, defaults) => {
+  test.each(Object.entries(failures))('%s shows none', async (_name, fail) => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    await instance.get('/');
+    const error = await rejectionOf(fail(service, instance));
+    expect(service.findSecrets(printed(error, false))).toEqual([]);
+    expect(service.findSecrets(printed(sanitizeError(error), true))).toEqual([]);
+  });
+
+  test('neither configuration nor JSON of a response or an error contains the token', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    const { config } = await instance.get('/');
+    expect(service.findSecrets(inspect(config, { depth: 20, showHidden: true }))).toEqual([]);
+    service.api.always({ status: 500 });
+    const error = await rejectionOf(instance.get('/'));
+    expect(service.findSecrets(inspect(Reflect.get(error as object, 'config'), { depth: 20 }))).toEqual([]);
+    expect(service.findSecrets(JSON.stringify(error))).toEqual([]);
+  });
+
+  test('an error still has its request, which contains the token: what sanitizeError is for', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    service.api.always({ status: 500 });
+    const error = (await rejectionOf(instance.get('/'))) as { request: unknown; response: { request: unknown } };
+    expect(service.findSecrets(inspect(error.request, { depth: 5 }))).toEqual(['access token']);
+    expect(error.response.request).toBe(error.request);
+  });
+});

@@ -1,0 +1,54 @@
+import { Logger } from '@nestjs/common';
+import type { ServiceAuthEvent, ServiceAuthEventListener } from '@service-auth/core';
+
+type Level = 'debug' | 'log' | 'warn' | 'error';
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** Tells Nest's logger what happens to a client: one line per event, in a day without trouble one or two of them at the level `log`. */
+export function eventLog(context: string): ServiceAuthEventListener {
+  const logger = new Logger(context);
+  return (event) => {
+    const [level, message] = describe(event);
+    logger[level](message);
+  };
+}
+
+/** The level and the words for an event. Events contain no secrets, so neither do these. */
+export function describe(event: ServiceAuthEvent): [level: Level, message: string] {
+  switch (event.type) {
+    case 'token_issued': {
+      const odd = event.warnings.length > 0;
+      const remark = odd ? ` Odd about the answer: ${event.warnings.join(', ')}.` : '';
+      const spent = `${event.used} of ${event.usable} tokens of this window are spent`;
+      const message = `Token ${event.tokenId} issued (${event.reason}), valid until ${iso(event.expiresAt)}; ${spent}.${remark}`;
+      return [odd ? 'warn' : 'log', message];
+    }
+    case 'token_adopted':
+      return ['debug', `Token ${event.tokenId} of another process in use, valid until ${iso(event.expiresAt)}.`];
+    case 'token_request_failed': {
+      const status = event.status === undefined ? '' : `, status ${event.status}`;
+      const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
+      const counted = event.ambiguous ? ' It counts: a token may have been issued.' : '';
+      return ['warn', `Token request failed: ${event.code}${status}.${counted}${retry}`];
+    }
+    case 'token_rejected':
+      return ['warn', `The API answered 401 to token ${event.tokenId} (${event.outcome}).`];
+    case 'issuance_refused': {
+      const { reason, used, limit, retryAt } = event;
+      const message = `No token (${reason}): ${used} tokens of at most ${limit} are spent. The next one after ${iso(retryAt)}.`;
+      return [reason === 'refresh' ? 'warn' : 'error', message];
+    }
+    case 'store_failed':
+      return ['warn', `The store failed (${event.operation}): ${event.error}.`];
+    case 'store_recovered':
+      return ['log', 'The store answers again.'];
+    case 'ledger_lost':
+      return ['error', `The store lost its record; ${event.restored} entries were put back from memory.`];
+    case 'clock_anomaly':
+      return ['warn', `The clock of the ${event.clock} moved by ${event.byMs} ms.`];
+    default:
+      // Of a newer core.
+      return ['debug', (event as ServiceAuthEvent).type];
+  }
+}

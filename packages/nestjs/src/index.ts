@@ -1,0 +1,18 @@
+export { getServiceAuthToken, InjectServiceAuth, ServiceAuth } from './service-auth.ts';
+export type {
+  ServiceAuthHttpModuleAsyncOptions,
+  ServiceAuthHttpModuleOptions,
+  ServiceAuthHttpStaticOptions,
+} from './service-auth-http-module.ts';
+export { ServiceAuthHttpModule } from './service-auth-http-module.ts';
+export type {
+  ServiceAuthFactoryOptions,
+  ServiceAuthModuleAsyncOptions,
+  ServiceAuthModuleOptions,
+  ServiceAuthOptionsFactory,
+  ServiceAuthStaticOptions,
+  ServiceAuthTestingModuleOptions,
+} from './service-auth-module.ts';
+export { ServiceAuthModule } from './service-auth-module.ts';
+export type { TestingServiceAuthOptions } from './testing-service-auth.ts';
+export { createTestingServiceAuth } from './testing-service-auth.ts';

@@ -1,0 +1,110 @@
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type ConfigurableModuleOptionsFactory,
+  type DynamicModule,
+} from '@nestjs/common';
+import { ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { type ClientHolder, createClientHolder } from './client-holder.ts';
+import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
+import { createTestingServiceAuth, type TestingServiceAuthOptions } from './testing-service-auth.ts';
+
+/** What Nest must know before any factory runs. */
+export interface ServiceAuthStaticOptions {
+  /** Name of the client, for `@InjectServiceAuth(name)`. Default: none; the client is injected by the class `ServiceAuth`. */
+  name?: string | undefined;
+  /** Whether all modules see the client without importing this one. Default true. */
+  isGlobal?: boolean | undefined;
+  /** Get a token while the application starts; if that fails it starts all the same, with a warning in the log. Default false: no network at start. */
+  warmUp?: boolean | undefined;
+}
+
+/** Options of {@link ServiceAuthModule.forRoot}. */
+export interface ServiceAuthModuleOptions extends ServiceAuthOptions, ServiceAuthStaticOptions {}
+
+/** What a factory may return: the options of the client, and `warmUp`. */
+export interface ServiceAuthFactoryOptions extends ServiceAuthOptions, Pick<ServiceAuthStaticOptions, 'warmUp'> {}
+
+/** A class for `useClass` and `useExisting`. */
+export type ServiceAuthOptionsFactory = ConfigurableModuleOptionsFactory<
+  ServiceAuthFactoryOptions,
+  'createServiceAuthOptions'
+>;
+
+/** Options of {@link ServiceAuthModule.forRootAsync}: `useFactory`, `useClass` or `useExisting`, with `inject` and `imports`. */
+export interface ServiceAuthModuleAsyncOptions
+  extends ConfigurableModuleAsyncOptions<ServiceAuthFactoryOptions, 'createServiceAuthOptions'>,
+    ServiceAuthStaticOptions {}
+
+/** Options of {@link ServiceAuthModule.forTesting}. */
+export interface ServiceAuthTestingModuleOptions extends TestingServiceAuthOptions {
+  /** Names of the clients to provide besides the one without a name. Default: none. */
+  names?: readonly string[] | undefined;
+}
+
+interface ConfigurableModule {
+  new (): object;
+  /** The client with these options: those of `createServiceAuth`, and `name`, `isGlobal`, `warmUp`. */
+  forRoot(options: ServiceAuthModuleOptions): DynamicModule;
+  /** The client with options that are known only at run time: from `ConfigService` for example. */
+  forRootAsync(options: ServiceAuthModuleAsyncOptions): DynamicModule;
+}
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<ServiceAuthFactoryOptions>()
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createServiceAuthOptions')
+  .setExtras<ServiceAuthStaticOptions>({ name: undefined, isGlobal: undefined, warmUp: undefined }, withClient)
+  .build();
+
+const Configurable: ConfigurableModule = ConfigurableModuleClass;
+
+/** Provides one client. Modules with the same options share it, and with it the token. */
+export class ServiceAuthModule extends Configurable {
+  /** A client for tests that always has the same token: no network, nothing is spent. */
+  static forTesting({ names = [], ...options }: ServiceAuthTestingModuleOptions = {}): DynamicModule {
+    const useValue = createTestingServiceAuth(options);
+    const providers = [undefined, ...names].map((name) => ({ provide: getServiceAuthToken(name), useValue }));
+    return { module: ServiceAuthModule, global: true, providers, exports: providers };
+  }
+}
+
+function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: ServiceAuthStaticOptions): DynamicModule {
+  const holder = 'service-auth client holder';
+  const client = {
+    provide: getServiceAuthToken(name),
+    inject: [holder, MODULE_OPTIONS_TOKEN],
+    useFactory: (holder: ClientHolder, given: ServiceAuthFactoryOptions): ServiceAuth => {
+      refuseStaticOptions(given);
+      const { warmUp: warmUpByFactory, ...options } = given;
+      return holder.open(options, warmUpByFactory ?? warmUp ?? false);
+    },
+  };
+  const baseUrl = {
+    provide: getBaseUrlToken(name),
+    inject: [MODULE_OPTIONS_TOKEN],
+    useFactory: (given: ServiceAuthFactoryOptions) => given.baseUrl,
+  };
+  return {
+    ...definition,
+    global: isGlobal ?? true,
+    providers: [
+      ...(definition.providers ?? []),
+      { provide: holder, useFactory: () => createClientHolder(name) },
+      client,
+      baseUrl,
+    ],
+    exports: [client.provide, baseUrl.provide],
+  };
+}
+
+/** Nest would ignore them silently. */
+function refuseStaticOptions(given: object): void {
+  const problems = ['name', 'isGlobal']
+    .filter((option) => option in given)
+    .map((option) => ({ option, message: 'must not come from a factory: Nest needs it before that runs' }));
+  if (problems.length === 0) return;
+  const [{ option } = { option: '' }] = problems;
+  const list = problems.map((problem) => problem.option).join(' and ');
+  const message = `Wrong options: ${list} must stand beside the factory, as in forRootAsync({ ${option}: …, useFactory }): Nest needs it before that runs.`;
+  throw new ServiceAuthError('ERR_CONFIG', message, { problems });
+}

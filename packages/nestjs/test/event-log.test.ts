@@ -1,0 +1,75 @@
+import type { ServiceAuthEvent } from '@service-auth/core';
+import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { expect, test } from 'vitest';
+import { describe as describeEvent } from '../src/event-log.ts';
+import { boot, recordingLogger, testService } from './support/boot.ts';
+
+test('the log tells when a token was issued and what is spent', async () => {
+  const service = await testService({ issuanceLimit: { tokens: 10 } });
+  const logger = recordingLogger();
+  const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options)] }, logger);
+  const { id, expiresAt } = await app.get(ServiceAuth).getToken();
+  const until = new Date(expiresAt).toISOString();
+  const line = `log [ServiceAuth] Token ${id} issued (cold), valid until ${until}; 1 of 8 tokens of this window are spent.`;
+  expect(logger.lines).toContain(line);
+});
+
+test('two applications that share a client log its events once', async () => {
+  const service = await testService();
+  const logger = recordingLogger();
+  const imports = () => [ServiceAuthModule.forRoot(service.options)];
+  await boot({ imports: imports() }, logger);
+  const app = await boot({ imports: imports() }, logger);
+  await app.get(ServiceAuth).getToken();
+  expect(logger.lines.filter((line) => line.includes('issued'))).toHaveLength(1);
+});
+
+test('trouble is logged without secrets', async () => {
+  const service = await testService();
+  service.tokenEndpoint.next({ status: 500, body: service.credentials.clientSecret });
+  const logger = recordingLogger();
+  const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options)] }, logger);
+  await expect(app.get(ServiceAuth).getToken()).rejects.toThrow();
+  const log = logger.lines.join('\n');
+  expect(log).toMatch(/warn \[ServiceAuth\] Token request failed: ERR_TOKEN_ENDPOINT, status 500\./);
+  expect(service.findSecrets(log)).toEqual([]);
+});
+
+const about = { at: 0, audience: 'https://api.example/', instance: 'test' } as const;
+
+test.each<[string, ServiceAuthEvent]>([
+  ['debug', { ...about, type: 'token_adopted', tokenId: 'a', expiresAt: 0 }],
+  ['warn', { ...about, type: 'token_rejected', tokenId: 'a', outcome: 'renew' }],
+  ['warn', { ...about, type: 'issuance_refused', reason: 'refresh', retryAt: 0, limit: 150, used: 120 }],
+  ['error', { ...about, type: 'issuance_refused', reason: 'cold', retryAt: 0, limit: 150, used: 120 }],
+  ['warn', { ...about, type: 'store_failed', operation: 'load', error: 'ECONNREFUSED' }],
+  ['log', { ...about, type: 'store_recovered' }],
+  ['error', { ...about, type: 'ledger_lost', restored: 3 }],
+  ['warn', { ...about, type: 'clock_anomaly', clock: 'store', byMs: 60_000 }],
+])('at the level %s: %j', (level, event) => {
+  const [actual, message] = describeEvent(event);
+  expect(actual).toBe(level);
+  expect(message).toMatch(/^[A-Z].*\.$/);
+  expect(message).not.toMatch(/undefined|NaN/);
+});
+
+test('an odd answer of the token endpoint is a warning', () => {
+  const issued = {
+    ...about,
+    type: 'token_issued',
+    reason: 'cold',
+    tokenId: 'a',
+    expiresAt: 0,
+    used: 1,
+    usable: 120,
+  } as const;
+  const [level, message] = describeEvent({ ...issued, warnings: ['lifetime_short'] });
+  expect([level, message]).toEqual(['warn', expect.stringContaining('lifetime_short')]);
+});
+
+test('an event of a newer core is no reason to fail', () => {
+  expect(describeEvent({ ...about, type: 'something_new' } as unknown as ServiceAuthEvent)).toEqual([
+    'debug',
+    'something_new',
+  ]);
+});

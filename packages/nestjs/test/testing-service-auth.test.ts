@@ -1,0 +1,27 @@
+import { createTestingServiceAuth, getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { expect, test } from 'vitest';
+import { boot } from './support/boot.ts';
+
+test('forTesting provides a client with a token that costs nothing', async () => {
+  const app = await boot({ imports: [ServiceAuthModule.forTesting({ token: 'mine', names: ['billing'] })] });
+  const auth = app.get(ServiceAuth);
+  const token = await auth.getToken();
+  expect(token.authorization).toBe('Bearer mine');
+  expect(auth.peekToken()).toBe(token);
+  expect(auth.covers('https://api.example/api/v1/')).toBe(true);
+  await auth.invalidate(token);
+  await auth.reset();
+  expect(await auth.getUsage()).toMatchObject({ used: 0, remaining: 150 });
+  expect(app.get(getServiceAuthToken('billing'))).toBe(auth);
+});
+
+test('the token has a value also when none is given', async () => {
+  const app = await boot({ imports: [ServiceAuthModule.forTesting()] });
+  expect((await app.get(ServiceAuth).getToken()).value).toBe('test-token');
+});
+
+test('a caller who gave up gets the reason of the signal, as from a real client', async () => {
+  const reason = new Error('gave up');
+  const asked = createTestingServiceAuth().getToken({ signal: AbortSignal.abort(reason) });
+  await expect(asked).rejects.toBe(reason);
+});

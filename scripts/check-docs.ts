@@ -1,0 +1,106 @@
+// Every TypeScript block of every document compiles against the sources.
+//
+// A block is a module of its own. ```ts continued   goes on where the block before it in the same document ended;
+// ```ts no-check: reason   is left out.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readDocuments } from './documents.ts';
+import { codeEntries, readPackages, root, sourceCondition } from './packages.ts';
+
+const cache = 'node_modules/.cache/docs';
+const packages = readPackages();
+const documents = readDocuments();
+
+const problems: string[] = [];
+const modules = new Map<string, string>();
+
+for (const { path, lines } of documents) collectBlocks(path, lines);
+compileBlocks();
+
+if (problems.length > 0) {
+  console.error(problems.join('\n'));
+  process.exit(1);
+}
+console.log(`${documents.length} documents: ${modules.size} TypeScript blocks compile.`);
+
+/** Each block keeps its line numbers, so that what the compiler says points into the document. */
+function collectBlocks(document: string, lines: string[]): void {
+  let current: { file: string; code: string[] } | undefined;
+  let open: { fence: string; checked: boolean } | undefined;
+  for (const [index, line] of lines.entries()) {
+    const fence = /^\s*(`{3,}|~{3,})\s*(.*)$/.exec(line);
+    if (open) {
+      if (fence?.[1] === open.fence && fence[2] === '') open = undefined;
+      else if (open.checked) current?.code.splice(index, 1, line);
+      if (current) modules.set(current.file, current.code.join('\n'));
+    } else if (fence) {
+      const [language = '', ...words] = (fence[2] ?? '').split(/\s+/);
+      const mark = words.join(' ');
+      const typescript = language === 'ts' || language === 'typescript';
+      if (typescript && !['', 'continued'].includes(mark) && !/^no-check: \S/.test(mark)) {
+        problems.push(
+          `${document}:${index + 1}: "${mark}" is no mark of a block. Write "continued" or "no-check: reason".`,
+        );
+      }
+      open = { fence: fence[1] ?? '', checked: typescript && !mark.startsWith('no-check') };
+      if (open.checked && (mark !== 'continued' || !current)) {
+        current = { file: moduleFor(document, index + 1), code: Array.from(lines, () => '') };
+      }
+    }
+  }
+}
+
+/** Beside the dependencies of what the document describes: those of its package, else those of the examples. */
+function moduleFor(document: string, line: number): string {
+  const owner = /^packages\/[^/]+/.exec(document)?.[0] ?? 'examples';
+  return join(owner, cache, `${document.replaceAll('/', '__')}.${line}.mts`);
+}
+
+function compileBlocks(): void {
+  for (const folder of new Set([root, join(root, 'examples'), ...packages.map(({ folder }) => folder)])) {
+    rmSync(join(folder, cache), { recursive: true, force: true });
+  }
+  for (const [file, code] of modules) {
+    mkdirSync(join(root, dirname(file)), { recursive: true });
+    writeFileSync(join(root, file), `${code}\nexport {};\n`);
+  }
+  const sources = packages.flatMap(({ name, manifest }) =>
+    codeEntries(manifest).map(([path, entry]) => [
+      manifest.name + path.slice(1),
+      [join(root, 'packages', name, entry[sourceCondition] ?? '')],
+    ]),
+  );
+  const project = join(root, cache, 'tsconfig.json');
+  mkdirSync(dirname(project), { recursive: true });
+  const compilerOptions = {
+    lib: ['ES2023', 'ESNext.Disposable'],
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+    paths: Object.fromEntries(sources),
+    // A reader's block shows one thing, under the options that most readers have.
+    exactOptionalPropertyTypes: false,
+    noPropertyAccessFromIndexSignature: false,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    isolatedDeclarations: false,
+    declaration: false,
+  };
+  const files = [...modules.keys()].map((file) => join(root, file));
+  writeFileSync(project, JSON.stringify({ extends: join(root, 'tsconfig.base.json'), compilerOptions, files }));
+  if (files.length === 0) return;
+
+  const { status, stdout, stderr } = spawnSync('tsc', ['--project', project, '--pretty', 'false'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status === 0) return;
+  // What the sources themselves get wrong is said by the check of types.
+  const inDocument = /^\S*?node_modules\/\.cache\/docs\/(\S+)\.\d+\.mts\((\d+),(\d+)\)/;
+  const messages = stdout.split(/\n(?=\S)/).filter((message) => inDocument.test(message));
+  const placed = messages.map((message) =>
+    message.trimEnd().replace(inDocument, (_, file, line, column) => `${file.replaceAll('__', '/')}:${line}:${column}`),
+  );
+  problems.push(...placed);
+  if (stdout === '') problems.push(stderr);
+}

@@ -1,0 +1,60 @@
+// Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that,
+// `pnpm check --without test` all but that. Every step runs even if one before it failed.
+import { spawnSync } from 'node:child_process';
+import { root } from './packages.ts';
+
+// The one question for which the linter needs types, and a tool of its own.
+const promiseRules = ['no-floating-promises', 'no-misused-promises', 'await-thenable'];
+
+const steps: Record<string, string[]> = {
+  lint: ['biome', 'ci', '--colors=off', '.'],
+  promises: ['oxlint', '--type-aware', '--allow=all', ...promiseRules.map((rule) => `--deny=typescript/${rule}`)],
+  types: ['tsc', '--project', 'tsconfig.json'],
+  'types-web': ['tsc', '--project', 'tsconfig.web.json'],
+  unused: ['knip'],
+  packages: ['node', 'scripts/check-packages.ts'],
+  docs: ['node', 'scripts/check-docs.ts'],
+  links: ['node', 'scripts/check-links.ts'],
+  test: ['vitest', 'run', '--coverage'],
+  build: ['turbo', 'run', 'build', '--output-logs=errors-only'],
+  size: ['node', 'scripts/check-size.ts'],
+  tarballs: ['node', 'scripts/check-tarballs.ts'],
+  packed: ['node', 'scripts/check-packed.ts'],
+};
+
+const asked = process.argv.slice(2);
+const without = asked[0] === '--without';
+const unknown = asked.slice(without ? 1 : 0).filter((name) => !(name in steps));
+if (unknown.length > 0) {
+  console.error(`No such step: ${unknown.join(', ')}. There are: ${Object.keys(steps).join(', ')}.`);
+  process.exit(2);
+}
+const chosen = Object.entries(steps).filter(([name]) => asked.length === 0 || asked.includes(name) !== without);
+
+const failed: string[] = [];
+for (const [name, [command = '', ...argv]] of chosen) {
+  const startedAt = performance.now();
+  const run = spawnSync(command, argv, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: name === 'test' ? 'inherit' : 'pipe',
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
+  });
+  const passed = run.status === 0;
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(10)} ${seconds.padStart(5)} s`);
+  const output = `${run.stdout ?? ''}${run.stderr ?? ''}${run.error ?? ''}`.trimEnd();
+  const notes = output.split('\n').filter((line) => line.startsWith('warning: '));
+  if (passed) for (const note of notes) console.log(`    ${note}`);
+  else {
+    failed.push(name);
+    console.log(`\n${command} ${argv.join(' ')}\n${output}\n`);
+  }
+}
+
+console.log(
+  failed.length === 0
+    ? `\nAll ${chosen.length} checks passed.`
+    : `\n${failed.length} of ${chosen.length} checks failed: ${failed.join(', ')}.`,
+);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,15 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './packages.ts';
+
+export interface Document {
+  /** From the root: `packages/axios/README.md`. */
+  readonly path: string;
+  readonly lines: string[];
+}
+
+export function readDocuments(): Document[] {
+  const written = ['*.md', '{docs,examples,bench,proof}/**/*.md', 'packages/*/README.md'];
+  const paths = globSync(written, { cwd: root, exclude: (path) => path.includes('node_modules') });
+  return paths.sort().map((path) => ({ path, lines: readFileSync(join(root, path), 'utf8').split('\n') }));
+}

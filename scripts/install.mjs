@@ -1,0 +1,35 @@
+// Runs before every script of the root, so that a fresh clone needs no step of its own. Plain JavaScript without
+// dependencies: nothing is installed yet, and the machine's Node may be too old for anything else.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const pnpm = process.env.npm_execpath?.includes('pnpm') ? process.env.npm_execpath : 'pnpm';
+
+const first = !existsSync(new URL('../node_modules/.modules.yaml', import.meta.url));
+if (first) console.log('Installing the dependencies, once.');
+
+// Afterwards it takes a fraction of a second and has nothing to say, unless it fails.
+const install = spawnSync(pnpm, ['install', '--frozen-lockfile'], {
+  cwd: root,
+  encoding: 'utf8',
+  stdio: first ? 'inherit' : 'pipe',
+});
+if (install.status !== 0) {
+  process.stderr.write(`${install.stdout ?? ''}${install.stderr ?? ''}${install.error ?? ''}\n`);
+  stop('The dependencies could not be installed, so nothing was run. The reason is above.');
+}
+
+const installedNode = existsSync(new URL('../node_modules/.bin/node', import.meta.url));
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (!installedNode && (major < 22 || (major === 22 && minor < 18))) {
+  stop(
+    `No Node could be installed for ${process.platform}-${process.arch}, and this one is ${process.version}: 22.18 or newer is needed.`,
+  );
+}
+
+function stop(sentence) {
+  process.stderr.write(`\n${sentence}\n`);
+  process.exit(1);
+}
