@@ -34,7 +34,7 @@ async function showRealService(): Promise<void> {
   screen.result(`All 10,000 have a token. Issued: ${used}. This process may spend ${usable}.`);
 
   screen.act('3 requests through an axios instance');
-  const api = axios.create({ baseURL: process.env['SERVICE_BASE_URL'], validateStatus: () => true });
+  const api = axios.create({ baseURL: process.env['SERVICE_BASE_URL'] ?? '', validateStatus: () => true });
   attachServiceAuth(api, auth);
   for (let request = 1; request <= 3; request++) {
     const { status } = await api.get('/api/v1/');

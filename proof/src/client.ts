@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly resets: FleetReset[];
   /** Nothing of the record is ever lost in this mode. */
   readonly storeIsSafe: boolean;
+  /** True time at which something was lost last. */
+  readonly lostAt: () => number;
 }
 
 /** One `ServiceAuth` of a process, used and watched. */
@@ -36,6 +38,7 @@ export interface Client {
 
 const minute = 60_000;
 const fleetResetMs = 30_000;
+const trustedMs = 25_000;
 const latencyMs = 100;
 const patienceMs = 10 * minute;
 
@@ -49,7 +52,8 @@ export function createClient(machine: Machine, audience: string, options: Servic
   let resetAt = Number.NEGATIVE_INFINITY;
   let storeFailedAt = Number.NEGATIVE_INFINITY;
   let good: ServiceToken | undefined;
-  let steps = { ...machine.wallSteps };
+  let calledAt = Number.NEGATIVE_INFINITY;
+  let mayBeWrongUntil = Number.NEGATIVE_INFINITY;
 
   function onEvent(event: { type: string }): void {
     if (event.type === 'store_failed') storeFailedAt = world.now;
@@ -76,26 +80,32 @@ export function createClient(machine: Machine, audience: string, options: Servic
     const aborter = dice.roll('caller_aborts') ? new AbortController() : undefined;
     const peeked = auth.peekToken();
     const begunAt = world.now;
-    // Nobody can tell a wall clock that was set from sleep, so the token has to be looked up again.
-    if (machine.wallSteps.forward !== steps.forward) good = undefined;
-    const setBack = machine.wallSteps.back !== steps.back;
-    steps = { ...machine.wallSteps };
+    if (machine.wallSetAt.back > calledAt) mayBeWrongUntil = world.now + trustedMs;
+    calledAt = world.now;
     const wasGood = good !== undefined && isGood(good) ? good : undefined;
     const cancelPatience = endPatience(begunAt);
     const abortIn = dice.of('caller_aborts').between(0, 5_000);
-    const cancelAbort = aborter && machine.clock.setTimer(() => aborter.abort(new Error('the caller went away')), abortIn);
+    let abortedAt = Number.NaN;
+    const abort = () => {
+      abortedAt = world.now;
+      aborter?.abort(new Error('the caller went away'));
+    };
+    const cancelAbort = aborter && machine.clock.setTimer(abort, abortIn);
     try {
       const token = await auth.getToken(aborter ? { signal: aborter.signal } : undefined);
       if (!machine.alive) return undefined;
       if (peeked && (token !== peeked || world.now !== begunAt)) {
         judge.violated('peekToken tells what getToken returns', `${machine.name}`);
       }
-      // The hot path reads the wall clock alone: set back into the seconds that it had trusted, it may be wrong once.
-      if (setBack && peeked) dice.count('wall clock set back into the span');
+      // The hot path reads the wall clock alone: set back into the seconds that it had trusted, they begin again.
+      if (peeked && world.now < mayBeWrongUntil) dice.count('wall clock set back into the span');
       else received(token);
       return undefined;
     } catch (error) {
-      if (aborter?.signal.aborted && error === aborter.signal.reason) return undefined;
+      if (aborter?.signal.aborted && error === aborter.signal.reason) {
+        if (world.now !== abortedAt) judge.violated('whoever goes away does not wait', machine.name);
+        return undefined;
+      }
       judge.published(error);
       if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
       else dice.count(`error ${error.code}`);
@@ -130,11 +140,14 @@ export function createClient(machine: Machine, audience: string, options: Servic
     const marginMs = Math.min(minute, token.lifetimeMs / 10);
     // Core counts from before the request was sent; ten seconds for what may lie between the reservation and that.
     const goodUntil = token.requestedAt + token.lifetimeMs - 2 * marginMs - 10_000 - judge.clockSpreadMs();
-    const ended = token.revoked || dropped.has(token.value) || rejected.has(token.value) || wasReset(token);
-    return !ended && world.now < goodUntil;
+    const ended = dropped.has(token.value) || rejected.has(token.value);
+    // Nobody can tell a wall clock that was set forward from sleep, so the token has to be looked up again.
+    if (token.requestedAt <= machine.wallSetAt.forward) return false;
+    return !ended && !token.revoked && !wasReset(token) && world.now < goodUntil;
   }
 
   function wasReset(token: ServiceToken): boolean {
+    if (token.issuedAt < around.lostAt()) return true;
     return around.resets.some(
       ({ audience: of, calledAt, resolvedAt = calledAt + 20 * minute }) => of === audience && token.issuedAt < resolvedAt,
     );
@@ -145,8 +158,7 @@ export function createClient(machine: Machine, audience: string, options: Servic
     if (!known) return;
     good = known;
     if (known.audience !== audience) judge.violated('every audience has its own token', `${machine.name}`);
-    const mine = around.storeIsSafe || handedOut.has(known.value);
-    if (dropped.has(known.value) || (mine && known.issuedAt < resetAt)) {
+    if (dropped.has(known.value) || (around.storeIsSafe && known.issuedAt < resetAt)) {
       judge.violated('a reset token is not used in its process', `${machine.name} ${known.value}`);
     }
     handedOut.add(known.value);
@@ -164,10 +176,12 @@ export function createClient(machine: Machine, audience: string, options: Servic
     const told: FleetReset = { audience, calledAt: world.now, resolvedAt: undefined };
     around.resets.push(told);
     const held = auth.peekToken();
+    const known = [...handedOut];
     good = undefined;
     auth.reset().then(
       () => {
         resetAt = told.calledAt;
+        for (const value of known) dropped.add(value);
         told.resolvedAt = world.now;
         world.note(`${machine.name} reset`);
       },

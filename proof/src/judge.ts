@@ -1,8 +1,6 @@
 import { inspect } from 'node:util';
 import type { AccessToken } from '@service-auth/core';
-import { decodeRecord } from '../../packages/core/src/ledger/codec.ts';
-import { limitsFor, spent } from '../../packages/core/src/ledger/limits.ts';
-import { compact } from '../../packages/core/src/ledger/repair.ts';
+import { createLedgerWatch } from './ledger-watch.ts';
 import type { Settings } from './modes.ts';
 import type { Service, ServiceToken } from './service.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
@@ -16,6 +14,8 @@ export interface Judge {
   issued(): void;
   /** The record was replaced. */
   applied(side: Side): void;
+  /** A process sends a token request just now. */
+  sending(): void;
   /** A process was given this token just now. */
   handedOut(token: AccessToken): ServiceToken | undefined;
   /** By how much the store's clock has been set to and fro: no expiry is more exact. */
@@ -24,16 +24,13 @@ export interface Judge {
   published(what: unknown): void;
 }
 
-/** Creates the judge of one run. It uses no figure that core works out at run time. */
+/** Creates the judge of one run. */
 export function createJudge(world: World, settings: Settings, service: () => Service, store: () => SimulatedStore): Judge {
-  const { windowMs, tokens, reserve, durability, bound, rates } = settings;
-  const limits = limitsFor(tokens, windowMs, reserve, durability);
+  const { windowMs, bound, rates } = settings;
   // The longest calendar day has 25 hours, wherever its midnight is: so any span of 25 hours.
   const spanMs = windowMs + Math.min(3_600_000, windowMs / 24);
   const clockIsWild = (rates.store_clock_wild ?? 0) + (rates.store_clock_set_back ?? 0) > 0;
-  const ledgerIsSafe = settings.lossesPerWindow === 0 && !clockIsWild;
   const violations: string[] = [];
-  let offsets = { least: 0, most: 0 };
   let published = 0;
 
   function violated(promise: string, detail: string): void {
@@ -41,33 +38,19 @@ export function createJudge(world: World, settings: Settings, service: () => Ser
     world.note(`VIOLATION ${promise}: ${detail}`);
   }
 
-  function compareLedger(side: Side): void {
-    const kept = store().kept(side);
-    const record = kept && decodeRecord(kept.record);
-    if (typeof record === 'string') return violated('the record can be read', (process.env.SHOW ? kept?.record : record) ?? '');
-    if (!ledgerIsSafe) return;
-    const issued = service().issuedSince(world.now - spanMs);
-    const now = Math.max(record?.highWaterAt ?? 0, store().now());
-    const { used } = record ? spent(compact(record, now, limits)) : { used: 0 };
-    if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
-  }
-
-  function clockSpreadMs(): number {
-    const offset = store().clockOffset;
-    offsets = { least: Math.min(offsets.least, offset), most: Math.max(offsets.most, offset) };
-    return offsets.most - offsets.least;
-  }
+  const watch = createLedgerWatch(world, settings, service, store, violated, spanMs);
 
   return {
     violations,
     violated,
-    clockSpreadMs,
+    clockSpreadMs: () => store().clockSpreadMs,
+    sending: watch.sending,
+    applied: watch.applied,
     issued() {
       const count = service().issuedSince(world.now - spanMs);
       if (count > bound) violated('the limit is kept', `${count} tokens within a window, ${bound} allowed`);
-      compareLedger('left');
+      watch.issued();
     },
-    applied: compareLedger,
     handedOut(token) {
       const known = service().token(token.value);
       if (!known) {
@@ -77,7 +60,7 @@ export function createJudge(world: World, settings: Settings, service: () => Ser
       const leftMs = known.expiresAt - world.now;
       // Sleep of less than a minute is not noticed, and an expiry is as exact as the store's clock.
       const marginMs = rates.sleep ? 0 : Math.min(60_000, known.lifetimeMs / 10);
-      if (!clockIsWild && leftMs + clockSpreadMs() < marginMs) {
+      if (!clockIsWild && leftMs + store().clockSpreadMs < marginMs) {
         violated('every token handed out has life left', `${known.value} with ${leftMs} ms of ${known.lifetimeMs}`);
       }
       return known;

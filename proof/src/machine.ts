@@ -16,8 +16,8 @@ export interface Machine {
   sleep(durationMs: number): void;
   /** Sets the wall clock. */
   stepWall(byMs: number): void;
-  /** How often that was done. */
-  readonly wallSteps: { readonly forward: number; readonly back: number };
+  /** True time at which that was done last. */
+  readonly wallSetAt: { readonly forward: number; readonly back: number };
   kill(): void;
 }
 
@@ -31,14 +31,16 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
   let sleptMs = 0;
   let sleep = { from: 0, durationMs: 0 };
   let wallOffset = 0;
-  const wallSteps = { forward: 0, back: 0 };
+  const wallSetAt = { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY };
   const asleepMs = () => sleptMs + Math.min(sleep.durationMs, world.now - sleep.from);
   const monotonic = () => world.now - origin - asleepMs();
 
-  function deliver(event: () => void): void {
+  /** After standing still a process finds timers that are due and answers that have come: it depends on where it stood which of them it sees first. */
+  function deliver(event: () => void, kind: 'timer' | 'answer' = 'answer'): void {
     if (!alive) return;
-    if (world.now < frozenUntil) world.at(frozenUntil, () => deliver(event));
-    else event();
+    if (world.now >= frozenUntil) return event();
+    const first = Math.floor(frozenUntil) % 2 === 0 ? 'timer' : 'answer';
+    world.at(frozenUntil + (kind === first ? 0 : 0.125), () => deliver(event, kind));
   }
 
   function setTimer(callback: () => void, delayMs: number): () => void {
@@ -51,7 +53,7 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
           if (cancelled) return;
           if (monotonic() < dueAt) arm();
           else callback();
-        }),
+        }, 'timer'),
       );
     const cancelEvent = arm();
     return () => {
@@ -81,10 +83,9 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     },
     stepWall(byMs) {
       wallOffset += byMs;
-      if (byMs > 0) wallSteps.forward += 1;
-      else wallSteps.back += 1;
+      wallSetAt[byMs > 0 ? 'forward' : 'back'] = world.now;
     },
-    wallSteps,
+    wallSetAt,
     kill() {
       alive = false;
     },

@@ -66,13 +66,24 @@ const network: Rates = {
   endpoint_outage: 1,
 };
 
-const processes: Rates = { crash: 5, crash_at_call: 0.01, freeze: 5, freeze_at_call: 0.01, close: 2, wall_clock_step: 3 };
+const processes: Rates = {
+  crash: 5,
+  crash_at_call: 0.01,
+  crash_at_send: 0.05,
+  freeze: 5,
+  freeze_at_call: 0.01,
+  freeze_at_send: 0.03,
+  close: 2,
+  wall_clock_step: 3,
+};
+
+const undying: Rates = { crash: 0, crash_at_call: 0, crash_at_send: 0, close: 0, secret_rotated: 0 };
 
 const people: Rates = {
   api_401: 0.01,
   caller_aborts: 0.05,
   secret_source_fails: 0.002,
-  reset: 1,
+  reset: 2,
   revoked: 0.5,
   secret_rotated: 0.3,
 };
@@ -97,8 +108,8 @@ function drawn(random: Random, given: Partial<Settings>): Settings {
     tokens,
     reserve,
     durability,
-    lifetimeMs: Math.round((random.between(1.5, 3) * 3_600 * scale * 12) / Math.max(12, tokens)) * second,
-    callEveryMs: random.between(15, 60) * minute * scale,
+    lifetimeMs: Math.round((random.between(0.7, 3) * 3_600 * scale * 12) / Math.max(12, tokens)) * second,
+    callEveryMs: random.between(5, 45) * minute * scale,
     faultsForMs: random.between(1.5, 3) * windowMs,
     rates: everything,
     bound: usableOf(tokens, reserve, durability),
@@ -117,6 +128,8 @@ function feasible(random: Random, given: Partial<Settings> = {}): Settings {
   return drawn(random, { tokens, lifetimeMs, feasible: true, ...given });
 }
 
+const half = { tokens: 12, reserve: undefined, durability: 'replicated', bound: 12 } as const;
+
 /** All modes by name. */
 export const modes: Readonly<Record<string, Mode>> = {
   faults: {
@@ -134,7 +147,14 @@ export const modes: Readonly<Record<string, Mode>> = {
     promised: true,
     settings: (random) =>
       drawn(random, {
-        rates: { ...everything, freeze: 15, freeze_at_call: 0.06, token_request_late: 0.25, crash_at_call: 0.03 },
+        rates: {
+          ...everything,
+          freeze: 15,
+          freeze_at_call: 0.05,
+          freeze_at_send: 0.25,
+          token_request_late: 0.25,
+          crash_at_send: 0.15,
+        },
         longestFreezeMs: 80 * minute,
       }),
   },
@@ -144,7 +164,14 @@ export const modes: Readonly<Record<string, Mode>> = {
     settings: (random) =>
       // The wall clock tells that the machine slept, so here it is right.
       drawn(random, {
-        rates: { ...everything, wall_clock_step: 0, store_clock_step: 0, sleep: 10, sleep_at_call: 0.03 },
+        rates: {
+          ...everything,
+          wall_clock_step: 0,
+          store_clock_step: 0,
+          sleep: 10,
+          sleep_at_call: 0.03,
+          sleep_at_send: 0.25,
+        },
         longestFreezeMs: 80 * minute,
       }),
   },
@@ -153,6 +180,16 @@ export const modes: Readonly<Record<string, Mode>> = {
     promised: true,
     settings: (random) =>
       drawn(random, { windowMs: hour, longestFreezeMs: 2.5 * minute, longestQueueMs: 1 * minute }),
+  },
+  many: {
+    about: 'hundreds of tokens in a window of one hour, so that the oldest are added up',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.integer(160, 240);
+      const given = { windowMs: hour, tokens, processes: 3, audiences: ['api'], lifetimeMs: random.integer(8, 20) * second };
+      const reach = { longestFreezeMs: 2.5 * minute, longestQueueMs: minute };
+      return drawn(random, { ...given, ...reach, callEveryMs: 15 * second, faultsForMs: 2.2 * hour });
+    },
   },
   wiped: {
     about: 'a durable store that loses everything once a window',
@@ -171,6 +208,14 @@ export const modes: Readonly<Record<string, Mode>> = {
       const rates = { ...everything, store_wiped: 5 };
       const given = { tokens, reserve: undefined, durability: 'replicated' as const, bound: tokens, rates };
       return drawn(random, { ...given, lossesPerWindow: 3 });
+    },
+  },
+  remembered: {
+    about: 'one process whose store is lost, or goes back, again and again: its memory is enough, no reserve is needed',
+    promised: true,
+    settings: (random) => {
+      const rates = { ...everything, ...undying, store_wiped: 8, store_regressed: 8 };
+      return drawn(random, { processes: 1, audiences: ['api'], rates, lossesPerWindow: Number.POSITIVE_INFINITY });
     },
   },
   failover: {
@@ -221,26 +266,26 @@ export const modes: Readonly<Record<string, Mode>> = {
         faultsForMs: 10 * day,
       }),
   },
-  'wiped, no reserve': {
+  'wiped-uninsured': {
     about: 'control: the same without the reserve',
     promised: false,
     settings: (random) => drawn(random, { tokens: 12, rates: { ...everything, store_wiped: 3 }, lossesPerWindow: 2 }),
   },
-  'split, no reserve': {
+  'split-uninsured': {
     about: 'control: the same without the reserve',
     promised: false,
     settings: (random) => drawn(random, { tokens: 12, rates: { ...everything, split_brain: 2 }, lossesPerWindow: 1 }),
   },
-  'wild clock': {
+  'wild-clock': {
     about: 'beyond the assumptions: the clock of the store jumps by hours and days, and back',
     promised: false,
     settings: (random) =>
-      drawn(random, { tokens: 12, reserve: 6, bound: 12, rates: { ...everything, store_clock_wild: 2 } }),
+      drawn(random, { ...half, rates: { ...everything, store_clock_wild: 2 }, lossesPerWindow: 1 }),
   },
-  'clock set back': {
+  'clock-set-back': {
     about: 'beyond the assumptions: the clock of the store is set back by hours, then corrected',
     promised: false,
     settings: (random) =>
-      drawn(random, { tokens: 12, reserve: 6, bound: 12, rates: { ...everything, store_clock_set_back: 2 } }),
+      drawn(random, { ...half, rates: { ...everything, store_clock_set_back: 2 } }),
   },
 };

@@ -23,22 +23,24 @@ interface Reach {
 const second = 1_000;
 
 /** Creates the network of one run. */
-export function createNetwork(world: World, dice: Dice, store: SimulatedStore, service: Service, reach: Reach): Network {
+export function createNetwork(world: World, dice: Dice, store: SimulatedStore, service: Service, reach: Reach, sending: () => void): Network {
   const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
-  function interrupt(machine: Machine): boolean {
-    if (dice.roll('freeze_at_call')) machine.freeze(dice.of('freeze_at_call').between(second, reach.longestFreezeMs));
-    if (dice.roll('sleep_at_call')) machine.sleep(dice.of('sleep_at_call').between(second, reach.longestFreezeMs));
-    if (!dice.roll('crash_at_call')) return true;
+  function interrupt(machine: Machine, at: 'call' | 'send', longestMs: number): boolean {
+    if (dice.roll(`freeze_at_${at}`)) machine.freeze(dice.of(`freeze_at_${at}`).between(second, longestMs));
+    if (dice.roll(`sleep_at_${at}`)) machine.sleep(dice.of(`sleep_at_${at}`).between(second, longestMs));
+    if (!dice.roll(`crash_at_${at}`)) return true;
     machine.kill();
-    return dice.of('crash_at_call').chance(0.6);
+    return dice.of(`crash_at_${at}`).chance(0.6);
   }
 
   function callStore<Result>(machine: Machine, what: string, execute: () => Result): Promise<Result> {
+    const latency = dice.of('store_reply_late');
     return new Promise((resolve, reject) => {
-      if (!machine.alive || !interrupt(machine)) return;
-      const latency = dice.of('store_reply_late');
+      // Before and after a call of the store a process may stand still for any time.
+      const longestMs = latency.chance(0.3) ? 6 * 3_600 * second * reach.scale : reach.longestFreezeMs;
+      if (!machine.alive || !interrupt(machine, 'call', longestMs)) return;
       const hit = (fault: CallFault) => dice.roll(fault);
       const down = broken.store || broken.cutOff === machine.name;
       const refused = down ? latency.chance(0.5) : hit('store_refused');
@@ -55,13 +57,17 @@ export function createNetwork(world: World, dice: Dice, store: SimulatedStore, s
       }
       if (lost) return;
 
-      const arrivesAt = Math.max(world.now, machine.frozenUntil) + latency.between(0.2, 8) + lateMs;
+      // It stands still before the call has left, or after.
+      const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
+      const arrivesAt = leavesAt + latency.between(0.2, 8) + lateMs;
       world.at(arrivesAt, () => {
         const result = execute();
         world.note(`${machine.name} ${what} ${JSON.stringify(result).length}`);
         if (replyLost) return;
-        const answer = replyError ? () => reject(new Error('connection lost')) : () => resolve(result);
-        reply(latency.between(0.2, 8) + replyLateMs, answer);
+        reply(latency.between(0.2, 8) + replyLateMs, () => {
+          if (replyError) reject(new Error('connection lost'));
+          else resolve(result);
+        });
       });
       if (again) world.at(arrivesAt + latency.between(1, 600 * second * reach.scale), execute);
     });
@@ -78,7 +84,9 @@ export function createNetwork(world: World, dice: Dice, store: SimulatedStore, s
   function transportOf(machine: Machine): Transport {
     return (request) =>
       new Promise((resolve, reject) => {
-        if (!machine.alive || !interrupt(machine)) return;
+        if (!machine.alive) return;
+        sending();
+        if (!interrupt(machine, 'send', reach.longestFreezeMs)) return;
         const latency = dice.of('token_reply_late');
         const hit = (fault: CallFault) => dice.roll(fault);
         const reply = (delayMs: number, event: () => void) => world.at(world.now + delayMs, () => machine.deliver(event));
@@ -95,7 +103,7 @@ export function createNetwork(world: World, dice: Dice, store: SimulatedStore, s
         const lost = hit('token_reply_lost');
         const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
         const requestedAt = world.now;
-        const leavesAt = Math.max(world.now, machine.frozenUntil);
+        const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           const answer = down === 'failing' ? status(503) : answerOf(request.body, requestedAt, twice);
           if (!lost) reply(latency.between(2, 200) + lateMs, () => resolve(answer));

@@ -67,7 +67,7 @@ export async function run(
   );
   const store: SimulatedStore = createSimulatedStore(world, judge.applied);
   const service: Service = createService(world, 'CANARY-secret-1', () => settings.lifetimeMs, judge.issued);
-  const network = createNetwork(world, dice, store, service, { ...settings, scale });
+  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge.sending);
   const around: Surroundings = {
     world,
     dice,
@@ -75,6 +75,7 @@ export async function run(
     service,
     createServiceAuth,
     resets: [],
+    lostAt: () => store.lostAt,
     storeIsSafe: settings.lossesPerWindow === 0 && !settings.rates.store_clock_wild && !settings.rates.store_clock_set_back,
   };
   const unhandled = (error: unknown) => judge.violated('no rejection goes unhandled', String((error as Error)?.stack ?? error));
@@ -84,12 +85,18 @@ export async function run(
     const { faultsForMs } = settings;
     const fleet = createFleet(settings, random.fork('fleet'), network, around, faultsForMs);
     const reachable = { world, dice, settings, fleet, network, store, service };
+    if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
     scheduleFaults(reachable, faultsForMs);
     await world.runUntil(faultsForMs);
     endFaults(reachable);
+    if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);
+    if (settings.feasible) {
+      await world.runUntil(faultsForMs + settings.longestQueueMs + 10 * minute);
+      await everyoneIsServed(world, fleet, judge, 'spent');
+    }
     // Whatever is late arrives, whoever stands still goes on, and all that was spent is forgotten.
     await world.runUntil(faultsForMs + Math.max(2.3 * settings.windowMs, 6 * hour));
-    await everyoneIsServed(world, fleet, judge);
+    await everyoneIsServed(world, fleet, judge, 'free');
     return {
       violations: judge.violations,
       traceHash: world.traceHash(),
@@ -107,25 +114,47 @@ export async function run(
 
 const servedWithinMs = 16 * minute;
 
-/** Liveness: the budget is free and nothing fails, so everybody gets a token within a lease and a step of back-off. */
-async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge): Promise<void> {
+/** Liveness: nothing fails any more, so everybody gets a token within a lease and a step of back-off, or has been told a later time. */
+async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge, budget: 'free' | 'spent'): Promise<void> {
   const begunAt = world.now;
-  const waiting = new Set<string>();
+  const endsAt = begunAt + servedWithinMs + judge.clockSpreadMs();
+  const waiting = new Map<string, string>();
   for (const { machine, clients } of fleet.members) {
+    if (!machine.alive || machine.frozenUntil > begunAt) continue;
     for (const client of clients) {
       const name = `${machine.name} ${clients.indexOf(client)}`;
-      waiting.add(name);
+      waiting.set(name, 'no answer');
       const attempt = () =>
         machine.deliver(() => {
           client.call().then((error) => {
-            if (error === undefined) return waiting.delete(name);
-            const retryAt = isServiceAuthError(error) ? (error.retryAt ?? 0) : 0;
-            return world.at(world.now + Math.max(1_000, retryAt - machine.clock.now()), attempt);
+            const retryInMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
+            const later = budget === 'spent' && world.now + retryInMs > endsAt;
+            if (error === undefined || later) waiting.delete(name);
+            else waiting.set(name, String(error));
+            if (error !== undefined) world.at(world.now + Math.max(1_000, retryInMs), attempt);
           });
         });
       world.at(begunAt, attempt);
     }
   }
-  await world.runUntil(begunAt + servedWithinMs);
-  for (const name of waiting) judge.violated('everybody is served in the end', name);
+  await world.runUntil(endsAt);
+  for (const [name, error] of waiting) judge.violated('everybody is served in the end', `${name}: ${error}`);
+}
+
+/** All processes begin at once: one of them asks for a token. */
+async function stampede(world: World, fleet: Fleet, service: Service, judge: Judge): Promise<void> {
+  for (const { clients } of fleet.members) for (const client of clients) world.at(world.now, () => void client.call());
+  await world.runUntil(world.now + minute);
+  const audiences = fleet.members[0]?.clients.length ?? 0;
+  if (service.issued.length !== audiences) judge.violated('one process asks for all', `${service.issued.length} asked`);
+}
+
+/** A fleet without faults needs little more than a token a day, and refuses nobody. */
+function demandIsLow(settings: Settings, issued: number, counts: ReadonlyMap<string, number>, judge: Judge): void {
+  const audiences = settings.audiences.length;
+  const most = audiences * (1 + (1.5 * settings.faultsForMs) / day);
+  if (issued > most) judge.violated('a healthy fleet needs few tokens', `${issued} in ${settings.faultsForMs / day} days`);
+  for (const name of counts.keys()) {
+    if (!/^event token_(issued|adopted)$/.test(name)) judge.violated('a healthy fleet refuses nobody', name);
+  }
 }

@@ -20,6 +20,10 @@ export interface SimulatedStore {
   stepClock(byMs: number): void;
   /** How far its clock is ahead of true time, beyond where it began. */
   readonly clockOffset: number;
+  /** By how much its clock has been set to and fro. */
+  readonly clockSpreadMs: number;
+  /** True time at which it lost something last. */
+  readonly lostAt: number;
   wipe(): void;
   /** Goes back to what it was some time ago. */
   regress(ageMs: number): void;
@@ -36,6 +40,8 @@ export function createSimulatedStore(world: World, applied: (side: Side) => void
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
   let isSplit = false;
   let clockOffset = 0;
+  let [leastOffset, mostOffset] = [0, 0];
+  let lostAt = Number.NEGATIVE_INFINITY;
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
   const effective = (side: Side): Side => (isSplit ? side : 'left');
   const now = () => Math.floor(epoch + world.now + clockOffset);
@@ -62,15 +68,25 @@ export function createSimulatedStore(world: World, applied: (side: Side) => void
     now,
     stepClock(byMs) {
       clockOffset += Math.round(byMs);
+      leastOffset = Math.min(leastOffset, clockOffset);
+      mostOffset = Math.max(mostOffset, clockOffset);
     },
     get clockOffset() {
       return clockOffset;
     },
+    get clockSpreadMs() {
+      return mostOffset - leastOffset;
+    },
+    get lostAt() {
+      return isSplit ? Number.POSITIVE_INFINITY : lostAt;
+    },
     wipe() {
+      lostAt = world.now;
       set('left', undefined);
       set('right', undefined);
     },
     regress(ageMs) {
+      lostAt = world.now;
       const older = history.filter(({ at }) => at <= world.now - ageMs).at(-1) ?? history[0];
       set('left', older?.kept);
     },
@@ -82,6 +98,7 @@ export function createSimulatedStore(world: World, applied: (side: Side) => void
       set('right', sides.left);
     },
     heal(survivor) {
+      lostAt = world.now;
       set('left', sides[survivor]);
       isSplit = false;
     },

@@ -128,7 +128,8 @@ function happenings({ world, dice, settings, fleet, network, store, service }: R
       store.stepClock(wanted - store.clockOffset);
     },
     store_clock_wild() {
-      if (!dice.strike('store_clock_wild')) return;
+      if (!mayLose() || !dice.strike('store_clock_wild')) return;
+      losses.push(world.now);
       const random = dice.of('store_clock_wild');
       const byMs = random.between(-1, 1) * random.pick([hour, 5 * hour, day, 5 * day]);
       store.stepClock(byMs);
@@ -145,6 +146,8 @@ function happenings({ world, dice, settings, fleet, network, store, service }: R
       if (!mayLose() || !dice.strike('store_wiped')) return;
       losses.push(world.now);
       store.wipe();
+      // With all that anybody remembers, or without.
+      if (settings.rates.crash && dice.of('store_wiped').chance(0.5)) for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
     },
     store_regressed() {
       if (!mayLose() || !dice.strike('store_regressed')) return;

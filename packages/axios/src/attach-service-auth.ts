@@ -11,11 +11,11 @@ declare module 'axios' {
 }
 
 /**
- * What `attachServiceAuth` needs of an axios instance. Not the type of instances itself: that of `import` and that of `require` exclude each other,
- * and an application may have one of each.
+ * An instance of axios, by what tells it from other things. Not by axios's own type: its declarations for `import`, for `require` and of different
+ * versions exclude each other, and an application may have instances of all.
  */
-export interface AttachableAxios extends Pick<AxiosInstance, 'interceptors'> {
-  create(defaults?: object): unknown;
+export interface AttachableAxios {
+  readonly interceptors: { readonly request: { eject(id: number): void } };
 }
 
 interface Attachment {
@@ -25,6 +25,7 @@ interface Attachment {
 
 // On the instance, under a registered symbol: a process that uses ESM and CommonJS has this module twice.
 const attachmentKey: unique symbol = Symbol.for('@service-auth/axios');
+type Host = AxiosInstance & { [attachmentKey]?: Attachment };
 
 /**
  * From now on, requests of `instance` to where `auth.covers()` allows it carry the token of `auth`, and those that the API answers with 401 are
@@ -41,10 +42,10 @@ const attachmentKey: unique symbol = Symbol.for('@service-auth/axios');
 export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource): () => void {
   if (typeof auth?.covers !== 'function') {
     throw new TypeError(
-      '[service-auth/axios] attachServiceAuth(instance, auth) needs the client of createServiceAuth as auth.',
+      '[service-auth/axios] The second argument of attachServiceAuth must be a client of createServiceAuth.',
     );
   }
-  const host = instance as AttachableAxios & { [attachmentKey]?: Attachment };
+  const host = instance as Host;
   const { sources, end } = host[attachmentKey] ?? attach(host);
   sources.add(auth);
   return () => {
@@ -52,9 +53,9 @@ export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource):
   };
 }
 
-function attach(host: AttachableAxios & { [attachmentKey]?: Attachment }): Attachment {
+function attach(host: Host): Attachment {
   const sources = new Set<TokenSource>();
-  const dispatch = createDispatch(host.create({}) as AxiosInstance);
+  const dispatch = createDispatch(host.create({}));
   // Whatever other interceptors do to a request, the adapter sees the outcome: there it is judged, and sent.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     const { adapter } = config;

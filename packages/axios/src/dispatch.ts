@@ -66,8 +66,8 @@ function copy(target: object, config: InternalAxiosRequestConfig, changes?: Chan
 function makePresentable(error: unknown, config: InternalAxiosRequestConfig): void {
   const failure = Object(error) as Partial<AxiosError>;
   for (const part of [failure, failure.response]) {
-    if (part?.config) part.config = config;
-    if (part && Object.hasOwn(part, 'request')) Object.defineProperty(part, 'request', { enumerable: false });
+    if (part?.config) Reflect.set(part, 'config', config);
+    if (part && Object.hasOwn(part, 'request')) Reflect.defineProperty(part, 'request', { enumerable: false });
   }
 }
 

@@ -157,6 +157,20 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     expect(runs).toEqual(['request', 'request', 'transformRequest', 'transformResponse', 'response', 'response']);
   });
 
+  test('what an interceptor took out of a request stays out', async () => {
+    const service = await startService();
+    const defaults = { headers: { 'x-default': '1' }, params: { default: '1' } };
+    const instance = createInstance(axios, service, createAuth(service), defaults);
+    instance.interceptors.request.use((config) => {
+      config.headers.delete('x-default');
+      delete config.params;
+      return config;
+    });
+    await instance.get('/');
+    expect(service.apiRequests).toMatchObject([{ path: '/api/v1/', bearer: 'valid' }]);
+    expect(service.apiRequests[0]?.headers).not.toHaveProperty('x-default');
+  });
+
   test.each([
     [null, 'none'],
     [false, 'none'],

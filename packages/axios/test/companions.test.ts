@@ -1,10 +1,15 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { isServiceAuthError } from '@service-auth/core';
+import newestAxios from 'axios';
 import AxiosMockAdapter from 'axios-mock-adapter';
 import axiosRetry from 'axios-retry';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createAuth, createEagerSource, createInstance, rejectionOf, startService } from './service.ts';
 
 describe.each(Object.entries(copies))('axios-retry with %s', (_, axios) => {
   test.each(['before', 'after'])('attached %s it, retries carry the token, and none is used twice', async (order) => {
@@ -60,6 +65,14 @@ describe.each(Object.entries(copies))('axios-mock-adapter with %s', (_, axios) =
     },
   );
 
+  test('its errors keep the cause they have', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service, { baseUrl: undefined }));
+    new AxiosMockAdapter(instance as never).onAny().reply(401);
+    const { cause } = (await rejectionOf(instance.get('/'))) as Error;
+    expect(cause).toMatchObject({ message: 'Request failed with status code 401' });
+  });
+
   test('requests that it lets pass are sent with the token, and restoring it restores the instance', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
@@ -93,4 +106,20 @@ describe.each(Object.entries(copies))('a wrapper that always brings a cancelToke
     expect((await other.response).status).toBe(200);
     expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/other']);
   });
+});
+
+test('HTTP/2 is spoken as before, with the token', async () => {
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    received.push(`${request.httpVersion} ${request.headers.authorization} ${await text(request)}`);
+    response.writeHead(received.length === 1 ? 401 : 200).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const http2Options = { sessionTimeout: 1 };
+  const instance = newestAxios.create({ baseURL: `http://127.0.0.1:${port}`, httpVersion: 2, http2Options });
+  attachServiceAuth(instance, createEagerSource());
+  expect((await instance.post('/', 'body')).status).toBe(200);
+  expect(received).toEqual(['2.0 Bearer token-1 body', '2.0 Bearer token-2 body']);
 });

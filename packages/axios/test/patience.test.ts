@@ -1,8 +1,9 @@
 import { isServiceAuthError } from '@service-auth/core';
 import type { AxiosError } from 'axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createAuth, createEagerSource, createInstance, rejectionOf, startService } from './service.ts';
 
 describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) => {
   test('a signal ends the wait as axios cancels', async () => {
@@ -106,6 +107,54 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
       [2_000, 'timeout of 5000ms exceeded'],
       [5_000, undefined],
     ]);
+  });
+
+  test('a first request counts as well where the next token was at hand', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const timeouts: unknown[] = [];
+    const instance = axios.create({
+      timeout: 5_000,
+      validateStatus: null,
+      async adapter(config) {
+        timeouts.push(config.timeout);
+        vi.advanceTimersByTime(1_000);
+        return { status: 401, statusText: '', headers: {}, data: '', config };
+      },
+    });
+    attachServiceAuth(instance, createEagerSource());
+    await instance.get('/');
+    expect(timeouts).toEqual([5_000, 4_000]);
+  });
+
+  test('no timer is left when the wait is over', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const instance = axios.create({
+      timeout: 60_000,
+      adapter: async (config) => ({ status: 200, statusText: '', headers: {}, data: '', config }),
+    });
+    attachServiceAuth(instance, { ...createEagerSource(), peekToken: () => undefined });
+    await instance.get('/');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a request that was aborted meanwhile does not begin to wait', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    const controller = new AbortController();
+    await instance.get('/');
+    const held = service.tokenEndpoint.hold();
+    const response = instance.get('/', {
+      signal: controller.signal,
+      validateStatus: null,
+      async adapter(config) {
+        controller.abort();
+        return { status: 401, statusText: '', headers: {}, data: '', config };
+      },
+    });
+    expect(axios.isCancel(await rejectionOf(response))).toBe(true);
+    held.release();
   });
 
   test('a typed error comes through as it is, and nothing is sent', async () => {

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
-import newestAxios, { type AxiosRequestConfig, type AxiosStatic } from 'axios';
+import newestAxios, { type AxiosRequestConfig, type AxiosStatic, type InternalAxiosRequestConfig } from 'axios';
 import PackageFormData from 'form-data';
 import { describe, expect, test } from 'vitest';
+import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createAuth, createEagerSource, createInstance, rejectionOf, startService } from './service.ts';
 
 const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
   ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
@@ -37,6 +38,7 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
 
   test.each([
     ['a typed array on a part of its buffer', () => new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
+    ['a Buffer', () => Buffer.from('text')],
     ['an ArrayBuffer', () => new Uint8Array([1, 2]).buffer],
     ['nothing', () => undefined],
     ['null', () => null],
@@ -51,26 +53,50 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
     expect(second?.headers).toEqual(first?.headers);
   });
 
-  test('the body of a streamed 401 is closed when the request is sent again', async () => {
-    const service = await startService();
-    const bodies: (Readable | ReadableStream)[] = [];
+  /** An adapter that notes the bodies it hands out, and whether they were closed. */
+  function createNotingAdapter() {
     const adapter = axios.getAdapter(defaults.adapter ?? 'http', defaults as never);
-    const instance = createInstance(axios, service, createAuth(service), {
-      responseType: 'stream',
-      validateStatus: null,
-      async adapter(config) {
+    const bodies: (Readable | ReadableStream)[] = [];
+    return {
+      bodies,
+      async adapter(config: InternalAxiosRequestConfig) {
         const response = await adapter(config);
         bodies.push(response.data);
         return response;
       },
-    });
+      async isClosed(body: Readable | ReadableStream | undefined) {
+        return body instanceof Readable ? body.destroyed : (await body?.getReader().read())?.done;
+      },
+    };
+  }
+
+  test('the body of a streamed 401 is closed when the request is sent again', async () => {
+    const service = await startService();
+    const { adapter, bodies, isClosed } = createNotingAdapter();
+    const streamed = { responseType: 'stream', validateStatus: null, adapter } as const;
+    const instance = createInstance(axios, service, createAuth(service), streamed);
     service.api.next({ status: 401 });
     const { data } = await instance.get('/');
     expect(await textOf(data)).toContain('"bearer":"valid"');
-    const [rejected, delivered] = bodies;
-    expect(delivered).toBe(data);
-    if (rejected instanceof Readable) expect(rejected.destroyed).toBe(true);
-    else expect(await rejected?.getReader().read()).toEqual({ done: true, value: undefined });
+    expect(bodies).toHaveLength(2);
+    expect(await isClosed(bodies[0])).toBe(true);
+  });
+
+  test('the body of a streamed 401 is closed when the wait for another token is given up', async () => {
+    const service = await startService();
+    const { adapter, bodies, isClosed } = createNotingAdapter();
+    const streamed = { responseType: 'stream', validateStatus: null, adapter } as const;
+    const instance = createInstance(axios, service, createAuth(service), streamed);
+    await instance.get('/', { responseType: 'text' });
+    service.revoke('all');
+    const held = service.tokenEndpoint.hold();
+    const controller = new AbortController();
+    const response = rejectionOf(instance.get('/', { signal: controller.signal }));
+    await held.arrived;
+    controller.abort();
+    expect(axios.isCancel(await response)).toBe(true);
+    expect(await isClosed(bodies[1])).toBe(true);
+    held.release();
   });
 
   test('a 401 that is delivered has its body', async () => {
@@ -90,6 +116,14 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
     await rejectionOf(instance.get('/'));
     const ids = auth.events.flatMap((event) => (event.type === 'token_rejected' ? [event.tokenId] : []));
     expect(new Set(ids).size).toBe(2);
+    expect(service.counts.apiRequests).toBe(2);
+  });
+
+  test('a request is sent twice at most, however many tokens there are', async () => {
+    const service = await startService();
+    const instance = axios.create({ ...defaults, baseURL: `${service.baseUrl}/api/v1`, validateStatus: null });
+    attachServiceAuth(instance, createEagerSource());
+    expect((await instance.get('/')).status).toBe(401);
     expect(service.counts.apiRequests).toBe(2);
   });
 

@@ -87,3 +87,13 @@ describe.each(clients)('secrets with %s', (_, axios, defaults) => {
     expect(error.response.request).toBe(error.request);
   });
 });
+
+test('an error that a streamed body ends with has the token in its request, but not in its JSON', async () => {
+  const service = await startService();
+  const instance = createInstance(newestAxios, service, createAuth(service));
+  const { data } = await instance.get('/', { responseType: 'stream', maxContentLength: 1, redact: ['x-own'] });
+  const error = await rejectionOf(data.toArray());
+  expect(error).toMatchObject({ isAxiosError: true, config: { redact: ['authorization', 'x-own'] } });
+  expect(service.findSecrets(JSON.stringify(error))).toEqual([]);
+  expect(service.findSecrets(printed(sanitizeError(error), true))).toEqual([]);
+});

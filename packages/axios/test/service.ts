@@ -1,8 +1,10 @@
 import {
+  createAccessToken,
   createServiceAuth,
   type ServiceAuth,
   type ServiceAuthEvent,
   type ServiceAuthOptions,
+  type TokenSource,
 } from '@service-auth/core';
 import { createSigningKey, startTestService, type TestService, type TestServiceOptions } from '@service-auth/testing';
 import type { AxiosInstance, AxiosRequestConfig, AxiosStatic } from 'axios';
@@ -49,4 +51,18 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   );
   if (!outcome) throw new Error('The promise was expected to reject.');
   return outcome.reason;
+}
+
+/** A source that covers everything and has a new token at hand after each rejection. */
+export function createEagerSource(): TokenSource {
+  let count = 1;
+  const tokenAtHand = () => createAccessToken(`id-${count}`, `token-${count}`, 0, Number.MAX_SAFE_INTEGER);
+  return {
+    covers: () => true,
+    peekToken: tokenAtHand,
+    getToken: async () => tokenAtHand(),
+    async invalidate() {
+      count += 1;
+    },
+  };
 }

@@ -23,8 +23,13 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /** How long ago a moment was, by whichever clock says longer: one stands still while the machine sleeps, the other may be set. For decisions in which too long is harmless. */
-export function longestSince({ monotonic, wall }: Instant, clock: Clock): number {
-  return Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+export function longestSince({ monotonic, wall }: Instant, now: Instant): number {
+  return Math.max(now.monotonic - monotonic, now.wall - wall);
+}
+
+/** For how long the machine has slept since then, its monotonic clock standing still; or by how much its wall clock was set forward: nobody can tell. Negative: set back. */
+export function sleptSince({ monotonic, wall }: Instant, now: Instant): number {
+  return now.wall - wall - (now.monotonic - monotonic);
 }
 
 /** The clock of this machine. */

@@ -1,6 +1,7 @@
 import { type ConfigProblem, isServiceAuthError } from './errors.ts';
 import { configError, type ServiceAuthOptions } from './options.ts';
-import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
+import { createServiceAuth } from './service-auth.ts';
+import type { ServiceAuth } from './token-source.ts';
 
 const variables = {
   authUrl: 'SERVICE_AUTH_URL',

@@ -23,7 +23,6 @@ export { fetchTransport } from './fetch-transport.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { memoryStore } from './memory-store.ts';
 export type { IssuanceLimit, ServiceAuthOptions } from './options.ts';
-export type { ServiceAuth } from './service-auth.ts';
 export { createServiceAuth } from './service-auth.ts';
 export type {
   Store,
@@ -33,6 +32,6 @@ export type {
   StoreSnapshot,
   StoreSwapResult,
 } from './store.ts';
-export type { GetTokenOptions, TokenSource } from './token-source.ts';
+export type { GetTokenOptions, ServiceAuth, TokenSource } from './token-source.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 export type { Issuance, Usage } from './usage.ts';

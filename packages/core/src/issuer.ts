@@ -1,5 +1,5 @@
 import { type AccessToken, createAccessToken } from './access-token.ts';
-import { type CurrentSecret, clientSecretSource } from './client-secret.ts';
+import type { ClientSecretSource, CurrentSecret } from './client-secret.ts';
 import { type Instant, instantOf, longestSince } from './clock.ts';
 import { type ServiceAuthError, serviceAuthError } from './errors.ts';
 import type { IssuanceReason } from './events.ts';
@@ -10,8 +10,8 @@ import { revoke } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
 import { refusalError, refusedAfter } from './refusals.ts';
-import { randomId } from './seal.ts';
-import { createSettlement } from './settlement.ts';
+import { open, randomId, seal } from './seal.ts';
+import type { Settlement } from './settlement.ts';
 import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
 import { requestToken } from './token-endpoint.ts';
 import type { IssuedToken } from './token-response.ts';
@@ -66,12 +66,15 @@ interface Attempt {
 const sendWithinMs = 10_000;
 const leaseSlackMs = 30_000;
 
-/** One pass: load, decide, swap, send, settle, swap. What to do is decided in `ledger/`, here it is done. */
-export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
+/** One pass: load, decide, swap, send, settle, swap. What to do is decided in `ledger/`, here it is done. It remembers nothing itself. */
+export function createIssuer(
+  settings: Settings,
+  ledger: SharedLedger,
+  settlement: Settlement,
+  secrets: ClientSecretSource,
+): Issuer {
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
   const leaseMs = timeoutMs + leaseSlackMs;
-  const settlement = createSettlement(settings, ledger);
-  const secrets = clientSecretSource(settings);
 
   async function acquire(want: Want, signal: AbortSignal): Promise<Got> {
     const secret = await (want.mayIssue ? secrets.ask() : secrets.last());
@@ -119,7 +122,8 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
           const { entry, generation } = decision;
           const attempt = { want, secret, entry, generation, view };
           // A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter.
-          const lateMs = Math.max(longestSince(begunAt, clock), view.now - entry.at + longestSince(view.readAt, clock));
+          const now = instantOf(clock);
+          const lateMs = Math.max(longestSince(begunAt, now), view.now - entry.at + longestSince(view.readAt, now));
           const got = lateMs > sendWithinMs ? await withdraw(attempt) : await send(attempt);
           if (got) return got;
           ask = { ...ask, id: randomId() };
@@ -156,7 +160,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
       const { lifetimeMs, value } = result.token;
       // Counted from the reservation: earlier than the true expiry, never later.
       const expiresAt = view.now + lifetimeMs;
-      const sealed = await secret.key.seal(value, contextOf(entry.id, generation, expiresAt));
+      const sealed = await seal(secret.key, value, contextOf(entry.id, generation, expiresAt));
       const token = { id: entry.id, generation, expiresAt, lifetimeMs, sealed };
       const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
       const { used } = spent(settled.record);
@@ -198,7 +202,7 @@ export function createIssuer(settings: Settings, ledger: SharedLedger): Issuer {
 
   async function opened(stored: StoredToken, view: View, { key }: CurrentSecret): Promise<Grant | undefined> {
     const { id, generation, expiresAt, lifetimeMs, sealed } = stored;
-    const value = await key.open(sealed, contextOf(id, generation, expiresAt));
+    const value = await open(key, sealed, contextOf(id, generation, expiresAt));
     if (value === undefined) return undefined;
     const localExpiry = toLocalTime(expiresAt, view, clock);
     const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);

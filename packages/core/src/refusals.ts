@@ -60,3 +60,14 @@ function backoffError({ failures }: LedgerRecord, retryAt: number, when: string)
   const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status, ambiguous, retryAt });
 }
+
+/** The error of a token whose life was over before it came. */
+export function deadOnArrival(): Error {
+  const message = 'The token expired before it arrived. Check the expires_in that the token endpoint sends.';
+  return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt: undefined });
+}
+
+/** The error of a client that was closed. */
+export function closedError(): Error {
+  return serviceAuthError('ERR_CLOSED', 'This client was closed; create another one.', {});
+}

@@ -1,13 +1,13 @@
+// A CryptoKey: that name is not among the types of every platform.
+type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
+
 /** Keys derived from the client secret, or from `storeKey`. */
 export interface SealingKey {
   /** Tells which key sealed a token; says nothing about the key. */
   readonly id: string;
   /** Tells one client secret from another; says nothing about either. */
   readonly secretId: string;
-  /** Encrypts and authenticates `text`, bound to `context`. */
-  seal(text: string, context: readonly string[]): Promise<string>;
-  /** What was sealed with this key and the same context; undefined when anything differs. */
-  open(sealed: string, context: readonly string[]): Promise<string | undefined>;
+  readonly key: Key;
 }
 
 const encoder = new TextEncoder();
@@ -41,7 +41,7 @@ export async function sealingKey(
     salt: new Uint8Array(0),
     info: joined(['service-auth', purpose, clientId]),
   });
-  const idOf = async (source: Parameters<typeof subtle.deriveBits>[1], purpose: string) =>
+  const idOf = async (source: Key, purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
 
   const secretMaterial = await material(encoder.encode(secret));
@@ -50,26 +50,30 @@ export async function sealingKey(
   const aes = { name: 'AES-GCM', length: 256 };
   const key = await subtle.deriveKey(algorithm('seal'), keyMaterial, aes, false, ['encrypt', 'decrypt']);
 
-  return {
-    id: await idOf(keyMaterial, 'key id'),
-    secretId: await idOf(secretMaterial, 'secret id'),
-    async seal(text, context) {
-      const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
-      const additionalData = joined(context);
-      const sealed = await subtle.encrypt({ name: 'AES-GCM', iv, additionalData }, key, encoder.encode(text));
-      return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
-    },
-    async open(sealed, context) {
-      try {
-        const bytes = fromBase64Url(sealed);
-        const iv = bytes.subarray(0, nonceLength);
-        const parameters = { name: 'AES-GCM', iv, additionalData: joined(context) };
-        return new TextDecoder().decode(await subtle.decrypt(parameters, key, bytes.subarray(nonceLength)));
-      } catch {
-        return undefined;
-      }
-    },
-  };
+  return { id: await idOf(keyMaterial, 'key id'), secretId: await idOf(secretMaterial, 'secret id'), key };
+}
+
+/** Encrypts and authenticates `text`, bound to `context`. */
+export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
+  const parameters = { name: 'AES-GCM', iv, additionalData: joined(context) };
+  const sealed = await crypto.subtle.encrypt(parameters, key, encoder.encode(text));
+  return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
+}
+
+/** What was sealed with this key and the same context; undefined when anything differs. */
+export async function open(
+  { key }: SealingKey,
+  sealed: string,
+  context: readonly string[],
+): Promise<string | undefined> {
+  try {
+    const bytes = fromBase64Url(sealed);
+    const parameters = { name: 'AES-GCM', iv: bytes.subarray(0, nonceLength), additionalData: joined(context) };
+    return new TextDecoder().decode(await crypto.subtle.decrypt(parameters, key, bytes.subarray(nonceLength)));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The key of a client's record: the same for every spelling of the token endpoint's address, and no name of anything. */

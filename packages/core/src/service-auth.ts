@@ -1,33 +1,17 @@
 import type { AccessToken } from './access-token.ts';
+import { clientSecretSource } from './client-secret.ts';
 import { type Instant, instantOf, longestSince } from './clock.ts';
-import { serviceAuthError } from './errors.ts';
 import type { ServiceAuthEventFields } from './events.ts';
 import { type Flight, takeOff } from './flight.ts';
-import { type HeldToken, holdToken, isAlive, sleptMs } from './held-token.ts';
+import { type HeldToken, holdToken, isAlive, isTrusted, recount, sleptMs, type Trusted } from './held-token.ts';
 import { createIssuer, type Grant, type Want } from './issuer.ts';
 import { resolveOptions, type ServiceAuthOptions } from './options.ts';
 import { raced, within } from './pause.ts';
+import { closedError, deadOnArrival } from './refusals.ts';
+import { createSettlement } from './settlement.ts';
 import { createSharedLedger } from './shared-ledger.ts';
-import type { GetTokenOptions, TokenSource } from './token-source.ts';
+import type { GetTokenOptions, ServiceAuth } from './token-source.ts';
 import { type Usage, usageOf } from './usage.ts';
-
-/** A client of the service: one audience, one client id, one budget. */
-export interface ServiceAuth extends TokenSource {
-  /**
-   * This client's token is compromised. Once this resolves, no `getToken()` of this process returns it, and none in the fleet 30 seconds later.
-   * The service itself accepts it until it expires or the operator revokes it.
-   * @throws `ERR_STORE` when the fleet could not be told; this process has dropped the token all the same
-   */
-  reset(): Promise<void>;
-  /**
-   * What of the limit is spent, by whom, when and why. Reads the store, issues nothing.
-   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
-   */
-  getUsage(): Promise<Usage>;
-  /** Ends all waits with `ERR_CLOSED`. A token request under way gets up to 2 seconds to be recorded. */
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
 
 const second = 1_000;
 const minute = 60 * second;
@@ -47,12 +31,13 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   const settings = resolveOptions(options);
   const { clock, emit, limits } = settings;
   const ledger = createSharedLedger(settings);
-  const issuer = createIssuer(settings, ledger);
+  const settlement = createSettlement(settings, ledger);
+  const secrets = clientSecretSource(settings);
+  // One for each flight: in between, thousands of clients in a process need not keep it.
+  const issuer = () => createIssuer(settings, ledger, settlement, secrets);
 
   let held: HeldToken | undefined;
-  // Within this second of the wall clock the held token is handed out unasked: a machine that slept, or a clock that was set, is outside of it.
-  let unaskedFrom = 0;
-  let unaskedUntil = 0;
+  let trusted: Trusted | undefined;
   // One asks whether the fleet has something newer, or reset the token; the other gets a token. A look never waits for the token endpoint.
   let look: Flight | undefined;
   let issue: Flight | undefined;
@@ -70,24 +55,25 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   function getToken(options?: GetTokenOptions): Promise<AccessToken> {
     const signal = options?.signal;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const now = clock.now();
-    if (held && now >= unaskedFrom && now < unaskedUntil) return held.promise;
+    if (trusted && isTrusted(trusted, clock.now())) return trusted.promise;
     // Once the wall clock has left the span, setting it back must not lead into it again.
-    unaskedUntil = 0;
-    if (!isUsable(held) || mustLookFirst()) return obtain(signal);
-    takeCareOf(held);
-    trustFrom(now, held);
+    trusted = undefined;
+    const now = instantOf(clock);
+    if (!isUsable(held, now) || mustLookFirst(now)) return obtain(signal);
+    takeCareOf(held, now);
+    trusted = trust(held, now);
     return held.promise;
   }
 
   async function obtain(signal: AbortSignal | undefined): Promise<AccessToken> {
     for (;;) {
       if (closed) throw closedError();
-      if (!isUsable(held)) await raced(startIssue(reasonToIssue()), signal);
+      const now = instantOf(clock);
+      if (!isUsable(held, now)) await raced(startIssue(reasonToIssue()), signal);
       // With a usable token a look that failed is no reason to fail: it is reported as an event.
-      else if (mustLookFirst()) await raced(startLook().catch(ignore), signal);
+      else if (mustLookFirst(now)) await raced(startLook().catch(ignore), signal);
       else {
-        takeCareOf(held);
+        takeCareOf(held, now);
         return held.promise;
       }
     }
@@ -117,31 +103,30 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     return look.landed;
   }
 
-  function isUsable(token: HeldToken | undefined): token is HeldToken {
-    return token !== undefined && !closed && !token.rejected && isAlive(token, clock);
+  function isUsable(token: HeldToken | undefined, now: Instant): token is HeldToken {
+    return token !== undefined && !closed && !token.rejected && isAlive(token, now);
   }
 
-  function mustLookFirst(): boolean {
-    return longestSince(lookedAt, clock) > lookFirstMs;
+  function mustLookFirst(now: Instant): boolean {
+    return longestSince(lookedAt, now) > lookFirstMs;
   }
 
   /** Sets off what is due, for nobody to wait for. */
-  function takeCareOf(token: HeldToken): void {
-    const now = clock.monotonic();
-    if (now >= Math.max(token.renewAt, renewalRetryAt)) startIssue('refresh');
-    if (now >= lookAt) startLook();
+  function takeCareOf(token: HeldToken, { monotonic }: Instant): void {
+    if (monotonic >= Math.max(token.renewAt, renewalRetryAt)) startIssue('refresh');
+    if (monotonic >= lookAt) startLook();
   }
 
-  function trustFrom(now: number, token: HeldToken): void {
-    const until = Math.min(lookAt, token.usableUntil - sleptMs(token, clock), Math.max(token.renewAt, renewalRetryAt));
-    unaskedFrom = now;
-    unaskedUntil = now + Math.min(second, until - clock.monotonic());
+  function trust(held: HeldToken, now: Instant): Trusted {
+    const { token, promise, usableUntil, renewAt } = held;
+    const until = Math.min(lookAt, usableUntil - sleptMs(held, now), Math.max(renewAt, renewalRetryAt));
+    return { token, promise, from: now.wall, forMs: Math.min(second, until - now.monotonic) };
   }
 
   /** Looks for a token and keeps it. Fulfilled without one when the held token goes on, or was reset. */
   async function fly(reason: Want['reason'], mayIssue: boolean, signal: AbortSignal): Promise<void> {
     const before = held;
-    const slept = before ? sleptMs(before, clock) : 0;
+    const slept = before ? sleptMs(before, instantOf(clock)) : 0;
     if (before && slept > before.reportedSleepMs) {
       before.reportedSleepMs = slept + minute;
       emit('clock_anomaly', { clock: 'machine', byMs: Math.round(slept) });
@@ -150,7 +135,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const unfit = before && (reason === 'rejected' || (slept > 0 && settings.store.durability === 'process'));
     const unusable = [compromised, unfit ? before.token.id : undefined].filter((id) => id !== undefined);
     try {
-      const got = await issuer.acquire({ reason, held: before, unusable, mayIssue, onLook }, signal);
+      const got = await issuer().acquire({ reason, held: before, unusable, mayIssue, onLook }, signal);
       if (got.kind === 'token') keep(got.grant);
       if (got.kind === 'drop' && held === before) drop();
       if (got.kind === 'keep' && reason === 'rejected') goOnWith(before, got.retryAt);
@@ -160,7 +145,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
       onLook(instantOf(clock));
       lookAt = retryAt;
       if (mayIssue) renewalRetryAt = retryAt;
-      if (reason === 'rejected' && before && isAlive(before, clock)) goOnWith(before, retryAt);
+      if (reason === 'rejected' && before && isAlive(before, instantOf(clock))) goOnWith(before, retryAt);
       else throw error;
     }
   }
@@ -175,19 +160,23 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     // Reset while it was on its way.
     if (token.id === compromised || generation <= revoked) return;
     const before = held;
+    const now = instantOf(clock);
     const same = before?.token.id === token.id;
-    // After sleep, or what looks like it, the store's word on the expiry counts anew.
-    if (same && isUsable(before) && sleptMs(before, clock) === 0) return;
+    if (same && isUsable(before, now)) {
+      // After sleep, or what looks like it, the store's word on the expiry counts.
+      if (sleptMs(before, now) > 0) held = recount(before, grant);
+      return;
+    }
     const next = holdToken(grant);
-    if (!adopted && !isAlive(next, clock)) throw deadOnArrival();
+    if (!adopted && !isAlive(next, now)) throw deadOnArrival();
     held = next;
-    unaskedUntil = 0;
+    trusted = undefined;
     if (adopted && !same) emit('token_adopted', { tokenId: token.id, expiresAt: token.expiresAt });
   }
 
   function drop(): void {
     held = undefined;
-    unaskedUntil = 0;
+    trusted = undefined;
   }
 
   /** No other token is to be had: the rejected one is handed out on, and its next rejections are ignored for a while. */
@@ -197,9 +186,11 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   }
 
   function peekToken(): AccessToken | undefined {
-    const now = clock.now();
-    if (held && now >= unaskedFrom && now < unaskedUntil) return held.token;
-    return isUsable(held) && (!mustLookFirst() || settings.store.durability === 'process') ? held.token : undefined;
+    if (trusted && isTrusted(trusted, clock.now())) return trusted.token;
+    const now = instantOf(clock);
+    return isUsable(held, now) && (!mustLookFirst(now) || settings.store.durability === 'process')
+      ? held.token
+      : undefined;
   }
 
   async function invalidate(token: AccessToken): Promise<void> {
@@ -211,7 +202,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
         : 'renew';
     if (current && outcome === 'renew') {
       current.rejected = true;
-      unaskedUntil = 0;
+      trusted = undefined;
     }
     // Once for all requests that were answered alike: a failing API must not flood the listener.
     if (reported?.tokenId === token.id && reported.outcome === outcome) return;
@@ -224,7 +215,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const before = held;
     compromised = before?.token.id ?? compromised;
     drop();
-    revoked = await issuer.reset(before);
+    revoked = await issuer().reset(before);
     // One that a flight brought in the meantime.
     if (held && held.generation <= revoked) drop();
   }
@@ -255,12 +246,3 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 }
 
 function ignore(): void {}
-
-function deadOnArrival(): Error {
-  const message = 'The token expired before it arrived. Check the expires_in that the token endpoint sends.';
-  return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt: undefined });
-}
-
-function closedError(): Error {
-  return serviceAuthError('ERR_CLOSED', 'This client was closed; create another one.', {});
-}

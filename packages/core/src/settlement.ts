@@ -1,4 +1,4 @@
-import { longestSince } from './clock.ts';
+import { instantOf, longestSince } from './clock.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { untilDone } from './pause.ts';
@@ -22,7 +22,7 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
   async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
     leftovers.set(reservation, outcome);
     // Nobody else writes as a rule, so the record need not be read again; unless so much time passed that its clock must be asked.
-    const elapsedMs = longestSince(view.readAt, clock);
+    const elapsedMs = longestSince(view.readAt, instantOf(clock));
     const recent = elapsedMs < trustedMs;
     const now = view.now + Math.ceil(elapsedMs);
     const expected = { ...view, now, record: settle(view.record, now, reservation, outcome, limits) };

@@ -1,4 +1,4 @@
-import { type Clock, type Instant, instantOf } from './clock.ts';
+import { type Clock, type Instant, instantOf, sleptSince } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
@@ -41,12 +41,14 @@ export function toLocalTime(at: number, view: View, clock: Clock): number {
 
 const storeTimeoutMs = 2_000;
 const tolerableMs = 600_000;
+const uncertainMs = 60_000;
 
 /** Reads and replaces the record, repairs it from memory where the store lost it, and bounds every call in time. */
 export function createSharedLedger(settings: Settings): SharedLedger {
   const { store, clock, limits, emit } = settings;
   let key: Promise<string> | undefined;
-  let seen: { record: LedgerRecord; now: number; at: number } | undefined;
+  // As text: a store in this process keeps the very same string.
+  let seen: { text: string; now: number; at: number } | undefined;
   const warned = new Set<string>();
   let failing = false;
   let failedSwaps = 0;
@@ -78,14 +80,20 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const readAt = instantOf(clock);
       // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
       const known = seen;
-      const before: Seen | undefined = known && { ...known, elapsedMs: readAt.monotonic - known.at };
       const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)));
+      // A machine that slept meanwhile cannot tell whether the answer is from before.
+      if (sleptSince(readAt, instantOf(clock)) > uncertainMs) continue;
       for (const warning of snapshot.warnings ?? []) {
         if (!warned.has(warning)) emit('store_warning', { warning });
         warned.add(warning);
       }
       const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
       if (typeof loaded === 'string') throw integrityError(loaded);
+      const before: Seen | undefined = known && {
+        record: (known.text === snapshot.record ? loaded : decodeRecord(known.text)) as LedgerRecord,
+        now: known.now,
+        elapsedMs: readAt.monotonic - known.at,
+      };
       const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
       if (found.lost) emit('ledger_lost', { restored: found.restored });
       const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
@@ -94,7 +102,8 @@ export function createSharedLedger(settings: Settings): SharedLedger {
 
       const view = { record, now, readAt, version: snapshot.version };
       if (!found.changed) {
-        if (loaded && seen === known) seen = { record, now: snapshot.now, at: clock.monotonic() };
+        const text = snapshot.record;
+        if (text !== undefined && seen === known) seen = { text, now: snapshot.now, at: clock.monotonic() };
         return view;
       }
       const written = await swap(view, record);
@@ -111,7 +120,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const result = await call('swap', async (key, options) => checkedResult(await store.swap(key, change, options)));
       failedSwaps = 0;
       if (!result.swapped) return undefined;
-      seen = { record: next, now: result.now, at: clock.monotonic() };
+      seen = { text: change.record, now: result.now, at: clock.monotonic() };
       return { record: next, now: Math.max(next.highWaterAt, result.now), readAt, version };
     } catch (error) {
       // Once is looked into by loading again; a store that can be read but not written would keep us busy for ever.

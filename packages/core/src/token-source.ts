@@ -1,4 +1,5 @@
 import type { AccessToken } from './access-token.ts';
+import type { Usage } from './usage.ts';
 
 /** Options of {@link TokenSource.getToken}. */
 export interface GetTokenOptions {
@@ -22,4 +23,22 @@ export interface TokenSource {
    * of such renewals allows it (1, 2, 4 … 60 minutes, fleet-wide), or else returns the same token again. Never rejects.
    */
   invalidate(token: AccessToken): Promise<void>;
+}
+
+/** A client of the service: one audience, one client id, one budget. */
+export interface ServiceAuth extends TokenSource {
+  /**
+   * This client's token is compromised. Once this resolves, no `getToken()` of this process returns it, and none in the fleet 30 seconds later.
+   * The service itself accepts it until it expires or the operator revokes it.
+   * @throws `ERR_STORE` when the fleet could not be told; this process has dropped the token all the same
+   */
+  reset(): Promise<void>;
+  /**
+   * What of the limit is spent, by whom, when and why. Reads the store, issues nothing.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
+   */
+  getUsage(): Promise<Usage>;
+  /** Ends all waits with `ERR_CLOSED`. A token request under way gets up to 2 seconds to be recorded. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -11,9 +11,15 @@ export interface PostgresStoreOptions {
   table?: string | undefined;
 }
 
-const now = 'floor(extract(epoch from clock_timestamp()) * 1000)::text as now';
+const undefinedTable = '42P01';
+const serializationFailure = '40001';
+const deadlockDetected = '40P01';
+const uniqueViolation = '23505';
+const duplicateTable = '42P07';
+
+const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)::text as now';
 // Within the statement, so that it holds behind any pooler: what is acknowledged survives, whatever the session says.
-const durably = `${now}, set_config('synchronous_commit', 'on', true)`;
+const durably = `${clock}, set_config('synchronous_commit', 'on', true)`;
 
 /**
  * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in a transaction of its own, so any
@@ -23,46 +29,42 @@ const durably = `${now}, set_config('synchronous_commit', 'on', true)`;
 export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {}): Store {
   const table = quoted(options.table);
   const statements = {
-    load: `select version, record, ${now} from (select 1) as always left join ${table} on key = $1`,
+    load: `select version, record, ${clock} from (select 1) as always left join ${table} on key = $1`,
     // Matching the new version as well makes a repeated change report what the first one did.
     replace: `update ${table} set version = $3, record = $4 where key = $1 and version in ($2, $3) returning ${durably}`,
     insert: `insert into ${table} as present (key, version, record) values ($1, $2, $3)
       on conflict (key) do update set version = present.version where present.version = $2 returning ${durably}`,
-    time: `select ${now}`,
+    time: `select ${clock}`,
   };
 
   async function run(statement: string, values: string[], signal: AbortSignal | undefined) {
-    try {
-      const { rows } = await unlessAborted(() => pool.query(statement, values), signal);
-      return rows[0];
-    } catch (error) {
-      const code = (error as { code?: unknown }).code;
-      if (code === '40001' || code === '40P01') return undefined;
-      if (code === '42P01') {
-        throw Object.assign(new Error('The table is missing: run createTable(pool), or the SQL of createTableSql().'), {
-          code,
-        });
+    for (;;) {
+      try {
+        const { rows } = await unlessAborted(() => pool.query(statement, values), signal);
+        return rows[0];
+      } catch (error) {
+        const { code } = error as { code?: unknown };
+        if (code === undefinedTable) throw missingTable();
+        // Sessions of a stricter isolation level than the usual one refuse what others changed meanwhile, instead of looking again.
+        if (code !== serializationFailure && code !== deadlockDetected) throw error;
       }
-      throw error;
     }
   }
 
   return {
     durability: 'durable',
     async load(key, { signal } = {}) {
-      const row = await run(statements.load, [key], signal);
-      if (!row) throw new TypeError('not a row');
-      const { version, record } = row;
+      const { version, record, now } = (await run(statements.load, [key], signal)) ?? {};
       const found = typeof version === 'string' && typeof record === 'string' ? { version, record } : {};
-      return { ...found, now: Number(row['now']) };
+      return { ...found, now: Number(now) };
     },
     async swap(key, { expected, version, record }, { signal } = {}) {
       const row =
         expected === undefined
           ? await run(statements.insert, [key, version, record], signal)
           : await run(statements.replace, [key, expected, version, record], signal);
-      const answer = row ?? (await run(statements.time, [], signal));
-      return { swapped: row !== undefined, now: Number(answer?.['now']) };
+      const { now } = row ?? (await run(statements.time, [], signal)) ?? {};
+      return { swapped: row !== undefined, now: Number(now) };
     },
   };
 }
@@ -72,9 +74,21 @@ export function createTableSql(options: PostgresStoreOptions = {}): string {
   return `create table if not exists ${quoted(options.table)} (key text primary key, version text not null, record text not null)`;
 }
 
-/** Creates the table if it is missing. */
+/** Creates the table if it is missing. Any number of processes may do so at once. */
 export async function createTable(pool: Queryable, options: PostgresStoreOptions = {}): Promise<void> {
-  await pool.query(createTableSql(options), []);
+  try {
+    await pool.query(createTableSql(options), []);
+  } catch (error) {
+    // "if not exists" looks before it creates: of several at once, all but one find it there after all.
+    const { code } = error as { code?: unknown };
+    if (code !== uniqueViolation && code !== duplicateTable) throw error;
+  }
+}
+
+function missingTable(): Error {
+  const error = new Error('The table is missing: run createTable(pool), or the SQL of createTableSql().');
+  // Core passes on name and code, and nothing else of an error.
+  return Object.assign(error, { name: 'MissingTable', code: undefinedTable });
 }
 
 function quoted(table = 'service_auth'): string {

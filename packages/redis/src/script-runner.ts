@@ -1,4 +1,4 @@
-/** What is needed of a node-redis client, a node-redis cluster or a pool: both methods are there in versions 4 to 6. */
+/** What is needed of a node-redis client, cluster, Sentinel or pool: both methods are there in versions 4 to 6. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -13,40 +13,31 @@ export interface IoRedisClient {
 /** Any supported client, told apart by shape. */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
-/** Runs a script with one key by its hash, and sends it whole where the server does not know it. */
-export type ScriptRunner = (
-  script: string,
-  key: string,
-  parts: string[],
-  signal: AbortSignal | undefined,
-) => Promise<unknown[]>;
+/** A script with one key. */
+export type Script = (key: string, parts: string[], signal: AbortSignal | undefined) => Promise<unknown[]>;
 
-export function scriptRunner(client: RedisClient): ScriptRunner {
-  const hashes = new Map<string, string>();
+/** Has a script run by its hash, and sends it whole where the server does not know it. */
+export function defineScript(client: RedisClient, text: string): Script {
+  let hash: string | undefined;
 
-  function send(text: string, isHash: boolean, key: string, parts: string[]): Promise<unknown> {
-    if ('evalSha' in client) return client[isHash ? 'evalSha' : 'eval'](text, { keys: [key], arguments: parts });
-    return client[isHash ? 'evalsha' : 'eval'](text, 1, key, ...parts);
-  }
-
-  async function runScript(script: string, key: string, parts: string[]): Promise<unknown[]> {
-    const hash = hashes.get(script) ?? (await sha1(script));
-    hashes.set(script, hash);
+  async function send(how: 'hash' | 'text', key: string, parts: string[]): Promise<unknown[]> {
+    const script = how === 'hash' ? (hash ??= await sha1(text)) : text;
     try {
-      return (await send(hash, true, key, parts)) as unknown[];
+      const options = { keys: [key], arguments: parts };
+      const reply =
+        'evalSha' in client
+          ? client[how === 'hash' ? 'evalSha' : 'eval'](script, options)
+          : client[how === 'hash' ? 'evalsha' : 'eval'](script, 1, key, ...parts);
+      return (await reply) as unknown[];
     } catch (error) {
-      const code = errorCode(error);
-      if (code === 'NOSCRIPT') return (await send(script, false, key, parts)) as unknown[];
       // Replies such as READONLY, LOADING or OOM say what is wrong in their first word only.
+      const code = error instanceof Error ? /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] : undefined;
+      if (code === 'NOSCRIPT') return send('text', key, parts);
       throw code === undefined ? error : Object.assign(new Error(`Redis answered ${code}`), { code });
     }
   }
 
-  return (script, key, parts, signal) => unlessAborted(() => runScript(script, key, parts), signal);
-}
-
-function errorCode(error: unknown): string | undefined {
-  return error instanceof Error ? /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] : undefined;
+  return (key, parts, signal) => unlessAborted(() => send('hash', key, parts), signal);
 }
 
 /** Clients wait for a silent server for ever, or as long as they try to reconnect. */

@@ -60,7 +60,8 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   const stored = slot.token;
   const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === held?.id;
   const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
-  const superseded = stored && held && held.generation > stored.generation;
+  // An expired one is no reason to disregard what another key's holders share.
+  const superseded = stored && held && ask.reason !== 'expired' && held.generation > stored.generation;
   if (fresh && !due && !superseded) return { kind: 'use', token: stored };
   // Before anything is refused: whoever goes on with what it holds must not go on with this.
   if (ask.held && !held) return { kind: 'drop' };

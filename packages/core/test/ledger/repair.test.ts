@@ -113,7 +113,7 @@ describe('a record that went back to an older state', () => {
     const { record } = repaired(before, seenAt(known));
     const gained = (count: number) => ({ ...record, entries: [...record.entries, ...entriesAt(noon, count)] });
     expect(roomAt(gained(29), noon, usualLimits, 'cold')).toBe(noon);
-    expect(roomAt(gained(30), noon, usualLimits, 'cold')).toBe(noon + usualLimits.pendingMs);
+    expect(roomAt(gained(30), noon, usualLimits, 'cold')).toBe(noon + usualLimits.settledMs);
   });
 });
 

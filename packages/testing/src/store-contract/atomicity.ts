@@ -9,13 +9,17 @@ async function handles({ store, another }: Bench): Promise<Store[]> {
   return [store, ...(await Promise.all([another(), another(), another()]))];
 }
 
+// Of four handles that try at the same time one succeeds; a store that refuses so often refuses always.
+const attempts = 1_000;
+
 /** Adds `entry` to the list that the record is, however often others come first. */
 async function append(store: Store, key: string, entry: string): Promise<void> {
-  for (;;) {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
     const seen = await store.load(key);
     const change = changeTo(JSON.stringify([...JSON.parse(seen.record ?? '[]'), entry]), seen);
     if ((await store.swap(key, change)).swapped) return;
   }
+  assert.fail(`${attempts} swaps in a row were refused`);
 }
 
 /** A swap replaces one version by the next, for one caller only. */
@@ -97,32 +101,26 @@ export function atomicityCases(define: DefineCase): ContractCase[] {
       assert.deepEqual(JSON.parse(record ?? '[]').sort(), entries.flat().sort());
     }),
 
-    define('a load during swaps shows a record together with its own version', async (bench) => {
-      const { store, key } = bench;
-      const reader = await bench.another();
-      let version: string | undefined;
-      let done = false;
-      const writing = (async () => {
+    define('a load during swaps shows a record together with its own version', async ({ store, key, another }) => {
+      const reader = await another();
+      const recordOf = (version: string) => `brought by ${version} `.repeat(200);
+      let writing = true;
+      async function write(): Promise<void> {
+        let expected: string | undefined;
         for (let count = 0; count < 30; count += 1) {
-          const change = { expected: version, version: randomUUID(), record: '' };
-          change.record = `brought by ${change.version} `.repeat(200);
-          assert.equal((await store.swap(key, change)).swapped, true);
-          version = change.version;
+          const version = randomUUID();
+          await store.swap(key, { expected, version, record: recordOf(version) });
+          expected = version;
         }
-      })().finally(() => {
-        done = true;
-      });
-      while (!done) {
-        const seen = await reader.load(key);
-        if (seen.version === undefined) assert.equal(seen.record, undefined);
-        else
-          assert.equal(
-            seen.record,
-            `brought by ${seen.version} `.repeat(200),
-            'record and version do not belong together',
-          );
+        writing = false;
       }
-      await writing;
+      async function read(): Promise<void> {
+        while (writing) {
+          const { record, version } = await reader.load(key);
+          assert.equal(record, version && recordOf(version), 'record and version do not belong together');
+        }
+      }
+      await Promise.all([write(), read()]);
     }),
 
     define('keys are independent of each other', async ({ store, key }) => {

@@ -15,7 +15,21 @@ const records: Record<string, string> = {
 };
 
 // Names that something on the way may take for one and the same, or for something else.
-const confusable = ['key', 'KEY', 'Key', ' key', 'key ', 'key\n', 'ḱey', 'ḱey', 'key.', 'key.0', 'key%00', 'key*'];
+// Escaped: an editor that normalises would make one of the two spellings of an accent.
+const confusable = [
+  'key',
+  'KEY',
+  'Key',
+  ' key',
+  'key ',
+  'key\n',
+  '\u1e31ey',
+  'k\u0301ey',
+  'key.',
+  'key.0',
+  'key%00',
+  'key*',
+];
 const special = [
   '../key',
   '/key',

@@ -1,0 +1,54 @@
+// An axios application as there are many, and the line that authenticates it.
+//
+//   node examples/axios-existing-app.ts
+//
+// Runs against a service on loopback; with SERVICE_AUTH_URL and the other variables set, against the real one.
+import { attachServiceAuth, sanitizeError } from '@service-auth/axios';
+import { createServiceAuthFromEnv } from '@service-auth/core';
+import { startTestService } from '@service-auth/testing';
+import axios from 'axios';
+
+const service = process.env['SERVICE_AUTH_URL'] ? undefined : await startTestService();
+const env = service
+  ? {
+      SERVICE_AUTH_URL: service.authUrl,
+      SERVICE_BASE_URL: service.baseUrl,
+      SERVICE_AUTH_AUDIENCE: service.credentials.audience,
+      SERVICE_AUTH_CLIENT_ID: service.credentials.clientId,
+      SERVICE_AUTH_CLIENT_SECRET: service.credentials.clientSecret,
+    }
+  : process.env;
+
+// The application as it was: an instance, an interceptor, calls all over the code.
+const api = axios.create({ baseURL: `${env['SERVICE_BASE_URL']}/api/v1`, timeout: 10_000 });
+api.interceptors.response.use(undefined, (error) => {
+  // An AxiosError leads to the token: log what sanitizeError leaves of it.
+  const { method, url, message } = sanitizeError(error);
+  console.log(`${method} ${url}: ${message}`);
+  throw error;
+});
+async function ask(): Promise<string> {
+  const { status } = await api.get('/', { validateStatus: (code) => code < 500 });
+  return `GET ${api.defaults.baseURL}/ was answered ${status}`;
+}
+
+// What is new.
+const auth = createServiceAuthFromEnv(env, { onEvent: ({ type }) => console.log(`event ${type}`) });
+attachServiceAuth(api, auth);
+
+console.log(`Against ${service ? 'a service on loopback' : 'the service that the environment names'}:`);
+for (const answer of await Promise.all([ask(), ask(), ask()])) console.log(answer);
+
+if (service) {
+  console.log('The service revokes the token:');
+  service.revoke('all');
+  console.log(await ask());
+  console.log('The API fails:');
+  service.api.next({ status: 503 });
+  await ask().catch(() => {});
+}
+
+const { used, usable } = await auth.getUsage();
+console.log(`Tokens spent: ${used} of ${usable}`);
+await auth.close();
+await service?.close();

@@ -1,0 +1,63 @@
+// No client that there is an adapter for? Core alone, with node:http by hand: for the API, and for the token request too.
+//
+//   node examples/custom-http-stack.ts
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { type AccessToken, createServiceAuth, type Transport } from '@service-auth/core';
+import { startTestService } from '@service-auth/testing';
+
+/** Sends one request, and follows no redirect: the token must not go along. */
+async function send(url: URL, options: http.RequestOptions, body?: string): Promise<http.IncomingMessage> {
+  const request = (url.protocol === 'https:' ? https : http).request(url, options);
+  request.end(body);
+  const [response] = await once(request, 'response');
+  return response;
+}
+
+// How the token is asked for, if the built-in fetch will not do: a proxy, client certificates, your company's own client.
+// One request and its answer, whatever the status; no retries, for a second POST may cost a second token.
+const transport: Transport = async ({ url, method, headers, body, signal }) => {
+  const response = await send(new URL(url), { method, headers: { ...headers }, signal }, body);
+  console.log(`${method} ${new URL(url).pathname} was answered ${response.statusCode}`);
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers as Record<string, string>,
+    body: await text(response),
+  };
+};
+
+const service = await startTestService();
+const auth = createServiceAuth({ ...service.options, transport });
+
+// What every adapter does.
+async function get(path: string): Promise<string> {
+  const url = new URL(path, service.baseUrl);
+  if (!auth.covers(url)) throw new Error(`${url.origin} is not where the token may go`);
+  const attempt = (token: AccessToken) => send(url, { headers: { authorization: token.authorization } });
+
+  const token = await auth.getToken();
+  let response = await attempt(token);
+  if (response.statusCode === 401) {
+    await auth.invalidate(token);
+    // Another token, or the same one when it is too early for another: then sending again is in vain.
+    const next = await auth.getToken();
+    if (next.value !== token.value) {
+      response.resume();
+      response = await attempt(next);
+    }
+  }
+  const body = await text(response);
+  return `GET ${path} was answered ${response.statusCode} with ${body.length} characters`;
+}
+
+console.log(await get('/api/v1/'));
+console.log(await get('/api/v1/'));
+service.revoke('all');
+console.log(await get('/api/v1/'));
+console.log(await get('https://elsewhere.example/').catch((error) => `Refused: ${error.message}`));
+
+console.log(`Tokens issued: ${service.counts.issued}`);
+await auth.close();
+await service.close();

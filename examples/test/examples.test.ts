@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startTestService } from '@service-auth/testing';
+import { expect, test } from 'vitest';
+
+const run = promisify(execFile);
+
+/** What an example prints, line by line. It must end by itself, with success and without a word on stderr. */
+async function outputOf(example: string, variables: Record<string, string> = {}): Promise<string[]> {
+  const file = fileURLToPath(new URL(`../${example}`, import.meta.url));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_)/.test(name));
+  const { stdout, stderr } = await run(process.execPath, ['--conditions=@service-auth/source', file], {
+    env: { ...Object.fromEntries(inherited), ...variables },
+    timeout: 20_000,
+  });
+  expect(stderr.replace(/^\(node:\d+\) ExperimentalWarning: Type Stripping.*\n.*\n/, '')).toBe('');
+  return stdout
+    .trimEnd()
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'LOOPBACK')
+    .split('\n');
+}
+
+test('axios-existing-app.ts spends one token on its requests and another one on a revocation', async () => {
+  expect(await outputOf('axios-existing-app.ts')).toEqual([
+    'Against a service on loopback:',
+    'event token_issued',
+    'GET http://LOOPBACK/api/v1/ was answered 200',
+    'GET http://LOOPBACK/api/v1/ was answered 200',
+    'GET http://LOOPBACK/api/v1/ was answered 200',
+    'The service revokes the token:',
+    'event token_rejected',
+    'event token_issued',
+    'GET http://LOOPBACK/api/v1/ was answered 200',
+    'The API fails:',
+    'GET http://LOOPBACK/api/v1/: Request failed with status code 503',
+    'Tokens spent: 2 of 120',
+  ]);
+});
+
+test('axios-existing-app.ts uses the service that the environment names', async () => {
+  await using service = await startTestService();
+  const { audience, clientId, clientSecret } = service.credentials;
+  const lines = await outputOf('axios-existing-app.ts', {
+    SERVICE_AUTH_URL: service.authUrl,
+    SERVICE_BASE_URL: service.baseUrl,
+    SERVICE_AUTH_AUDIENCE: audience,
+    SERVICE_AUTH_CLIENT_ID: clientId,
+    SERVICE_AUTH_CLIENT_SECRET: clientSecret,
+  });
+  expect(lines[0]).toBe('Against the service that the environment names:');
+  expect(lines.at(-1)).toBe('Tokens spent: 1 of 120');
+  expect(service.counts).toMatchObject({ issued: 1, apiRequests: 3, apiUnauthorized: 0 });
+  expect(service.findSecrets(lines.join('\n'))).toEqual([]);
+});
+
+test('custom-http-stack.ts gets along with node:http alone', async () => {
+  const lines = await outputOf('custom-http-stack.ts');
+  expect(lines.map((line) => line.replace(/\d+ characters/, 'N characters'))).toEqual([
+    'POST /oauth/token was answered 200',
+    'GET /api/v1/ was answered 200 with N characters',
+    'GET /api/v1/ was answered 200 with N characters',
+    'POST /oauth/token was answered 200',
+    'GET /api/v1/ was answered 200 with N characters',
+    'Refused: https://elsewhere.example is not where the token may go',
+    'Tokens issued: 2',
+  ]);
+});

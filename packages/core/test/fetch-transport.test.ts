@@ -1,0 +1,250 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { fetchTransport } from '../src/index.ts';
+import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts';
+import { secretCanary } from './support/canaries.ts';
+import { createHeldClock, type HeldClock } from './support/held-clock.ts';
+import { deadAddress, startServer, startSocketServer } from './support/loopback.ts';
+
+const credentials = { audience: 'https://api.example.com/', clientId: 'client "1"', clientSecret: `${secretCanary} ü€😀` };
+const json = { 'content-type': 'application/json' };
+const body = JSON.stringify({ access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 86_400 });
+
+const request = (url: string, clock: HeldClock = createHeldClock()): Promise<TokenRequestResult> =>
+  requestToken(url, credentials, fetchTransport(), 30_000, clock);
+
+describe('a token request over a socket', () => {
+  test('is exactly what the interface of the service says', async () => {
+    let received = '';
+    const { url } = await startSocketServer((socket, text) => {
+      received = text;
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+    expect(await request(url)).toEqual({ kind: 'token', token: { value: 'abc.def.ghi', lifetimeMs: 86_400_000, warnings: [] } });
+    const [head = '', sent = ''] = received.split('\r\n\r\n');
+    const [requestLine, ...headers] = head.split('\r\n');
+    expect(requestLine).toBe('POST /oauth/token HTTP/1.1');
+    const values = new Map(headers.map((line) => line.split(': ', 2) as [string, string]).map(([name, value]) => [name.toLowerCase(), value]));
+    expect(values.get('content-type')).toBe('application/json');
+    expect(values.get('accept')).toBe('application/json');
+    expect(values.get('accept-encoding')).toBe('identity');
+    expect(values.get('content-length')).toBe(`${Buffer.byteLength(sent)}`);
+    for (const name of ['authorization', 'cookie', 'transfer-encoding', 'referer', 'origin']) expect(values.has(name)).toBe(false);
+    const { audience, clientId, clientSecret } = credentials;
+    expect(sent).toBe(
+      `{"audience":"${audience}","grant_type":"client_credentials","client_id":"client \\"1\\"","client_secret":"${clientSecret}"}`,
+    );
+    expect(JSON.parse(sent)).toEqual({ audience, grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
+  });
+
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect with %i, and costs nothing', async (status) => {
+    const elsewhere = await startServer((response) => response.end());
+    for (const location of [elsewhere.url, '/oauth/token', 'http://[::1]:1/']) {
+      const { url, bodies } = await startServer((response) => response.writeHead(status, { location }).end('moved'));
+      expect(await request(url)).toEqual({ kind: 'released', cause: 'misconfigured', status });
+      expect([bodies.length, elsewhere.bodies.length]).toEqual([1, 0]);
+    }
+  });
+
+  test('that is answered 421 may arrive twice, and is charged as two', async () => {
+    const { url, bodies } = await startServer((response) => response.writeHead(421).end());
+    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 2, status: 421 });
+    expect(bodies.length).toBeLessThanOrEqual(2);
+  });
+
+  test.each([400, 401, 403, 404, 408, 425, 429, 500, 502, 503, 504])('that is answered %i arrives once', async (status) => {
+    const { url, bodies } = await startServer((response) => response.writeHead(status).end('{}'));
+    const result = await request(url);
+    expect(result.kind).toBe(status >= 500 || status === 408 || status === 425 ? 'ambiguous' : 'released');
+    expect(bodies.length).toBe(1);
+  });
+});
+
+describe('an answer that does not come', () => {
+  test('from an address where nobody listens costs nothing', async () => {
+    expect(await request(await deadAddress())).toEqual({ kind: 'released', cause: 'unreachable' });
+  });
+
+  test('from a name that does not exist costs nothing', async () => {
+    expect(await request('http://does-not-exist.invalid/oauth/token')).toEqual({ kind: 'released', cause: 'unreachable' });
+  });
+
+  test('because the connection is cut may have been a token', async () => {
+    const { url, bodies } = await startSocketServer((socket) => socket.resetAndDestroy());
+    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(bodies.length).toBe(1);
+  });
+
+  test.each([
+    ['ends in the head', 'HTTP/1.1 200 OK\r\ncontent-type: appli'],
+    ['ends in the body', `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`],
+    ['ends in a chunk', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n20\r\n${body.slice(0, 10)}`],
+    ['is no HTTP', 'hello\r\n\r\n'],
+  ])('whole, because it %s, may have been a token', async (_, answer) => {
+    const { url, bodies } = await startSocketServer((socket) => socket.end(answer));
+    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(bodies.length).toBe(1);
+  });
+
+  test('whole, because the connection is cut in the body, may have been a token', async () => {
+    const { url } = await startSocketServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`, () => socket.resetAndDestroy());
+    });
+    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
+  });
+
+  test.each([
+    ['says nothing', ''],
+    ['drips its head', 'HTTP/1.1 200 OK\r\nx-slow: '],
+    ['drips its body', `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`],
+  ])('in time, because the endpoint %s, may have been a token: one deadline covers all of it', async (_, first) => {
+    const clock = createHeldClock();
+    let connected: (socket: Socket) => void = () => {};
+    const connection = new Promise<Socket>((resolve) => {
+      connected = resolve;
+    });
+    const { url } = await startSocketServer((socket) => {
+      if (first !== '') socket.write(first);
+      connected(socket);
+    });
+    const result = request(url, clock);
+    const socket = await connection;
+    for (let byte = 0; byte < 29; byte++) {
+      if (first !== '') socket.write('x');
+      await clock.advance(1_000);
+    }
+    expect(clock.timers.all).toBe(1);
+    const closed = once(socket, 'close');
+    await clock.advance(1_000);
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 1 });
+    await closed;
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('in time holds for transports that ignore their signal, too', async () => {
+    const clock = createHeldClock();
+    const result = requestToken('http://127.0.0.1/', credentials, () => new Promise(() => {}), 1_000, clock);
+    await clock.advance(1_000);
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 1 });
+  });
+});
+
+describe('an answer that is too much', () => {
+  const padded = (length: number) => body.replace('{', `{${' '.repeat(length - body.length)}`);
+
+  test('65,536 bytes are read, one more is not', async () => {
+    for (const [length, kind] of [
+      [65_536, 'token'],
+      [65_537, 'ambiguous'],
+    ] as const) {
+      const { url } = await startServer((response) => response.writeHead(200, json).end(padded(length)));
+      expect(await request(url)).toMatchObject(kind === 'token' ? { kind } : { kind, charge: 1, reason: 'too_large' });
+    }
+  });
+
+  test('a body that never ends is cut off, and the connection with it', async () => {
+    let closed = Promise.resolve<unknown>(undefined);
+    const { url } = await startServer((response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, json);
+      const pour = () => {
+        while (response.write('x'.repeat(16_384)));
+        response.once('drain', pour);
+      };
+      pour();
+    });
+    expect(await request(url)).toMatchObject({ kind: 'ambiguous', reason: 'too_large' });
+    await closed;
+  });
+
+  test('a compressed body counts as what it becomes, and is not unpacked further than that', async () => {
+    const bomb = gzipSync(Buffer.alloc(100 * 1_024 * 1_024, 'x'));
+    const { url } = await startServer((response) =>
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb),
+    );
+    const before = process.memoryUsage().rss;
+    expect(await request(url)).toMatchObject({ kind: 'ambiguous', reason: 'too_large' });
+    expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1_024 * 1_024);
+  });
+
+  test('a compressed body of ordinary size is read, though nobody asked for it', async () => {
+    const { url } = await startServer((response) => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(body)));
+    expect(await request(url)).toMatchObject({ kind: 'token' });
+  });
+
+  test('of a refusal does not turn it into something else', async () => {
+    const { url } = await startServer((response) => response.writeHead(401).end('x'.repeat(100_000)));
+    expect(await request(url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 401 });
+    const broken = await startServer((response) => response.writeHead(403).end(Buffer.from([0xff, 0xfe])));
+    expect(await request(broken.url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 403 });
+    const failing = await startServer((response) => response.writeHead(503).end('x'.repeat(100_000)));
+    expect(await request(failing.url)).toEqual({ kind: 'ambiguous', charge: 1, status: 503 });
+  });
+});
+
+describe('an answer in another encoding', () => {
+  const answeredWith = async (bytes: Uint8Array) => {
+    const { url } = await startServer((response) => response.writeHead(200, json).end(bytes));
+    return request(url);
+  };
+
+  test('UTF-8 with a byte order mark is read', async () => {
+    expect(await answeredWith(Buffer.from(`\uFEFF${body}`))).toMatchObject({ kind: 'token' });
+  });
+
+  test.each([
+    ['Latin-1', Buffer.from(body.replace('Bearer', 'Bearer\xe9'), 'latin1')],
+    ['UTF-16 with a byte order mark', Buffer.from(`\uFEFF${body}`, 'utf16le')],
+    ['a character cut in half', Buffer.from(`${body}€`).subarray(0, -1)],
+  ])('%s is not', async (_, bytes) => {
+    expect(await answeredWith(bytes)).toEqual({ kind: 'ambiguous', charge: 1, reason: 'not_utf8' });
+  });
+
+  test('UTF-8 split anywhere is put together', async () => {
+    const odd = Buffer.from(JSON.stringify({ ...JSON.parse(body), note: '€😀' }));
+    const { url } = await startServer((response) => {
+      response.writeHead(200, json);
+      for (const byte of odd) response.write(Buffer.of(byte));
+      response.end();
+    });
+    expect(await request(url)).toMatchObject({ kind: 'token' });
+  });
+});
+
+describe('fetchTransport', () => {
+  const exchange = { url: 'https://auth.example.com/oauth/token', method: 'POST', headers: {}, body: 'x' } as const;
+
+  test('takes any fetch, and asks it neither to follow nor to cache', async () => {
+    const calls: unknown[][] = [];
+    const { signal } = new AbortController();
+    const send = fetchTransport({
+      fetch: async (...parameters) => {
+        calls.push(parameters);
+        return new Response('hello', { status: 201, headers: { 'x-a': 'b' } });
+      },
+    });
+    const response = await send({ ...exchange, signal });
+    expect(response).toMatchObject({ status: 201, body: 'hello' });
+    expect((response.headers as Headers).get('x-a')).toBe('b');
+    expect(calls).toEqual([[exchange.url, { method: 'POST', headers: {}, body: 'x', signal, redirect: 'manual' }]]);
+  });
+
+  test('looks the global fetch up at each request, so that it can be replaced', async () => {
+    const send = fetchTransport();
+    const original = globalThis.fetch;
+    globalThis.fetch = async () => new Response(null, { status: 204 });
+    try {
+      expect(await send({ ...exchange, signal: new AbortController().signal })).toMatchObject({ status: 204, body: '' });
+    } finally {
+      globalThis.fetch = original;
+    }
+  });
+
+  test('takes what a browser shows of a redirect for a redirect', async () => {
+    const opaque: Response = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
+    const send = fetchTransport({ fetch: async () => opaque });
+    expect(await send({ ...exchange, signal: new AbortController().signal })).toMatchObject({ status: 302 });
+  });
+});

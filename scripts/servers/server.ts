@@ -1,0 +1,103 @@
+// Real servers for tests: on a free port of 127.0.0.1, with data of their own in a temporary folder, ended by their process id.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A server that a test may do anything to. */
+export interface TestServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** SIGKILL, as in a crash. */
+  kill(): Promise<void>;
+  /** Starts what was killed, on the same port and with the same data. */
+  restart(): Promise<void>;
+  /** Ends it and deletes its data. */
+  stop(): Promise<void>;
+}
+
+/** How to run the process of a server. */
+export interface ServerProcess {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Record<string, string>;
+  /** For servers that refuse to run as root. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** What it prints when it accepts connections. */
+  readonly ready: RegExp;
+}
+
+const startWithinMs = 30_000;
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : freePort();
+}
+
+/** Starts a server and keeps its process in hand. */
+export async function startServer(
+  process_: ServerProcess,
+  { url, port, deleteData }: { url: string; port: number; deleteData: () => void },
+): Promise<TestServer> {
+  let child: ChildProcess;
+
+  async function restart(): Promise<void> {
+    // The children of a killed PostgreSQL take a moment to notice, and it does not start before.
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        child = await spawnReady(process_);
+        return;
+      } catch (error) {
+        if (attempt === 10) throw error;
+        await delay(100);
+      }
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  async function stop(): Promise<void> {
+    process.off('exit', killAtExit);
+    await end('SIGKILL');
+    deleteData();
+  }
+
+  // A test run that breaks off must not leave servers behind.
+  const killAtExit = () => child.kill('SIGKILL');
+  process.on('exit', killAtExit);
+  await restart();
+  return { url, port, kill: () => end('SIGKILL'), restart, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function spawnReady({ command, args, env, user, ready }: ServerProcess): Promise<ChildProcess> {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], ...user });
+  let output = '';
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const read = (chunk: Buffer) => {
+        output = (output + chunk).slice(-4_000);
+        if (ready.test(output)) resolve();
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      child.once('error', reject);
+      child.once('exit', (code, signal) => reject(new Error(`it ended with ${code ?? signal}`)));
+      timer = setTimeout(() => reject(new Error(`it was not ready within ${startWithinMs} ms`)), startWithinMs);
+    });
+    return child;
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new Error(`${command} could not be started: ${(error as Error).message}\n${output}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
