@@ -33,7 +33,8 @@ export function createServiceAuthFromEnv(
   };
   const fromVariable = tokens === undefined ? {} : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN };
   // Setting a window in code must not bring back the default number of tokens.
-  const issuanceLimit = { ...fromVariable, ...overrides.issuanceLimit };
+  const { issuanceLimit: given = {} } = overrides;
+  const issuanceLimit = typeof given === 'object' && given !== null ? { ...fromVariable, ...given } : given;
   try {
     return createServiceAuth({ ...fromEnv, ...overrides, issuanceLimit } as ServiceAuthOptions);
   } catch (error) {
@@ -48,8 +49,9 @@ function named(
   read: (name: string) => string | undefined,
 ): ConfigProblem {
   const { option, message } = problem;
-  const overridden = Object.hasOwn(overrides, option) || Object.hasOwn(overrides.issuanceLimit ?? {}, 'tokens');
-  if (!Object.hasOwn(variables, option) || overridden) return problem;
+  const [top = '', nested] = option.split('.', 2);
+  const given = nested === undefined ? overrides : (overrides[top as 'issuanceLimit'] ?? {});
+  if (!Object.hasOwn(variables, option) || Object.hasOwn(given, nested ?? top)) return problem;
   const variable = variables[option as keyof typeof variables];
   return { option: variable, message: read(variable) === undefined ? 'is not set' : message };
 }

@@ -42,7 +42,7 @@ export interface Want {
 }
 
 /** What it got. `keep`: the held token; ask for another one after `retryAt` (monotonic). `drop`: the held token was reset. */
-export type Got =
+type Got =
   | { readonly kind: 'token'; readonly grant: Grant }
   | { readonly kind: 'keep'; readonly retryAt: number }
   | { readonly kind: 'drop' };

@@ -113,8 +113,8 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 
   /** Sets off what is due, for nobody to wait for. */
   function takeCareOf(token: HeldToken, { monotonic }: Instant): void {
-    if (monotonic >= Math.max(token.renewAt, renewalRetryAt)) startIssue('refresh');
-    if (monotonic >= lookAt) startLook();
+    if (monotonic >= Math.max(token.renewAt, renewalRetryAt)) void startIssue('refresh');
+    if (monotonic >= lookAt) void startLook();
   }
 
   function trust(held: HeldToken, now: Instant): Trusted {

@@ -30,7 +30,7 @@ export interface SharedLedger {
 }
 
 /** The ledger's time at this moment, or a little later: what passed here since it was read is added. */
-export function ledgerNow(view: View, clock: Clock): number {
+function ledgerNow(view: View, clock: Clock): number {
   return view.now + Math.ceil(clock.monotonic() - view.readAt.monotonic);
 }
 
@@ -133,12 +133,15 @@ export function createSharedLedger(settings: Settings): SharedLedger {
   return { load, swap };
 }
 
-function checked(snapshot: StoreSnapshot): StoreSnapshot {
+function checked(answer: StoreSnapshot): StoreSnapshot {
+  // A copy without prototype: whatever was put on Object.prototype is no answer.
+  const snapshot: StoreSnapshot = Object.assign(Object.create(null), answer);
   const { record, version, now } = snapshot;
   const present = typeof record === 'string' && typeof version === 'string';
   const absent = record === undefined && version === undefined;
   if (!(present || absent) || !Number.isFinite(now)) throw new TypeError('not a snapshot');
-  return { ...snapshot, now: Math.floor(now) };
+  snapshot.now = Math.floor(now);
+  return snapshot;
 }
 
 function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResult {

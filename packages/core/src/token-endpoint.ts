@@ -3,7 +3,7 @@ import { isServiceAuthError } from './errors.ts';
 import { longestBody } from './fetch-transport.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { timedOut, within } from './pause.ts';
-import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
+import { type IssuedToken, own, readOAuthError, readTokenResponse } from './token-response.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
 /** What the token request says (the service's interface, token request body). */
@@ -76,8 +76,9 @@ function interpret(response: TransportResponse, clock: Clock): TokenRequestResul
   // fetch sends a request again when it is answered 421, so two may have arrived.
   if (status === 421) return { kind: 'ambiguous', charge: 2, status };
   // Timeouts, "too early" and everything a gateway may say after the request went through.
-  if (status === 408 || status === 425 || status >= 500 || status < 300)
+  if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
     return { kind: 'ambiguous', charge: 1, status };
+  }
   return { kind: 'released', cause: 'misconfigured', status };
 }
 
@@ -85,8 +86,8 @@ function failureOf(error: unknown): TokenRequestResult {
   if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
     return { kind: 'ambiguous', charge: 1, reason: error.reason };
   }
-  const unsent = [error, (error as { cause?: unknown } | undefined)?.cause].some((candidate) => {
-    const code = (candidate as { code?: unknown } | null | undefined)?.code;
+  const unsent = [error, own(error, 'cause')].some((candidate) => {
+    const code = own(candidate, 'code');
     return typeof code === 'string' && unsentCodes.test(code);
   });
   return unsent ? { kind: 'released', cause: 'unreachable' } : { kind: 'ambiguous', charge: 1 };
@@ -106,6 +107,6 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
 
 function headerOf({ headers }: TransportResponse, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
-  const value = (headers as Record<string, string | string[] | undefined>)[name];
+  const value = own(headers, name) as string | string[] | undefined;
   return Array.isArray(value) ? value[0] : value;
 }

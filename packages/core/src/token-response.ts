@@ -76,7 +76,8 @@ function parseObject(json: string): object | undefined {
   }
 }
 
-/** Never a property of a polluted prototype. */
-function own(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+/** A property of an object's own, never one of a polluted prototype; undefined for what is no object. */
+export function own(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
 }

@@ -8,7 +8,11 @@ import { secretCanary } from './support/canaries.ts';
 import { createHeldClock, type HeldClock } from './support/held-clock.ts';
 import { deadAddress, startServer, startSocketServer } from './support/loopback.ts';
 
-const credentials = { audience: 'https://api.example.com/', clientId: 'client "1"', clientSecret: `${secretCanary} ü€😀` };
+const credentials = {
+  audience: 'https://api.example.com/',
+  clientId: 'client "1"',
+  clientSecret: `${secretCanary} ü€😀`,
+};
 const json = { 'content-type': 'application/json' };
 const body = JSON.stringify({ access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 86_400 });
 
@@ -22,21 +26,34 @@ describe('a token request over a socket', () => {
       received = text;
       socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
     });
-    expect(await request(url)).toEqual({ kind: 'token', token: { value: 'abc.def.ghi', lifetimeMs: 86_400_000, warnings: [] } });
+    expect(await request(url)).toEqual({
+      kind: 'token',
+      token: { value: 'abc.def.ghi', lifetimeMs: 86_400_000, warnings: [] },
+    });
     const [head = '', sent = ''] = received.split('\r\n\r\n');
     const [requestLine, ...headers] = head.split('\r\n');
     expect(requestLine).toBe('POST /oauth/token HTTP/1.1');
-    const values = new Map(headers.map((line) => line.split(': ', 2) as [string, string]).map(([name, value]) => [name.toLowerCase(), value]));
+    const values = new Map(
+      headers
+        .map((line) => line.split(': ', 2) as [string, string])
+        .map(([name, value]) => [name.toLowerCase(), value]),
+    );
     expect(values.get('content-type')).toBe('application/json');
     expect(values.get('accept')).toBe('application/json');
     expect(values.get('accept-encoding')).toBe('identity');
     expect(values.get('content-length')).toBe(`${Buffer.byteLength(sent)}`);
-    for (const name of ['authorization', 'cookie', 'transfer-encoding', 'referer', 'origin']) expect(values.has(name)).toBe(false);
+    for (const name of ['authorization', 'cookie', 'transfer-encoding', 'referer', 'origin'])
+      expect(values.has(name)).toBe(false);
     const { audience, clientId, clientSecret } = credentials;
     expect(sent).toBe(
       `{"audience":"${audience}","grant_type":"client_credentials","client_id":"client \\"1\\"","client_secret":"${clientSecret}"}`,
     );
-    expect(JSON.parse(sent)).toEqual({ audience, grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
+    expect(JSON.parse(sent)).toEqual({
+      audience,
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+    });
   });
 
   test.each([301, 302, 303, 307, 308])('does not follow a redirect with %i, and costs nothing', async (status) => {
@@ -54,12 +71,15 @@ describe('a token request over a socket', () => {
     expect(bodies.length).toBeLessThanOrEqual(2);
   });
 
-  test.each([400, 401, 403, 404, 408, 425, 429, 500, 502, 503, 504])('that is answered %i arrives once', async (status) => {
-    const { url, bodies } = await startServer((response) => response.writeHead(status).end('{}'));
-    const result = await request(url);
-    expect(result.kind).toBe(status >= 500 || status === 408 || status === 425 ? 'ambiguous' : 'released');
-    expect(bodies.length).toBe(1);
-  });
+  test.each([400, 401, 403, 404, 408, 425, 429, 500, 502, 503, 504])(
+    'that is answered %i arrives once',
+    async (status) => {
+      const { url, bodies } = await startServer((response) => response.writeHead(status).end('{}'));
+      const result = await request(url);
+      expect(result.kind).toBe(status >= 500 || status === 408 || status === 425 ? 'ambiguous' : 'released');
+      expect(bodies.length).toBe(1);
+    },
+  );
 });
 
 describe('an answer that does not come', () => {
@@ -68,7 +88,10 @@ describe('an answer that does not come', () => {
   });
 
   test('from a name that does not exist costs nothing', async () => {
-    expect(await request('http://does-not-exist.invalid/oauth/token')).toEqual({ kind: 'released', cause: 'unreachable' });
+    expect(await request('http://does-not-exist.invalid/oauth/token')).toEqual({
+      kind: 'released',
+      cause: 'unreachable',
+    });
   });
 
   test('because the connection is cut may have been a token', async () => {
@@ -90,7 +113,9 @@ describe('an answer that does not come', () => {
 
   test('whole, because the connection is cut in the body, may have been a token', async () => {
     const { url } = await startSocketServer((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`, () => socket.resetAndDestroy());
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`, () =>
+        socket.resetAndDestroy(),
+      );
     });
     expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
   });
@@ -170,7 +195,9 @@ describe('an answer that is too much', () => {
   });
 
   test('a compressed body of ordinary size is read, though nobody asked for it', async () => {
-    const { url } = await startServer((response) => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(body)));
+    const { url } = await startServer((response) =>
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(body)),
+    );
     expect(await request(url)).toMatchObject({ kind: 'token' });
   });
 
@@ -236,7 +263,10 @@ describe('fetchTransport', () => {
     const original = globalThis.fetch;
     globalThis.fetch = async () => new Response(null, { status: 204 });
     try {
-      expect(await send({ ...exchange, signal: new AbortController().signal })).toMatchObject({ status: 204, body: '' });
+      expect(await send({ ...exchange, signal: new AbortController().signal })).toMatchObject({
+        status: 204,
+        body: '',
+      });
     } finally {
       globalThis.fetch = original;
     }

@@ -75,20 +75,23 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'machine', byMs: 10 * hour }]);
   });
 
-  test.each(['process', 'durable'] as const)('renews a token that expired meanwhile, once (%s store)', async (durability) => {
-    const { client, clock, endpoint, token, use, store } = createBed(durability);
-    const auth = client();
-    const first = await token(auth);
-    await clock.advance(15 * hour);
-    expect(auth.peekToken() ?? (await token(auth))).toBe(first);
-    clock.suspend(10 * hour);
-    // A store elsewhere did not sleep.
-    if (durability === 'durable') store.aheadMs += 10 * hour;
-    expect(auth.peekToken()).toBeUndefined();
-    const [next, ...others] = await use(auth, hour);
-    expect(next?.id).not.toBe(first.id);
-    expect([others.length, endpoint.requests.length]).toEqual([0, 2]);
-  });
+  test.each(['process', 'durable'] as const)(
+    'renews a token that expired meanwhile, once (%s store)',
+    async (durability) => {
+      const { client, clock, endpoint, token, use, store } = createBed(durability);
+      const auth = client();
+      const first = await token(auth);
+      await clock.advance(15 * hour);
+      expect(auth.peekToken() ?? (await token(auth))).toBe(first);
+      clock.suspend(10 * hour);
+      // A store elsewhere did not sleep.
+      if (durability === 'durable') store.aheadMs += 10 * hour;
+      expect(auth.peekToken()).toBeUndefined();
+      const [next, ...others] = await use(auth, hour);
+      expect(next?.id).not.toBe(first.id);
+      expect([others.length, endpoint.requests.length]).toEqual([0, 2]);
+    },
+  );
 
   test('does not hand out a token that expired during the sleep, though it slept within the moment of trust', async () => {
     const { client, clock, token } = createBed('process');
@@ -98,6 +101,37 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(auth.peekToken()).toBe(first);
     clock.suspend(day);
     expect(auth.peekToken()).toBeUndefined();
+  });
+
+  test('goes by what the store says of the token, after it has looked', async () => {
+    const { client, clock, store, endpoint, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    clock.suspend(12 * hour);
+    store.aheadMs += 12 * hour;
+    expect(await use(auth, minute)).toEqual([first]);
+    await clock.advance(7 * hour);
+    expect(await use(auth, minute)).toEqual([first]);
+    expect(endpoint.requests.length).toBe(1);
+    await clock.advance(3 * hour);
+    expect((await use(auth, minute)).at(-1)).not.toBe(first);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('during a look asks the store again, for nobody knows how old the answer is', async () => {
+    const { client, clock, store, token } = createBed();
+    await token(client());
+    const auth = client();
+    const before = store.calls.load;
+    store.next('load', async (call) => {
+      const answer = await call();
+      clock.suspend(12 * hour);
+      store.aheadMs += 12 * hour;
+      return answer;
+    });
+    const adopted = await token(auth);
+    expect(adopted.expiresAt).toBe(clock.now() + 12 * hour);
+    expect(store.calls.load - before).toBe(2);
   });
 
   test('does not send a request that it was allowed before it slept', async () => {

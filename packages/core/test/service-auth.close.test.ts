@@ -32,13 +32,15 @@ describe('close', () => {
     endpoint.next(answer);
     const auth = client();
     const waiting = Promise.all(
-      [auth.getToken(), auth.getToken({ signal: new AbortController().signal })].map((each) => failure('ERR_CLOSED', each)),
+      [auth.getToken(), auth.getToken({ signal: new AbortController().signal })].map((each) =>
+        failure('ERR_CLOSED', each),
+      ),
     );
     await settled();
     const closing = auth.close();
     await waiting;
     let closed = false;
-    closing.then(() => {
+    void closing.then(() => {
       closed = true;
     });
     await settled();
@@ -73,7 +75,9 @@ describe('close', () => {
   test('ends the wait for another process', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(silent);
-    client({ clock: createHeldClock() }).getToken().catch(() => {});
+    client({ clock: createHeldClock() })
+      .getToken()
+      .catch(() => {});
     await settled();
     const auth = client();
     const waiting = failure('ERR_CLOSED', auth.getToken());

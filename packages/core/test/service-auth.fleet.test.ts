@@ -11,9 +11,16 @@ describe('two clients over one store', () => {
     const first = await token(client());
     await clock.advance(hour);
     const second_ = await token(client());
-    expect(second_).toMatchObject({ value: first.value, id: first.id, issuedAt: first.issuedAt, expiresAt: first.expiresAt });
+    expect(second_).toMatchObject({
+      value: first.value,
+      id: first.id,
+      issuedAt: first.issuedAt,
+      expiresAt: first.expiresAt,
+    });
     expect(endpoint.requests.length).toBe(1);
-    expect(eventsOf('token_adopted')).toMatchObject([{ tokenId: first.id, expiresAt: first.expiresAt, instance: 'process 2' }]);
+    expect(eventsOf('token_adopted')).toMatchObject([
+      { tokenId: first.id, expiresAt: first.expiresAt, instance: 'process 2' },
+    ]);
   });
 
   test('the second waits for the request of the first', async () => {
@@ -52,7 +59,11 @@ describe('two clients over one store', () => {
     const token = await clock.until(waiting);
     expect(clock.monotonic() - startedAt).toBeLessThanOrEqual(63 * second);
     expect(endpoint.requests.length).toBe(2);
-    expect(await client().getUsage()).toMatchObject({ used: 2, pending: 1, issuances: [{ id: token.id }, { pending: true }] });
+    expect(await client().getUsage()).toMatchObject({
+      used: 2,
+      pending: 1,
+      issuances: [{ id: token.id }, { pending: true }],
+    });
   });
 
   test('those who wait fail with the failure of the one they wait for', async () => {
@@ -72,7 +83,9 @@ describe('two clients over one store', () => {
   test('those who wait for a silent holder can be aborted one by one', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(silent);
-    client().getToken().catch(() => {});
+    client()
+      .getToken()
+      .catch(() => {});
     await settled();
     const controller = new AbortController();
     const waiting = client().getToken({ signal: controller.signal });
@@ -170,10 +183,15 @@ describe('what a fleet holds off together', () => {
   test('a lease that is taken again and again: those who wait give up', async () => {
     const { client, clock, endpoint, store } = createBed();
     endpoint.next(silent);
-    client({ clock: createHeldClock() }).getToken().catch(() => {});
+    client({ clock: createHeldClock() })
+      .getToken()
+      .catch(() => {});
     await settled();
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
-    const slots = record.slots.map((slot) => ({ ...slot, lease: slot.lease && { ...slot.lease, until: clock.now() + hour } }));
+    const slots = record.slots.map((slot) => ({
+      ...slot,
+      lease: slot.lease && { ...slot.lease, until: clock.now() + hour },
+    }));
     await store.replace(encodeRecord({ ...record, slots }));
     const waiting = failure('ERR_TOKEN_ENDPOINT', client().getToken());
     await clock.advance(3 * minute - second);

@@ -6,7 +6,8 @@ import { answering, silent } from './support/scripted-endpoint.ts';
 
 /** Spends tokens of a budget: each audience has one of its own. */
 async function spend({ client, token }: Bed, count: number, options: Partial<ServiceAuthOptions> = {}): Promise<void> {
-  for (let spent = 0; spent < count; spent++) await token(client({ ...options, audience: `audience ${spent} of ${count}` }));
+  for (let spent = 0; spent < count; spent++)
+    await token(client({ ...options, audience: `audience ${spent} of ${count}` }));
 }
 
 describe('the limit', () => {
@@ -23,7 +24,9 @@ describe('the limit', () => {
     expect(error.retryAt).toBeGreaterThan(bed.clock.now() + 24 * hour);
     expect(error.message).toContain(`${issued} of ${usable}`);
     expect(bed.endpoint.requests.length).toBe(issued);
-    expect(bed.eventsOf('issuance_refused')).toMatchObject([{ reason: 'cold', limit: 150, used: issued, retryAt: error.retryAt }]);
+    expect(bed.eventsOf('issuance_refused')).toMatchObject([
+      { reason: 'cold', limit: 150, used: issued, retryAt: error.retryAt },
+    ]);
     const usage = await auth.getUsage();
     expect(usage).toMatchObject({ usable, used: issued, remaining: usable - issued, refusedUntil: error.retryAt });
     await bed.clock.advance(error.retryAt - bed.clock.now() - 1);
@@ -116,9 +119,21 @@ describe('getUsage', () => {
     endpoint.next(answering(502));
     await failure('ERR_TOKEN_ENDPOINT', web.getToken());
     const usage = await worker.getUsage();
-    expect(usage).toMatchObject({ used: 2, pending: 1, remaining: 118, nextFreeAt: startedAt + 25 * hour + 10 * minute });
+    expect(usage).toMatchObject({
+      used: 2,
+      pending: 1,
+      remaining: 118,
+      nextFreeAt: startedAt + 25 * hour + 10 * minute,
+    });
     expect(usage.issuances).toEqual([
-      { id: expect.any(String), at: startedAt + hour, reason: 'cold', instance: 'web', audience: 'invoices', pending: true },
+      {
+        id: expect.any(String),
+        at: startedAt + hour,
+        reason: 'cold',
+        instance: 'web',
+        audience: 'invoices',
+        pending: true,
+      },
       { id: first.id, at: startedAt, reason: 'cold', instance: 'worker', audience: 'orders', pending: false },
     ]);
   });
@@ -160,7 +175,9 @@ describe('many audiences over a day', () => {
       issuedAt.push(bed.clock.monotonic());
       return bed.endpoint.issueWith({ expires_in: 3_600 })(request);
     });
-    const clients: ServiceAuth[] = Array.from({ length: 6 }, (_, index) => bed.client({ ...options, audience: `${index}` }));
+    const clients: ServiceAuth[] = Array.from({ length: 6 }, (_, index) =>
+      bed.client({ ...options, audience: `${index}` }),
+    );
     for (let elapsed = 0; elapsed < 3 * day; elapsed += 20 * minute) {
       for (const auth of clients) await bed.clock.until(auth.getToken()).catch(() => {});
       await bed.clock.advance(20 * minute + second);

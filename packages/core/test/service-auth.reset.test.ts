@@ -103,9 +103,14 @@ describe('reset', () => {
     const first = await token(client());
     const auth = client();
     let open = () => {};
-    store.next('load', answersAfter(new Promise<void>((resolve) => {
-      open = resolve;
-    })));
+    store.next(
+      'load',
+      answersAfter(
+        new Promise<void>((resolve) => {
+          open = resolve;
+        }),
+      ),
+    );
     const promise = auth.getToken();
     await settled();
     const reset = auth.reset();
@@ -113,6 +118,27 @@ describe('reset', () => {
     open();
     await reset;
     expect((await clock.until(promise)).value).not.toBe(first.value);
+  });
+
+  test('that the store hears of late: a token that was found meanwhile is dropped in the end', async () => {
+    const { client, clock, store, token } = createBed();
+    const first = await token(client());
+    const auth = client();
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    store.next('swap', async (call) => {
+      await gate;
+      return call();
+    });
+    const reset = auth.reset();
+    await settled();
+    expect((await clock.until(auth.getToken())).value).toBe(first.value);
+    open();
+    await reset;
+    expect(auth.peekToken()).toBeUndefined();
+    expect((await token(auth)).value).not.toBe(first.value);
   });
 
   test('twice at once, and again, costs a token for each one that was used', async () => {
@@ -189,7 +215,8 @@ describe('reset', () => {
   test('has slots of its own, when all else is spent', async () => {
     const { client, token, clock } = createBed('process');
     const auth = client({ issuanceLimit: { tokens: 12, reserve: 0 } });
-    for (let issued = 0; issued < 11; issued++) await token(client({ audience: `audience ${issued}`, issuanceLimit: { tokens: 12, reserve: 0 } }));
+    for (let issued = 0; issued < 11; issued++)
+      await token(client({ audience: `audience ${issued}`, issuanceLimit: { tokens: 12, reserve: 0 } }));
     await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
     await auth.reset();
     await token(auth);

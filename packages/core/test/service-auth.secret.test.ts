@@ -104,9 +104,10 @@ describe('credentials that were rejected', () => {
     const storeKey = 'k'.repeat(32);
     await failure('ERR_CREDENTIALS_REJECTED', client({ storeKey, clientSecret: 'wrong' }).getToken());
     await token(client({ storeKey }));
-    await failure('ERR_CREDENTIALS_REJECTED', client({ storeKey, clientSecret: 'wrong', audience: 'orders' }).getToken()).catch(
-      () => undefined,
-    );
+    await failure(
+      'ERR_CREDENTIALS_REJECTED',
+      client({ storeKey, clientSecret: 'wrong', audience: 'orders' }).getToken(),
+    ).catch(() => undefined);
     expect(endpoint.requests.length).toBe(2);
   });
 });
@@ -175,7 +176,10 @@ describe('a token at rest', () => {
       const { decodeRecord, encodeRecord } = await import('../src/ledger/codec.ts');
       const record = decodeRecord((await store.text()) ?? '');
       if (typeof record === 'string') expect.fail(record);
-      const slots = record.slots.map((slot) => ({ ...slot, token: slot.token && { ...slot.token, sealed: `AAAA${slot.token.sealed}` } }));
+      const slots = record.slots.map((slot) => ({
+        ...slot,
+        token: slot.token && { ...slot.token, sealed: `AAAA${slot.token.sealed}` },
+      }));
       await store.replace(encodeRecord({ ...record, slots }));
     };
     const auth = client();

@@ -309,6 +309,12 @@ describe('a store that breaks the contract', () => {
     expect((await auth.getUsage()).issuances).toMatchObject([{ id: first.id }]);
   });
 
+  test('a rejection without a reason is a failure like others', async () => {
+    const { client, store } = createBed();
+    const error = await failure('ERR_STORE', client({ store: { ...store, load: () => Promise.reject() } }).getToken());
+    expect(error.message).toContain('unknown error');
+  });
+
   test('methods that throw at once are failures like others', async () => {
     const { client, store } = createBed();
     const load = () => {

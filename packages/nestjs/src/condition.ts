@@ -1,7 +1,7 @@
 import type { Clock, ServiceAuthErrorCode, ServiceAuthEvent } from '@service-auth/core';
 
 /** What went wrong last, and has not gone right since. */
-export interface Failure {
+interface Failure {
   readonly code: ServiceAuthErrorCode;
   /** Before that nothing is asked for, in epoch milliseconds of the client's clock. */
   readonly retryAt: number;

@@ -15,7 +15,10 @@ export interface ServiceAuthStaticOptions {
   name?: string | undefined;
   /** Whether all modules see the client without importing this one. Default true. */
   isGlobal?: boolean | undefined;
-  /** Get a token while the application starts; if that fails it starts all the same, with a warning in the log. Default false: no network at start. */
+  /**
+   * Whether the start of the application waits for a token, `timeoutMs` at most; without one it starts all the same, with a warning in the log.
+   * Default false: no network at start.
+   */
   warmUp?: boolean | undefined;
 }
 

@@ -29,22 +29,6 @@ test('a warm-up that fails is a warning, and the application starts', async () =
   expect(service.findSecrets(logger.lines.join('\n'))).toEqual([]);
 });
 
-test('an application that is closed while it warms up does not wait for the token', async () => {
-  const service = await testService();
-  const { arrived } = service.tokenEndpoint.hold();
-  const imports = [ServiceAuthModule.forRoot({ ...service.options, warmUp: true })];
-  const module = await Test.createTestingModule({ imports }).compile();
-  const started = module.init();
-  await arrived;
-  const logger = recordingLogger();
-  module.useLogger(logger);
-  const closed = module.close();
-  await started;
-  expect(logger.lines).toEqual([]);
-  service.tokenEndpoint.clear();
-  await closed;
-});
-
 test('where a test overrides the client no other one is made, whatever the options say', async () => {
   const service = await testService();
   const useValue = { peekToken: () => undefined };

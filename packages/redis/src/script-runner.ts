@@ -18,10 +18,10 @@ export type Script = (key: string, parts: string[], signal: AbortSignal | undefi
 
 /** Has a script run by its hash, and sends it whole where the server does not know it. */
 export function defineScript(client: RedisClient, text: string): Script {
-  let hash: string | undefined;
+  const hash = sha1(text);
 
   async function send(how: 'hash' | 'text', key: string, parts: string[]): Promise<unknown[]> {
-    const script = how === 'hash' ? (hash ??= await sha1(text)) : text;
+    const script = how === 'hash' ? await hash : text;
     try {
       const options = { keys: [key], arguments: parts };
       const reply =

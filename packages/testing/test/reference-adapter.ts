@@ -2,7 +2,7 @@ import { type AccessToken, createServiceAuth, type TokenSource } from '@service-
 import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '../src/index.ts';
 
 /** An answer, and whether the request that it answers carried the token. */
-export interface Sent {
+interface Sent {
   readonly response: Response;
   readonly withToken: boolean;
 }

@@ -8,7 +8,7 @@ export interface Row {
 }
 
 /** What all handles of a reference store talk to. */
-export interface Server {
+interface Server {
   readonly rows: Map<string, Row>;
   now(): number;
 }

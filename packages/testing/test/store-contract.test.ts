@@ -25,9 +25,7 @@ describe.each(Object.entries(mistakes))('a store that %s', (_, { make, caughtBy,
     for (const [index, name] of names.entries()) {
       // A server of its own for each case: otherwise one case leaves behind what the next one fails on.
       const { run } = storeContract(openReferenceStore(make))[index] as ContractCase;
-      const startedAt = performance.now();
       await run().catch(() => failed.push(name));
-      if (performance.now() - startedAt > 200) console.log(_, name, performance.now() - startedAt);
     }
     for (const name of failed) caught.add(name);
   });

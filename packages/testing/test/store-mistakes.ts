@@ -358,6 +358,7 @@ const deadlines: Record<string, Mistake> = {
   'never answers when it is aborted': {
     make: () => ({
       async begin(options) {
+        options.signal?.throwIfAborted();
         await rightHandle.begin({});
         if (options.signal?.aborted) await new Promise(() => {});
       },

@@ -52,7 +52,7 @@ describe('createTestClock', () => {
   test('what was started before advancing gets its turn before time passes', async () => {
     const clock = createTestClock({ now: 0 });
     let firedAt = -1;
-    Promise.resolve().then(() => clock.setTimer(() => (firedAt = clock.now()), 5));
+    void Promise.resolve().then(() => clock.setTimer(() => (firedAt = clock.now()), 5));
     await clock.advance(10);
     expect(firedAt).toBe(5);
   });

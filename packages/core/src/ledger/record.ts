@@ -105,6 +105,8 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     entries: [],
     condensed: [],
     slots: [],
+    failures: undefined,
+    rateLimit: undefined,
     rejections: { count: 0, retryAt: 0 },
   };
 }
@@ -119,8 +121,11 @@ export function slotOf(record: LedgerRecord, audience: string, keyId: string): S
       revoked: Math.max(0, ...slots.map((slot) => slot.revoked)),
       keptUntil: Math.max(0, ...slots.map((slot) => slot.keptUntil)),
       settled: Math.max(0, ...slots.map((slot) => slot.settled)),
+      token: undefined,
+      lease: undefined,
       renewAfter: 0,
       unreadableUntil: 0,
+      refused: undefined,
     }
   );
 }

@@ -15,7 +15,7 @@ function renderings(value: unknown): string[] {
     inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true, customInspect: false, maxArrayLength: null }),
     JSON.stringify(value) ?? '',
     JSON.stringify(value, Object.getOwnPropertyNames(value ?? {})) ?? '',
-    `${value instanceof Object && !('toString' in value) ? '' : value}`,
+    typeof value === 'object' && value !== null && !('toString' in value) ? '' : String(value),
   ];
   if (value instanceof Error) texts.push(value.message, value.stack ?? '', ...renderings(value.cause));
   return texts;

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { createServiceAuthFromEnv, type ServiceAuthOptions } from '../src/index.ts';
+import { createBed, failure } from './support/bed.ts';
+import { secretCanary } from './support/canaries.ts';
+
+const env = {
+  SERVICE_AUTH_URL: 'https://auth.example.com',
+  SERVICE_BASE_URL: 'https://api.example.com/v1',
+  SERVICE_AUTH_AUDIENCE: 'orders',
+  SERVICE_AUTH_CLIENT_ID: 'client-1',
+  SERVICE_AUTH_CLIENT_SECRET: secretCanary,
+  SERVICE_AUTH_TOKEN_LIMIT: '60',
+  PATH: '/bin',
+};
+
+const problemsOf = async (
+  variables: Record<string, string | undefined>,
+  overrides: Partial<ServiceAuthOptions> = {},
+) => {
+  const { problems } = await failure('ERR_CONFIG', () => createServiceAuthFromEnv(variables, overrides));
+  return Object.fromEntries(problems.map(({ option, message }) => [option, message]));
+};
+
+describe('createServiceAuthFromEnv', () => {
+  test('takes everything from the variables that it is given', async () => {
+    const { clock, store, endpoint, token } = createBed('process');
+    const auth = createServiceAuthFromEnv(env, { clock, store, transport: endpoint.transport });
+    await token(auth);
+    expect(endpoint.requests).toMatchObject([{ url: 'https://auth.example.com/oauth/token' }]);
+    expect(JSON.parse(endpoint.requests[0]?.body ?? '')).toEqual({
+      audience: 'orders',
+      grant_type: 'client_credentials',
+      client_id: 'client-1',
+      client_secret: secretCanary,
+    });
+    expect([auth.covers('https://api.example.com/v1/x'), auth.covers('https://api.example.com/')]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await auth.getUsage()).toMatchObject({ limit: 60, usable: 48 });
+  });
+
+  test('needs neither a base URL nor a limit', async () => {
+    const { SERVICE_BASE_URL, SERVICE_AUTH_TOKEN_LIMIT, ...rest } = env;
+    expect([SERVICE_BASE_URL, SERVICE_AUTH_TOKEN_LIMIT]).toEqual(['https://api.example.com/v1', '60']);
+    const auth = createServiceAuthFromEnv({ ...rest, SERVICE_BASE_URL: '' });
+    expect(auth.covers('https://api.example.com/')).toBe(false);
+    expect(await auth.getUsage()).toMatchObject({ limit: 150 });
+  });
+
+  test('names the variables that are missing or empty, all at once', async () => {
+    expect(await problemsOf({ SERVICE_AUTH_AUDIENCE: '' })).toEqual({
+      SERVICE_AUTH_URL: 'is not set',
+      SERVICE_AUTH_AUDIENCE: 'is not set',
+      SERVICE_AUTH_CLIENT_ID: 'is not set',
+      SERVICE_AUTH_CLIENT_SECRET: 'is not set',
+    });
+  });
+
+  test('names the variables that are wrong, and never what they contain', async () => {
+    const problems = await problemsOf({
+      ...env,
+      SERVICE_AUTH_URL: `https://u:${secretCanary}@h`,
+      SERVICE_AUTH_CLIENT_SECRET: `${secretCanary}\n`,
+      SERVICE_BASE_URL: 'nonsense',
+    });
+    expect(Object.keys(problems).sort()).toEqual([
+      'SERVICE_AUTH_CLIENT_SECRET',
+      'SERVICE_AUTH_URL',
+      'SERVICE_BASE_URL',
+    ]);
+    expect(problems['SERVICE_AUTH_CLIENT_SECRET']).toContain('line break');
+  });
+
+  test.each(['0', '-1', '1.5', '1e3', ' 5', '0x10', 'many', '1000001', '9999999999'])(
+    'a limit of %j is a problem',
+    async (limit) => {
+      expect(await problemsOf({ ...env, SERVICE_AUTH_TOKEN_LIMIT: limit })).toEqual({
+        SERVICE_AUTH_TOKEN_LIMIT: 'must be an integer from 1 to 1000000',
+      });
+    },
+  );
+
+  test('overrides win, and their problems go by the names of options', async () => {
+    expect(
+      createServiceAuthFromEnv({}, { authUrl: 'https://h', audience: 'a', clientId: 'c', clientSecret: 's' }),
+    ).toBeTruthy();
+    expect(await problemsOf(env, { audience: '', timeoutMs: 0, issuanceLimit: { tokens: 0 } })).toEqual({
+      audience: expect.any(String),
+      timeoutMs: expect.any(String),
+      'issuanceLimit.tokens': expect.any(String),
+    });
+    expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: '' }, { issuanceLimit: { tokens: 5 } })).toEqual({
+      SERVICE_AUTH_AUDIENCE: 'is not set',
+    });
+    for (const issuanceLimit of [5, null, 'many'] as never[]) {
+      expect(Object.keys(await problemsOf(env, { issuanceLimit }))).toEqual(['issuanceLimit']);
+    }
+  });
+
+  test('a limit in the environment and a window in code are taken together', async () => {
+    const auth = createServiceAuthFromEnv(env, { issuanceLimit: { windowMs: 3_600_000, reserve: 10 } });
+    expect(await auth.getUsage()).toMatchObject({ limit: 60, usable: 50, windowMs: 3_600_000 });
+    const other = createServiceAuthFromEnv(env, { issuanceLimit: { tokens: 5, reserve: 0 } });
+    expect(await other.getUsage()).toMatchObject({ limit: 5 });
+    expect(await problemsOf({ ...env, SERVICE_AUTH_TOKEN_LIMIT: '0' }, { issuanceLimit: { reserve: 0 } })).toEqual({
+      SERVICE_AUTH_TOKEN_LIMIT: expect.any(String),
+    });
+  });
+
+  test('takes nothing from a prototype', async () => {
+    const inherited = Object.create(env) as Record<string, string>;
+    expect(Object.keys(await problemsOf(inherited))).toHaveLength(4);
+  });
+
+  test('passes on what is no problem of options', () => {
+    const overrides = {
+      get clock(): never {
+        throw new RangeError('from a getter');
+      },
+    };
+    expect(() => createServiceAuthFromEnv(env, overrides)).toThrow(RangeError);
+  });
+});

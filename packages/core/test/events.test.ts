@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createBed, failure, minute } from './support/bed.ts';
+import { fails } from './support/faulty-store.ts';
+import { answering } from './support/scripted-endpoint.ts';
+
+test('every event says when it happened, for which audience and in which process', async () => {
+  const { client, clock, token, events } = createBed();
+  await token(client({ instance: 'worker 7' }));
+  expect(events).toMatchObject([{ type: 'token_issued', at: clock.now(), audience: 'orders', instance: 'worker 7' }]);
+});
+
+test('a process without a name gets one', async () => {
+  const { client, token, eventsOf } = createBed();
+  const [one, two] = [client({ instance: undefined }), client({ instance: undefined, audience: 'invoices' })];
+  await token(one);
+  await token(two);
+  const names = eventsOf('token_issued').map(({ instance }) => instance);
+  expect(new Set(names).size).toBe(2);
+  expect(names.every((name) => /^[\w-]{12}$/.test(name))).toBe(true);
+});
+
+test('a failed request is reported with what it means', async () => {
+  const { client, clock, endpoint, eventsOf } = createBed();
+  endpoint.next(answering(502), answering(401));
+  const auth = client();
+  await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+  await clock.advance(minute);
+  await failure('ERR_CREDENTIALS_REJECTED', clock.until(auth.getToken()));
+  expect(eventsOf('token_request_failed')).toMatchObject([
+    { code: 'ERR_TOKEN_ENDPOINT', status: 502, ambiguous: true },
+    { code: 'ERR_CREDENTIALS_REJECTED', status: 401, ambiguous: false, retryAt: clock.now() + 5 * minute },
+  ]);
+});
+
+test('a warning of the store is reported once, however often it is given', async () => {
+  const { client, store, token, use, eventsOf } = createBed();
+  const load: typeof store.load = async (key, options) => ({
+    ...(await store.load(key, options)),
+    warnings: ['no backup', 'eviction'],
+  });
+  const auth = client({ store: { ...store, load } });
+  await token(auth);
+  await use(auth, 5 * minute);
+  expect(eventsOf('store_warning').map(({ warning }) => warning)).toEqual(['no backup', 'eviction']);
+});
+
+test('a flood of 401s to one token is reported once', async () => {
+  const { client, token, eventsOf } = createBed();
+  const auth = client();
+  const first = await token(auth);
+  for (let request = 0; request < 100; request++) await auth.invalidate(first);
+  expect(eventsOf('token_rejected')).toMatchObject([{ tokenId: first.id, outcome: 'renew' }]);
+});
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('from the listener');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('from the listener'))],
+])('a listener that %s changes nothing', async (_, onEvent) => {
+  const { client, clock, store, token } = createBed();
+  const auth = client({ onEvent });
+  expect((await token(auth)).value).toBeTruthy();
+  await auth.invalidate(await auth.getToken());
+  await token(auth);
+  store.always('both', fails);
+  await failure('ERR_STORE', clock.until(auth.getUsage()));
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { pause, raced, timedOut, untilDone, within } from '../src/pause.ts';
+import { createHeldClock, settled } from './support/held-clock.ts';
+
+describe('pause', () => {
+  test('waits for half to one and a half of what it is told, not always the same', async () => {
+    const waited = new Set<number>();
+    for (let round = 0; round < 50; round++) {
+      const clock = createHeldClock();
+      await clock.until(pause(clock, 1_000));
+      waited.add(clock.monotonic());
+    }
+    expect(Math.min(...waited)).toBeGreaterThanOrEqual(500);
+    expect(Math.max(...waited)).toBeLessThanOrEqual(1_501);
+    expect(waited.size).toBeGreaterThan(10);
+  });
+
+  test('ends with an abort, and leaves no timer', async () => {
+    const clock = createHeldClock();
+    const controller = new AbortController();
+    const waiting = pause(clock, 1_000, controller.signal);
+    controller.abort('enough');
+    await expect(waiting).rejects.toBe('enough');
+    await expect(pause(clock, 1_000, controller.signal)).rejects.toBe('enough');
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('that ended is not ended again by an abort', async () => {
+    const clock = createHeldClock();
+    const controller = new AbortController();
+    await clock.until(pause(clock, 1_000, controller.signal));
+    controller.abort();
+    await settled();
+  });
+});
+
+describe('untilDone', () => {
+  test('tries until there is a result, ever less often, and passes failures on', async () => {
+    const clock = createHeldClock();
+    const triedAt: number[] = [];
+    const attempt = async () => {
+      triedAt.push(clock.monotonic());
+      return triedAt.length === 15 ? 'done' : undefined;
+    };
+    expect(await clock.until(untilDone(clock, attempt))).toBe('done');
+    const gaps = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0));
+    expect(gaps[0]).toBeLessThanOrEqual(15);
+    expect(Math.max(...gaps)).toBeGreaterThan(400);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(1_501);
+    await expect(untilDone(clock, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  });
+});
+
+describe('raced', () => {
+  test('is the promise itself without a signal', () => {
+    const promise = Promise.resolve(1);
+    expect(raced(promise, undefined)).toBe(promise);
+  });
+
+  test('rejects with the reason of a signal that aborts, or has aborted', async () => {
+    const controller = new AbortController();
+    const waiting = raced(new Promise(() => {}), controller.signal);
+    controller.abort('enough');
+    await expect(waiting).rejects.toBe('enough');
+    await expect(raced(Promise.resolve(1), controller.signal)).rejects.toBe('enough');
+  });
+
+  test('settles like the promise when nobody aborts', async () => {
+    const { signal } = new AbortController();
+    expect(await raced(Promise.resolve(1), signal)).toBe(1);
+    await expect(raced(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
+  });
+});
+
+describe('within', () => {
+  test('resolves with what was done in time, and leaves no timer', async () => {
+    const clock = createHeldClock();
+    expect(await within(1_000, clock, async () => 'done')).toBe('done');
+    await expect(within(1_000, clock, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('resolves when time ran out, tells by the signal, and ignores what comes later', async () => {
+    const clock = createHeldClock();
+    let aborted = false;
+    const run = (signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+          reject(signal.reason);
+        });
+      });
+    const waiting = within(1_000, clock, run);
+    await clock.advance(1_000);
+    expect([await waiting, aborted]).toEqual([timedOut, true]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { joined, open, randomId, recordKeyOf, seal, sealingKey } from '../src/seal.ts';
+import { secretCanary, tokenCanary } from './support/canaries.ts';
+
+const context = ['https://auth.example.com/oauth/token', 'client-1', 'orders', 'id', '7', '1767225600000'];
+const key = await sealingKey(secretCanary, undefined, 'client-1');
+
+describe('a sealed token', () => {
+  test('is opened by the same key with the same context, and by nothing else', async () => {
+    const sealed = await seal(key, tokenCanary, context);
+    expect(await open(key, sealed, context)).toBe(tokenCanary);
+    for (const [index, part] of context.entries()) {
+      const other = context.with(index, `${part}x`);
+      expect(await open(key, sealed, other)).toBeUndefined();
+    }
+    expect(await open(key, sealed, context.slice(1))).toBeUndefined();
+    const others = [
+      await sealingKey(`${secretCanary}x`, undefined, 'client-1'),
+      await sealingKey(secretCanary, undefined, 'client-2'),
+      await sealingKey(secretCanary, 'k'.repeat(32), 'client-1'),
+    ];
+    for (const other of others) expect(await open(other, sealed, context)).toBeUndefined();
+  });
+
+  test('shows nothing, and is never the same twice', async () => {
+    const [one, two] = [await seal(key, tokenCanary, context), await seal(key, tokenCanary, context)];
+    expect(one).not.toBe(two);
+    expect(one).toMatch(/^[\w-]+$/);
+    expect(atob(one.replaceAll('-', '+').replaceAll('_', '/'))).not.toContain(tokenCanary.slice(0, 6));
+  });
+
+  test('of which a single bit differs is not opened, nor one that is shortened', async () => {
+    const sealed = await seal(key, 'short', context);
+    const bytes = Buffer.from(sealed, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(await open(key, changed.toString('base64url'), context)).toBeUndefined();
+    }
+    for (let length = 0; length < sealed.length; length++) {
+      expect(await open(key, sealed.slice(0, length), context)).toBeUndefined();
+    }
+    expect(await open(key, 'not base64 !', context)).toBeUndefined();
+  });
+
+  test('of any length comes back', async () => {
+    for (const length of [1, 2, 3, 16_384]) {
+      const text = 'ü€'.repeat(length).slice(0, length);
+      expect(await open(key, await seal(key, text, context), context)).toBe(text);
+    }
+  });
+});
+
+describe('keys', () => {
+  test('are the same for the same secret, and their ids say nothing about it', async () => {
+    const again = await sealingKey(secretCanary, undefined, 'client-1');
+    expect([again.id, again.secretId]).toEqual([key.id, key.secretId]);
+    expect(key.id).toMatch(/^[\w-]{12}$/);
+    expect(key.id).not.toBe(key.secretId);
+  });
+
+  test('of a store key stay when the secret changes, in every form of the store key', async () => {
+    const text = 'k'.repeat(32);
+    const keys = [
+      await sealingKey('old', text, 'client-1'),
+      await sealingKey('new', text, 'client-1'),
+      await sealingKey('new', Buffer.from(text), 'client-1'),
+    ];
+    expect(new Set(keys.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(keys.map(({ secretId }) => secretId)).size).toBe(2);
+    const sealed = await seal(keys[0] ?? key, 'x', context);
+    expect(await open(keys[2] ?? key, sealed, context)).toBe('x');
+  });
+});
+
+describe('names', () => {
+  test('no two lists of parts are joined to the same bytes', () => {
+    const lists = [['a', 'bc'], ['ab', 'c'], ['abc'], ['', 'abc'], ['abc', ''], ['a|bc'], []];
+    expect(new Set(lists.map((parts) => Buffer.from(joined(parts)).toString('hex'))).size).toBe(lists.length);
+  });
+
+  test('a record is kept under a name that tells nothing', async () => {
+    const name = await recordKeyOf('https://auth.example.com/oauth/token', 'client-1');
+    expect(name).toMatch(/^[0-9a-f]{40}$/);
+    expect(await recordKeyOf('https://auth.example.com/oauth/token', 'client-1')).toBe(name);
+    expect(await recordKeyOf('https://auth.example.com/oauth/toke', 'nclient-1')).not.toBe(name);
+  });
+
+  test('random ids are safe anywhere, and do not repeat', () => {
+    const ids = Array.from({ length: 1_000 }, randomId);
+    expect(new Set(ids).size).toBe(1_000);
+    expect(ids.every((id) => /^[\w-]{12}$/.test(id))).toBe(true);
+  });
+});

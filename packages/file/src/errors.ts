@@ -1,0 +1,27 @@
+const remedies: Record<string, string> = {
+  EACCES: 'this user may not write there; choose another directory',
+  EDQUOT: "this user's share of the disk is used up; free some space",
+  ELOOP: 'a symbolic link stands where a file belongs; remove it',
+  EMFILE: 'this process has too many files open',
+  ENFILE: 'this machine has too many files open',
+  ENOSPC: 'the disk is full; free some space',
+  ENOTDIR: 'a part of its path is a file; choose another directory',
+  EROFS: 'the file system is read-only; choose a directory that can be written',
+};
+
+/** An error that says what to do. Core passes its code on. */
+export function storeError(code: string, message: string): Error {
+  return Object.assign(new Error(`[service-auth/file] ${message}`), { code });
+}
+
+/** Whether a rejection carries one of these codes. */
+export function isCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes(String((error as { code?: unknown } | undefined)?.code));
+}
+
+/** What a system call failed with, in words; anything else as it is. */
+export function explained(error: unknown, directory: string): unknown {
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
+  const code = String(error.code);
+  return storeError(code, `${directory} cannot be used: ${remedies[code] ?? error.message}.`);
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { requirePeer } from '../src/peer.ts';
+
+test('a peer that is not installed is named, with the command that installs it', () => {
+  const missing = () => requirePeer('@service-auth/not-installed', 'ServiceAuthHttpModule');
+  expect(missing).toThrow(
+    'ServiceAuthHttpModule needs @service-auth/not-installed: npm install @service-auth/not-installed',
+  );
+});
+
+test('a peer that fails by itself fails with its own words', () => {
+  expect(() => requirePeer(new URL('support/broken-peer.cjs', import.meta.url).pathname, 'a test')).toThrow(
+    'broken peer',
+  );
+});

@@ -1,0 +1,216 @@
+import { HttpModule, HttpService } from '@nestjs/axios';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { AccessToken } from '@service-auth/core';
+import { InjectServiceAuth, ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import axios from 'axios';
+import { firstValueFrom } from 'rxjs';
+import { describe, expect, test } from 'vitest';
+import { boot, moduleWith, testService } from './support/boot.ts';
+
+@Injectable()
+class Orders {
+  readonly http: HttpService;
+  constructor(@Inject(HttpService) http: HttpService) {
+    this.http = http;
+  }
+}
+
+describe('the HttpService', () => {
+  test('sends the token to the API, whose address it has from the client', async () => {
+    const service = await testService();
+    const app = await boot({
+      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({ timeout: 5_000 })],
+      providers: [Orders],
+    });
+    const { http } = app.get(Orders);
+    const { status } = await firstValueFrom(http.get('/api/v1/orders'));
+    expect(status).toBe(200);
+    expect(http.axiosRef.defaults).toMatchObject({ timeout: 5_000, baseURL: service.baseUrl });
+    expect(service.apiRequests).toMatchObject([{ path: '/api/v1/orders', bearer: 'valid' }]);
+  });
+
+  test('has the defaults that it was given, by a factory as well', async () => {
+    const service = await testService();
+    const app = await boot({
+      imports: [
+        ServiceAuthModule.forRoot(service.options),
+        ServiceAuthHttpModule.registerAsync({
+          inject: [ServiceAuth],
+          useFactory: (auth: ServiceAuth) => ({
+            baseURL: `${service.baseUrl}/api/v1`,
+            headers: { 'x-covered': String(auth.covers(service.baseUrl)) },
+          }),
+        }),
+      ],
+    });
+    await firstValueFrom(app.get(HttpService, { strict: false }).get('/orders'));
+    expect(service.apiRequests).toMatchObject([
+      { path: '/api/v1/orders', bearer: 'valid', headers: { 'x-covered': 'true' } },
+    ]);
+  });
+
+  test('sends the token of the client whose name it was given', async () => {
+    const [service, billing] = [await testService(), await testService()];
+    const app = await boot({
+      imports: [
+        ServiceAuthModule.forRoot(service.options),
+        ServiceAuthModule.forRoot({ ...billing.options, name: 'billing' }),
+        ServiceAuthHttpModule.register({ name: 'billing' }),
+      ],
+      providers: [Orders],
+    });
+    await firstValueFrom(app.get(Orders).http.get('/api/v1/invoices'));
+    expect([service.counts.issued, billing.counts.issued]).toEqual([0, 1]);
+    expect(billing.apiRequests).toMatchObject([{ bearer: 'valid' }]);
+  });
+
+  test('finds a client that is not global in what it imports', async () => {
+    const service = await testService();
+    const local = ServiceAuthModule.forRoot({ ...service.options, isGlobal: false });
+    const imports = [ServiceAuthHttpModule.register({ imports: [local] })];
+    const app = await boot({ imports, providers: [Orders] });
+    await firstValueFrom(app.get(Orders).http.get('/api/v1/orders'));
+    expect(service.counts.issued).toBe(1);
+  });
+
+  test('has the token already when other providers send their first request', async () => {
+    const service = await testService();
+    @Injectable()
+    class Prefetch implements OnModuleInit {
+      readonly http: HttpService;
+      constructor(@Inject(HttpService) http: HttpService) {
+        this.http = http;
+      }
+      async onModuleInit() {
+        await firstValueFrom(this.http.get('/api/v1/prefetch'));
+      }
+    }
+    await boot({
+      imports: [ServiceAuthHttpModule.register({}), ServiceAuthModule.forRoot(service.options)],
+      providers: [Prefetch],
+    });
+    expect(service.apiRequests).toMatchObject([{ bearer: 'valid' }]);
+  });
+
+  test('is private: no other HttpService and no other axios sends the token', async () => {
+    const service = await testService();
+    const feature = () => ({ ...moduleWith(Orders), imports: [ServiceAuthHttpModule.register({})] });
+    const [first, second] = [feature(), feature()];
+    const plain = { ...moduleWith(Orders), imports: [HttpModule] };
+    const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options), first, second, plain] });
+    const services = [first, second, plain].map((feature) => app.select(feature).get(Orders, { strict: true }).http);
+    const instances = services.map(({ axiosRef }) => axiosRef);
+    expect(new Set([...instances, axios]).size).toBe(3);
+    expect(instances[2]).toBe(axios);
+
+    const anywhere = { validateStatus: () => true };
+    await axios.get(`${service.baseUrl}/api/v1/orders`, anywhere);
+    await firstValueFrom((services[0] as HttpService).get('/api/v1/orders'));
+    expect(service.apiRequests).toMatchObject([{ bearer: 'none' }, { bearer: 'valid' }]);
+  });
+
+  test('replaces a token that the API rejects, once for all requests', async () => {
+    const service = await testService();
+    const app = await boot({
+      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
+      providers: [Orders],
+    });
+    const { http } = app.get(Orders);
+    await firstValueFrom(http.get('/api/v1/orders'));
+    service.revoke('all');
+    const requests = Array.from({ length: 20 }, () => firstValueFrom(http.post('/api/v1/orders', { amount: 1 })));
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(service.counts.issued).toBe(2);
+  });
+});
+
+describe('an Observable of the HttpService', () => {
+  test('is lazy, and sends once for each subscriber', async () => {
+    const service = await testService();
+    const app = await boot({
+      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
+      providers: [Orders],
+    });
+    const orders = app.get(Orders).http.get('/api/v1/orders');
+    const invoices = app.get(Orders).http.get('/api/v1/invoices');
+    await firstValueFrom(invoices);
+    await firstValueFrom(invoices);
+    expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/invoices', '/api/v1/invoices']);
+    await firstValueFrom(orders);
+    expect(service.counts).toMatchObject({ issued: 1, apiRequests: 3 });
+  });
+
+  test('stops waiting for a token when nobody is subscribed any more', async () => {
+    const service = await testService();
+    const app = await boot({
+      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
+      providers: [Orders],
+    });
+    const auth = app.get(ServiceAuth);
+    const { http } = app.get(Orders);
+    const waits: AbortSignal[] = [];
+    const { getToken } = auth;
+    auth.getToken = (options): Promise<AccessToken> => {
+      if (options?.signal) waits.push(options.signal);
+      return getToken(options);
+    };
+    const hold = service.tokenEndpoint.hold();
+    const subscription = http.get('/api/v1/abandoned').subscribe();
+    await hold.arrived;
+    expect(waits.map(({ aborted }) => aborted)).toEqual([false]);
+    subscription.unsubscribe();
+    await new Promise((resolve) => waits[0]?.addEventListener('abort', resolve, { once: true }));
+
+    hold.release();
+    await firstValueFrom(http.get('/api/v1/wanted'));
+    expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/wanted']);
+    expect(service.counts.issued).toBe(1);
+  });
+
+  test('fails with the error of the client when there is no token', async () => {
+    const service = await testService();
+    service.tokenEndpoint.always({ status: 401, body: '{"error":"access_denied"}' });
+    const app = await boot({
+      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
+      providers: [Orders],
+    });
+    const response = firstValueFrom(app.get(Orders).http.get('/api/v1/orders'));
+    await expect(response).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED' });
+    expect(service.counts.apiRequests).toBe(0);
+  });
+});
+
+describe('attachTo', () => {
+  @Injectable()
+  class Attached {
+    readonly http: HttpService;
+    readonly detach: () => void;
+    constructor(@Inject(HttpService) http: HttpService, @InjectServiceAuth() auth: ServiceAuth) {
+      this.http = http;
+      this.detach = ServiceAuthHttpModule.attachTo(http, auth);
+    }
+  }
+
+  test('adds the token to an HttpService that exists, until it is detached', async () => {
+    const service = await testService();
+    const app = await boot({
+      imports: [
+        ServiceAuthModule.forRoot(service.options),
+        HttpModule.register({ baseURL: service.baseUrl, validateStatus: () => true }),
+      ],
+      providers: [Attached],
+    });
+    const { http, detach } = app.get(Attached);
+    await firstValueFrom(http.get('/api/v1/orders'));
+    detach();
+    await firstValueFrom(http.get('/api/v1/orders'));
+    expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['valid', 'none']);
+  });
+
+  test('refuses the axios of the whole process, and says what to import instead', async () => {
+    const { options } = await testService();
+    const app = boot({ imports: [ServiceAuthModule.forRoot(options), HttpModule], providers: [Attached] });
+    await expect(app).rejects.toThrow(/HttpModule\.register\(\{\}\)/);
+  });
+});

@@ -1,0 +1,39 @@
+import { Readable } from 'node:stream';
+import { HttpService } from '@nestjs/axios';
+import { NestFactory } from '@nestjs/core';
+import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import type { ConnectHttpClient, HttpClientRequest } from '@service-auth/testing';
+import { firstValueFrom } from 'rxjs';
+
+/** An application with an HttpService, for the contract of HTTP clients. */
+export const connectHttpService: ConnectHttpClient = async ({ options }) => {
+  const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register({})];
+  const module = { module: class AppModule {}, imports };
+  const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+  const http = app.get(HttpService, { strict: false });
+  return {
+    auth: app.get(ServiceAuth),
+    async request(request) {
+      const response = firstValueFrom(http.request<string>(axiosRequest(request)));
+      const { status, data } = await response.catch((error) => error.response ?? Promise.reject(error));
+      return { status, text: data };
+    },
+    close: () => app.close(),
+  };
+};
+
+/** What axios, under the HttpService, wants of a request. */
+function axiosRequest({ method, url, headers, body, signal, timeoutMs, optOut }: HttpClientRequest): object {
+  const data = body?.kind === 'stream' ? Readable.fromWeb(body.value as never) : body?.value;
+  return {
+    method,
+    url,
+    headers,
+    data,
+    responseType: 'text',
+    transformResponse: [],
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+    ...(optOut && { serviceAuth: false }),
+  };
+}

@@ -1,0 +1,239 @@
+import { EventEmitter, once } from 'node:events';
+import { Controller, Get, Inject } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { HealthCheckService, type HealthIndicatorResult, TerminusModule } from '@nestjs/terminus';
+import { memoryStore, type ServiceAuthEvent, type ServiceAuthOptions, type Store } from '@service-auth/core';
+import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHealthIndicator, type ServiceAuthHealthOptions } from '@service-auth/nestjs/terminus';
+import { createTestClock, type TestService, type TestServiceOptions } from '@service-auth/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { boot, testService } from './support/boot.ts';
+
+const hourMs = 3_600_000;
+
+interface Subject {
+  readonly service: TestService;
+  readonly auth: ServiceAuth;
+  health(options?: ServiceAuthHealthOptions): Promise<HealthIndicatorResult<'auth'>['auth']>;
+}
+
+async function start(
+  given: { service?: TestServiceOptions; client?: Partial<ServiceAuthOptions> } = {},
+): Promise<Subject> {
+  const service = await testService(given.service);
+  const imports = [TerminusModule, ServiceAuthModule.forRoot({ ...service.options, ...given.client })];
+  const app = await boot({ imports, providers: [ServiceAuthHealthIndicator] });
+  const indicator = app.get(ServiceAuthHealthIndicator);
+  const health: Subject['health'] = async (options) => (await indicator.isHealthy('auth', options)).auth;
+  return { service, auth: app.get(ServiceAuth), health };
+}
+
+/** A store that survives the process, and that a test can break. */
+function breakableStore(): { store: Store; break(): void; repair(): void } {
+  const { load, swap } = memoryStore();
+  let broken = false;
+  const working = <Result>(call: () => Promise<Result>): Promise<Result> =>
+    broken ? Promise.reject(new Error('connection refused')) : call();
+  return {
+    store: {
+      durability: 'durable',
+      load: (key, options) => working(() => load(key, options)),
+      swap: (key, change, options) => working(() => swap(key, change, options)),
+    },
+    break() {
+      broken = true;
+    },
+    repair() {
+      broken = false;
+    },
+  };
+}
+
+describe('up', () => {
+  test('before the first token, for nothing speaks against there being one', async () => {
+    const { service, health } = await start();
+    expect(await health()).toEqual({ status: 'up', remaining: 120, usable: 120 });
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+
+  test('with a token', async () => {
+    const { auth, health } = await start();
+    await auth.getToken();
+    expect(await health()).toEqual({ status: 'up', remaining: 119, usable: 120 });
+  });
+
+  test('again after a failure, as soon as there is a token', async () => {
+    const clock = createTestClock();
+    const { service, auth, health } = await start({ service: { clock } });
+    service.tokenEndpoint.next({ status: 503 });
+    await expect(auth.getToken()).rejects.toThrow();
+    await clock.advance(hourMs);
+    await auth.getToken();
+    expect(await health()).toMatchObject({ status: 'up' });
+  });
+});
+
+describe('degraded', () => {
+  test('when at most a tenth of the budget is left, or what was asked for', async () => {
+    const { auth, health } = await start({ service: { issuanceLimit: { tokens: 100 } } });
+    await auth.getToken();
+    expect(await health({ lowBudget: 78 })).toMatchObject({ status: 'up' });
+    expect(await health({ lowBudget: 79 })).toEqual({
+      status: 'degraded',
+      remaining: 79,
+      usable: 80,
+      message: 'Only 79 of 80 tokens are left in this window.',
+    });
+  });
+
+  test('while the renewal fails and the old token is served', async () => {
+    const clock = createTestClock();
+    const events = new EventEmitter();
+    const onEvent = (event: ServiceAuthEvent) => void events.emit(event.type);
+    const { service, auth, health } = await start({ service: { clock }, client: { onEvent } });
+    const failed = once(events, 'token_request_failed');
+    await auth.getToken();
+    service.tokenEndpoint.always({ status: 503 });
+    await clock.advance(22 * hourMs);
+    await auth.getToken();
+    await failed;
+    expect(await health()).toMatchObject({
+      status: 'degraded',
+      message: 'The last request for a token ended with ERR_TOKEN_ENDPOINT.',
+    });
+    expect(auth.peekToken()).toBeDefined();
+  });
+
+  test('when a token was refused and may be asked for again: without traffic nobody would', async () => {
+    const clock = createTestClock();
+    const { service, auth, health } = await start({ service: { clock } });
+    service.tokenEndpoint.next({ status: 503 });
+    await expect(auth.getToken()).rejects.toThrow();
+    await clock.advance(hourMs);
+    expect(await health()).toMatchObject({
+      status: 'degraded',
+      message: expect.stringContaining('ERR_TOKEN_ENDPOINT'),
+    });
+  });
+
+  test('when the store fails and a token is served, however long nobody asked for it', async () => {
+    const clock = createTestClock();
+    const { store, ...storage } = breakableStore();
+    const { auth, health } = await start({ service: { clock }, client: { store } });
+    await auth.getToken();
+    storage.break();
+    await clock.advance(hourMs);
+    expect(await health()).toMatchObject({ status: 'degraded', message: expect.stringContaining('store') });
+    await expect(auth.getToken()).resolves.toBeDefined();
+    storage.repair();
+    expect(await health()).toMatchObject({ status: 'up' });
+  });
+});
+
+describe('down', () => {
+  test('when the token endpoint refuses, until it may be asked again', async () => {
+    const { service, auth, health } = await start();
+    service.setClientSecret('another-secret');
+    const { retryAt } = await auth.getToken().catch((error) => error);
+    expect(await health()).toEqual({
+      status: 'down',
+      remaining: 120,
+      usable: 120,
+      message: 'The last request for a token ended with ERR_CREDENTIALS_REJECTED.',
+      retryAt: new Date(retryAt).toISOString(),
+    });
+  });
+
+  test('when the budget is spent and there is no token', async () => {
+    const audiences = ['https://one.example/', 'https://two.example/'] as const;
+    const client = { clientId: 'both', clientSecret: 'secret-of-both', audiences };
+    const { service, auth, health } = await start({ service: { clients: [client], issuanceLimit: { tokens: 1 } } });
+    await auth.getToken();
+    const options = { ...service.options, audience: audiences[1] };
+    const app = await boot({ imports: [ServiceAuthModule.forRoot({ ...options, name: 'two' })] });
+    const two = app.get<ServiceAuth>(getServiceAuthToken('two'));
+    expect(await health({ client: two })).toMatchObject({ status: 'down', remaining: 0, retryAt: expect.any(String) });
+    expect(await health()).toMatchObject({ status: 'degraded', remaining: 0 });
+    expect(service.counts.tokenRequests).toBe(1);
+  });
+
+  test('when the store fails and there is no token', async () => {
+    const { store, ...storage } = breakableStore();
+    const { health } = await start({ client: { store } });
+    storage.break();
+    expect(await health()).toMatchObject({ status: 'down', message: expect.stringContaining('store') });
+  });
+
+  test('when the client was closed', async () => {
+    const { auth, health } = await start();
+    await auth.getToken();
+    await auth.close();
+    expect(await health()).toMatchObject({ status: 'down' });
+  });
+});
+
+test('a health endpoint answers 200 while degraded and 503 when down, and shows no secret', async () => {
+  @Controller('health')
+  class HealthController {
+    readonly check: () => Promise<object>;
+    constructor(
+      @Inject(HealthCheckService) health: HealthCheckService,
+      @Inject(ServiceAuthHealthIndicator) indicator: ServiceAuthHealthIndicator,
+    ) {
+      this.check = () => health.check([() => indicator.isHealthy('auth', { lowBudget })]);
+    }
+    @Get()
+    get(): Promise<object> {
+      return this.check();
+    }
+  }
+  let lowBudget = 0;
+  const service = await testService();
+  class AppModule {}
+  const app = await NestFactory.create(
+    {
+      module: AppModule,
+      imports: [TerminusModule.forRoot({ logger: false }), ServiceAuthModule.forRoot(service.options)],
+      controllers: [HealthController],
+      providers: [ServiceAuthHealthIndicator],
+    },
+    { logger: false },
+  );
+  onTestFinished(() => app.close());
+  await app.listen(0, '127.0.0.1');
+  const ask = async () => {
+    const answer = await fetch(`${await app.getUrl()}/health`);
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  await app.get(ServiceAuth).getToken();
+  const up = await ask();
+  lowBudget = 150;
+  const degraded = await ask();
+  await app.get(ServiceAuth).close();
+  const down = await ask();
+  expect([up.status, degraded.status, down.status]).toEqual([200, 200, 503]);
+  const states = [up, degraded, down].map(({ text }) => JSON.parse(text).details.auth.status);
+  expect(states).toEqual(['up', 'degraded', 'down']);
+  expect(service.findSecrets(up.text + degraded.text + down.text)).toEqual([]);
+});
+
+test('without a client that has no name, isHealthy() asks for one', async () => {
+  const service = await testService();
+  const app = await boot({
+    imports: [TerminusModule, ServiceAuthModule.forRoot({ ...service.options, name: 'billing' })],
+    providers: [ServiceAuthHealthIndicator],
+  });
+  const indicator = app.get(ServiceAuthHealthIndicator);
+  await expect(indicator.isHealthy('auth')).rejects.toThrow('isHealthy() one: { client }');
+  const client = app.get<ServiceAuth>(getServiceAuthToken('billing'));
+  expect(await indicator.isHealthy('billing', { client })).toMatchObject({ billing: { status: 'up' } });
+});
+
+test('a client that Nest did not make is judged by its budget', async () => {
+  const app = await boot({
+    imports: [TerminusModule, ServiceAuthModule.forTesting()],
+    providers: [ServiceAuthHealthIndicator],
+  });
+  expect(await app.get(ServiceAuthHealthIndicator).isHealthy('auth')).toMatchObject({ auth: { status: 'up' } });
+});

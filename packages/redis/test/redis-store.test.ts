@@ -1,0 +1,217 @@
+import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
+import { startTestService } from '@service-auth/testing';
+import { Redis } from 'ioredis-6';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { orSkip } from '../../../scripts/servers/or-skip.ts';
+import { type RedisSettings, startRedis } from '../../../scripts/servers/redis.ts';
+import { redisStore } from '../src/index.ts';
+
+const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));
+afterAll(() => redis?.stop());
+const url = redis?.url ?? '';
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+function connect(to = url): Redis {
+  const client = new Redis(to);
+  client.on('error', () => {});
+  endings.push(() => client.disconnect());
+  return client;
+}
+
+async function start(settings: RedisSettings): Promise<Redis> {
+  const server = await startRedis(settings);
+  endings.push(() => server.stop());
+  return connect(server.url);
+}
+
+const change = (version: string, expected?: string) => ({ expected, version, record: `record of ${version}` });
+
+async function callsOf(client: Redis): Promise<Record<string, number>> {
+  const stats = await client.info('commandstats');
+  return Object.fromEntries(
+    [...stats.matchAll(/cmdstat_(\w+):calls=(\d+)/g)].map(([, name, calls]) => [name, Number(calls)]),
+  );
+}
+
+describe.runIf(redis)('the record', () => {
+  test('is one hash without expiry, under the prefix', async () => {
+    const client = connect();
+    await redisStore(client, { prefix: 'mine:' }).swap('key', change('1'));
+    expect(await client.hgetall('mine:key')).toEqual({ version: '1', record: 'record of 1' });
+    expect(await client.ttl('mine:key')).toBe(-1);
+  });
+
+  test('loses an expiry that somebody gave it', async () => {
+    const client = connect();
+    const store = redisStore(client);
+    await store.swap('expiring', change('1'));
+    await client.expire('service-auth:expiring', 1_000);
+    expect(await client.ttl('service-auth:expiring')).toBeGreaterThan(0);
+    await store.swap('expiring', change('2', '1'));
+    expect(await client.ttl('service-auth:expiring')).toBe(-1);
+  });
+
+  test('survives kill -9 of a Redis that appends', async () => {
+    const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
+    endings.push(() => server.stop());
+    const store = redisStore(connect(server.url));
+    await store.swap('key', change('1'));
+    await server.kill();
+    await server.restart();
+    expect(await store.load('key')).toMatchObject({ version: '1', record: 'record of 1' });
+  });
+
+  test('does not survive kill -9 of one that does not', async () => {
+    const server = await startRedis({ appendonly: 'no' });
+    endings.push(() => server.stop());
+    const store = redisStore(connect(server.url));
+    await store.swap('key', change('1'));
+    await server.kill();
+    await server.restart();
+    expect(await store.load('key')).not.toHaveProperty('version');
+  });
+});
+
+describe.runIf(redis)('scripts', () => {
+  test('are sent whole once, and by their hash from then on', async () => {
+    const client = await start({});
+    const store = redisStore(client);
+    await store.load('key');
+    await store.swap('key', change('1'));
+    expect(await callsOf(client)).toMatchObject({ evalsha: 2, eval: 2 });
+    await store.load('key');
+    await store.swap('key', change('2', '1'));
+    await redisStore(connect(`redis://127.0.0.1:${client.options.port}`)).load('key');
+    expect(await callsOf(client)).toMatchObject({ evalsha: 5, eval: 2 });
+  });
+
+  test('are sent whole again where the server forgot them', async () => {
+    const client = await start({});
+    const store = redisStore(client);
+    await store.swap('key', change('1'));
+    await client.script('FLUSH');
+    expect(await store.swap('key', change('2', '1'))).toMatchObject({ swapped: true });
+  });
+});
+
+describe.runIf(redis)('a server that cannot answer as it should', () => {
+  const rejection = (call: Promise<unknown>) => expect(call).rejects;
+
+  test('is reported by the code of its answer, and by nothing else of it', async () => {
+    const client = await start({});
+    const store = redisStore(client);
+    await store.load('key');
+    await client.set('service-auth:key', 'something of somebody else');
+    const error = await store.load('key').catch((error: Error) => error);
+    expect(error).toMatchObject({ code: 'WRONGTYPE', message: 'Redis answered WRONGTYPE' });
+  });
+
+  test('because it is a replica now', async () => {
+    const client = await start({});
+    const store = redisStore(client);
+    await store.load('key');
+    await client.replicaof('127.0.0.1', 1);
+    await rejection(store.swap('key', change('1'))).toMatchObject({ code: 'READONLY' });
+  });
+
+  test('because it is a replica without its master', async () => {
+    const client = await start({ 'replica-serve-stale-data': 'no' });
+    const store = redisStore(client);
+    await store.load('key');
+    await client.replicaof('127.0.0.1', 1);
+    await rejection(store.load('key')).toMatchObject({ code: 'MASTERDOWN' });
+  });
+
+  test('because its memory is full, whichever way the script is sent', async () => {
+    const client = await start({ 'maxmemory-policy': 'noeviction' });
+    const store = redisStore(client);
+    await store.swap('key', change('1'));
+    await client.config('SET', 'maxmemory', '1');
+    await rejection(store.swap('key', change('2', '1'))).toMatchObject({ code: 'OOM' });
+    await client.script('FLUSH');
+    await rejection(store.swap('key', change('2', '1'))).toMatchObject({ code: 'OOM' });
+    expect(await store.load('key')).toMatchObject({ version: '1' });
+  });
+
+  test('because the user may not run scripts any more', async () => {
+    const client = await start({});
+    const store = redisStore(client);
+    await store.load('key');
+    await client.acl('SETUSER', 'default', '-@all');
+    await rejection(store.load('key')).toMatchObject({ code: 'NOPERM' });
+  });
+});
+
+describe.runIf(redis)('settings that endanger the record', () => {
+  async function warningsWith(settings: RedisSettings): Promise<readonly string[] | undefined> {
+    return (await redisStore(await start(settings)).load('key')).warnings;
+  }
+
+  test('are none on a Redis that appends and does not evict', async () => {
+    expect(await warningsWith({ appendonly: 'yes', 'maxmemory-policy': 'noeviction' })).toEqual([]);
+    expect(await warningsWith({ appendonly: 'yes', 'maxmemory-policy': 'volatile-ttl' })).toEqual([]);
+  });
+
+  test('are eviction of any key, and no persistence', async () => {
+    const warnings = await warningsWith({ appendonly: 'no', 'maxmemory-policy': 'allkeys-lru' });
+    expect(warnings).toHaveLength(2);
+    expect(warnings?.[0]).toContain('maxmemory-policy is allkeys-lru');
+    expect(warnings?.[1]).toContain('appendonly is off');
+  });
+
+  test('are not looked for where INFO may not be called', async () => {
+    const client = await start({});
+    await client.acl('SETUSER', 'default', '-info');
+    expect(await redisStore(client).load('key')).toMatchObject({ warnings: [], now: expect.any(Number) });
+  });
+
+  test('are reported once by every client, as an event', async () => {
+    await using service = await startTestService();
+    const store = redisStore(await start({ 'maxmemory-policy': 'allkeys-lfu' }));
+    for (const instance of ['one', 'two']) {
+      const events: ServiceAuthEvent[] = [];
+      await using auth = createServiceAuth({
+        ...service.options,
+        store,
+        instance,
+        onEvent: (event) => events.push(event),
+      });
+      await auth.getToken();
+      await auth.getUsage();
+      const warnings = events.filter((event) => event.type === 'store_warning');
+      expect(warnings).toMatchObject([
+        { warning: expect.stringContaining('allkeys-lfu') },
+        { warning: expect.stringContaining('appendonly') },
+      ]);
+    }
+  });
+});
+
+describe.runIf(redis)('what it costs', () => {
+  /** Every script that the server ran, by its own count. */
+  async function scriptsRun(client: Redis, run: () => Promise<unknown>): Promise<number> {
+    await client.config('RESETSTAT');
+    await run();
+    const { evalsha = 0, eval: whole = 0 } = await callsOf(client);
+    return evalsha + whole;
+  }
+
+  test('the process that issues: one load, two swaps, one token request; a process that adopts: one load', async () => {
+    await using service = await startTestService();
+    const client = await start({});
+    const store: Store = redisStore(client);
+    // The server knows the scripts from now on, as it does in a fleet.
+    await store.load('warm');
+    await store.swap('warm', change('1'));
+    await using issuing = createServiceAuth({ ...service.options, store });
+    expect(await scriptsRun(client, () => issuing.getToken())).toBe(3);
+    expect(service.counts.tokenRequests).toBe(1);
+    await using adopting = createServiceAuth({ ...service.options, store: redisStore(client) });
+    expect(await scriptsRun(client, () => adopting.getToken())).toBe(1);
+    expect(service.counts.tokenRequests).toBe(1);
+  });
+});
