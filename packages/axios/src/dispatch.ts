@@ -1,4 +1,4 @@
-import type { AxiosError, AxiosInstance, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
+import axios, { type AxiosError, type AxiosInstance, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 
 /** What differs from the configuration that left the interceptors. */
 export type Changes = Partial<InternalAxiosRequestConfig>;
@@ -23,10 +23,16 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
   // The defaults are in every configuration already, or were removed on purpose.
   for (const name of Object.keys(bare.defaults)) delete (bare.defaults as Record<string, unknown>)[name];
 
+  const isThisCopy = bare.interceptors.request.constructor === axios.interceptors.request.constructor;
+
   function run(config: InternalAxiosRequestConfig, changes?: Changes): Promise<AxiosResponse> {
-    if (typeof config.adapter === 'function') return config.adapter(changes ? copy({}, config, changes) : config);
-    // Only axios can resolve adapters by name. It is given next to nothing to merge, and the whole configuration in its last step before
-    // the adapter: handing it over at once would have everything merged and normalised again, and cost a fifth of a request.
+    const { adapter } = config;
+    if (isThisCopy || typeof adapter === 'function') {
+      const final = changes ? copy({}, config, changes) : config;
+      return axios.getAdapter(adapter || axios.defaults.adapter, final)(final);
+    }
+    // Only the other copy can resolve its adapters by name. It is given next to nothing to merge, and the whole configuration in its last step
+    // before the adapter: handing it over at once would have everything merged and normalised again, and cost a fifth of a request.
     function complete(this: InternalAxiosRequestConfig): unknown {
       return copy(this, config, { ...changes, transformResponse: [] }).data;
     }
