@@ -1,0 +1,59 @@
+import type { TokenSource } from '@service-auth/core';
+import { isReplayable } from './body.ts';
+import { createExchange, isCovered } from './exchange.ts';
+import { fieldsWithoutAuthorization } from './headers.ts';
+import { followRedirects, isRedirect } from './redirect.ts';
+
+/** Any fetch: the global one, that of undici, a mock. */
+export type FetchLike = (
+  input: never,
+  init?: never,
+) => Promise<
+  Pick<Response, 'status' | 'url' | 'redirected'> & { readonly headers: { get(name: string): string | null } }
+>;
+
+/** Options of {@link createAuthFetch}. */
+export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
+  /** What sends the requests. Default: the global `fetch`, looked up at each request. */
+  readonly fetch?: Fetch | undefined;
+  /**
+   * True: the body of a `Request` is read into memory before it is sent, so that it can be sent a second time. Default false: the body
+   * of a `Request` is a stream, whatever it was made of, and its 401 is returned.
+   */
+  readonly bufferRequests?: boolean | undefined;
+}
+
+/**
+ * A `fetch` whose requests to where `auth.covers()` allows it carry the token of `auth`, and are sent once more if the API answers 401
+ * and another token is to be had. All others, and those with an `Authorization` of their own, are passed on as they are.
+ *
+ * It takes what the given `fetch` takes, and rejects as it does; while it waits for a token, with the error of core or the reason of `signal`.
+ */
+export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
+  auth: TokenSource,
+  { fetch: given, bufferRequests = false }: AuthFetchOptions<Fetch> = {},
+): Fetch {
+  async function authFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const send = (given ?? fetch) as unknown as typeof fetch;
+    const request = typeof input === 'object' && 'url' in input ? input : undefined;
+    const url = request?.url ?? String(input);
+    const fields = isCovered(auth, url) ? fieldsWithoutAuthorization(init?.headers ?? request?.headers) : undefined;
+    if (!fields) return send(input, init);
+
+    const hop = { target: request ?? url, init: { ...init }, fields, isReplayable: true };
+    const body = init?.body ?? request?.body;
+    if (!isReplayable(body)) {
+      hop.isReplayable = bufferRequests && body === request?.body;
+      if (request && hop.isReplayable) hop.init.body = await request.arrayBuffer();
+    }
+    const { signal = request?.signal, redirect = request?.redirect ?? 'follow' } = init ?? {};
+    // What a Request holds (a dispatcher, a body) cannot be taken to another URL. So fetch follows its redirects by itself, unless the token
+    // has to stay under a path: it leaves the token behind at another origin only, and does not tell which way it went.
+    const isLeftToUs = redirect === 'follow' && !(request && auth.covers(new URL('/', url)));
+    const exchange = createExchange(auth, send, isLeftToUs ? 'manual' : redirect, signal ?? undefined);
+    const response = await exchange(hop);
+    return isLeftToUs && isRedirect(response) ? followRedirects(response, hop, { auth, exchange, send }) : response;
+  }
+
+  return authFetch as unknown as Fetch;
+}

@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { createAuthFetch } from '../src/index.ts';
+import { createAuth, startService } from './service.ts';
+
+/** A fetch that remembers what it was given and answers each time as told. */
+function createRecorder(...answers: (() => Response)[]) {
+  const calls: [input: unknown, init: RequestInit & Record<string, unknown>][] = [];
+  const fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    calls.push([input, (init ?? {}) as RequestInit & Record<string, unknown>]);
+    return (answers[calls.length - 1] ?? (() => new Response('{}')))();
+  };
+  return { calls, fetch };
+}
+
+describe('what may be given', () => {
+  test('a string, a URL or a Request', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const url = `${service.baseUrl}/api/v1/`;
+    for (const input of [url, new URL(url), new Request(url)]) expect((await authFetch(input)).status).toBe(200);
+    expect(service.counts).toMatchObject({ issued: 1, apiUnauthorized: 0 });
+  });
+
+  test('headers in any form, which stay as they are', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const record = { 'X-One': '1' };
+    const forms = [undefined, record, Object.entries(record), new Headers(record), new Map(Object.entries(record))];
+    for (const headers of forms) {
+      const before = JSON.stringify([...new Headers(headers as RequestInit['headers'])]);
+      const { status } = await authFetch(`${service.baseUrl}/api/v1/`, { headers: headers as Record<string, string> });
+      expect(status).toBe(200);
+      expect(JSON.stringify([...new Headers(headers as RequestInit['headers'])])).toBe(before);
+    }
+    expect(service.apiRequests.map(({ headers }) => headers['x-one'])).toEqual([undefined, '1', '1', '1', '1']);
+  });
+
+  test('an Authorization in any of these forms, which then wins', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const url = `${service.baseUrl}/api/v1/`;
+    const own = { AUTHORIZATION: 'Bearer own' };
+    for (const headers of [own, Object.entries(own), new Headers(own)]) await authFetch(url, { headers });
+    await authFetch(new Request(url, { headers: own }));
+    expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['invalid', 'invalid', 'invalid', 'invalid']);
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+
+  test('a Request with other headers, which replace its own', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const request = new Request(`${service.baseUrl}/api/v1/`, {
+      headers: { authorization: 'Bearer own', 'x-one': '1' },
+    });
+    expect((await authFetch(request, { headers: { 'x-two': '2' } })).status).toBe(200);
+    expect(service.apiRequests[0]?.headers).toMatchObject({ 'x-two': '2' });
+    expect(service.apiRequests[0]?.headers).not.toHaveProperty('x-one');
+  });
+
+  test('a URL with spaces', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    expect((await authFetch(`${service.baseUrl}/api/v1/items?name=a b`)).status).toBe(200);
+    expect(service.apiRequests[0]?.path).toBe('/api/v1/items?name=a%20b');
+  });
+
+  test('fields of other runtimes, which arrive untouched beside the string', async () => {
+    const service = await startService();
+    const { calls, fetch } = createRecorder();
+    const dispatcher = {};
+    const cf = { cacheTtl: 60 };
+    const authFetch = createAuthFetch(createAuth(service), { fetch });
+    const url = `${service.baseUrl}/api/v1/`;
+    await authFetch(url, { dispatcher, cf, headers: { 'x-one': '1' } } as object);
+    const [input, init] = calls[0] ?? [];
+    expect(input).toBe(url);
+    expect(init?.['dispatcher']).toBe(dispatcher);
+    expect(init?.['cf']).toBe(cf);
+    expect(init?.headers).toEqual({ 'x-one': '1', authorization: expect.stringMatching(/^Bearer /) });
+  });
+
+  test('nothing is changed of a request to elsewhere', async () => {
+    const service = await startService();
+    const { calls, fetch } = createRecorder();
+    const authFetch = createAuthFetch(createAuth(service), { fetch });
+    const init = { method: 'POST' };
+    await authFetch('https://elsewhere.example/', init);
+    await authFetch('https://elsewhere.example/');
+    expect(calls[0]?.[1]).toBe(init);
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+
+  test('what the caller changes after the call makes no difference', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const headers: Record<string, string> = { 'x-one': '1' };
+    const init = { method: 'PUT', headers };
+    const url = new URL(`${service.baseUrl}/api/v1/before`);
+    const response = authFetch(url, init);
+    headers['x-one'] = '2';
+    headers['authorization'] = 'Bearer own';
+    init.method = 'DELETE';
+    url.pathname = '/api/v1/after';
+    expect((await response).status).toBe(200);
+    expect(service.apiRequests[0]).toMatchObject({ method: 'PUT', path: '/api/v1/before', headers: { 'x-one': '1' } });
+  });
+});
+
+describe('a 401', () => {
+  test('has its body cancelled before the request is sent again', async () => {
+    const service = await startService();
+    const cancelled: string[] = [];
+    const body = () => new ReadableStream({ cancel: () => void cancelled.push('cancelled') });
+    const { calls, fetch } = createRecorder(() => new Response(body(), { status: 401 }));
+    const authFetch = createAuthFetch(createAuth(service), { fetch });
+    expect((await authFetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+    expect(calls).toHaveLength(2);
+    expect(cancelled).toEqual(['cancelled']);
+  });
+
+  test('has its body cancelled when the wait for another token fails, and that is what the caller learns', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const cancelled: string[] = [];
+    const body = () => new ReadableStream({ cancel: () => void cancelled.push('cancelled') });
+    const { fetch } = createRecorder(() => {
+      void auth.close();
+      return new Response(body(), { status: 401 });
+    });
+    const authFetch = createAuthFetch(auth, { fetch });
+    await expect(authFetch(`${service.baseUrl}/api/v1/`)).rejects.toMatchObject({ code: 'ERR_CLOSED' });
+    expect(cancelled).toEqual(['cancelled']);
+  });
+
+  test('to the body of a Request is returned, and the next request has a new token', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const authFetch = createAuthFetch(auth);
+    await auth.getToken();
+    service.revoke('all');
+    const url = `${service.baseUrl}/api/v1/`;
+    expect((await authFetch(new Request(url, { method: 'POST', body: 'text' }))).status).toBe(401);
+    expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['text']);
+    expect((await authFetch(url)).status).toBe(200);
+    expect(service.counts.issued).toBe(2);
+  });
+
+  test('to a Request without a body is followed by a resend', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    await auth.getToken();
+    service.revoke('all');
+    expect((await createAuthFetch(auth)(new Request(`${service.baseUrl}/api/v1/`))).status).toBe(200);
+  });
+
+  test('with bufferRequests, the body of a Request is sent again with its length', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const authFetch = createAuthFetch(auth, { bufferRequests: true });
+    await auth.getToken();
+    service.revoke('all');
+    const request = new Request(`${service.baseUrl}/api/v1/`, {
+      method: 'POST',
+      body: JSON.stringify({ text: 'Grüße' }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect((await authFetch(request)).status).toBe(200);
+    const received = service.apiRequests.map(({ body, headers, bearer }) => [
+      bearer,
+      body.text,
+      headers['content-length'],
+      headers['content-type'],
+    ]);
+    const content = ['{"text":"Grüße"}', '18', 'application/json'];
+    expect(received).toEqual([
+      ['revoked', ...content],
+      ['valid', ...content],
+    ]);
+  });
+});
+
+describe('a wait for a token', () => {
+  test.each(['init', 'Request'])('rejects with the reason of the signal in the %s', async (place) => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const held = service.tokenEndpoint.hold();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const url = `${service.baseUrl}/api/v1/`;
+    const response = place === 'init' ? authFetch(url, { signal }) : authFetch(new Request(url, { signal }));
+    await held.arrived;
+    const reason = new Error('changed my mind');
+    controller.abort(reason);
+    await expect(response).rejects.toBe(reason);
+    held.release();
+    expect(service.counts.apiRequests).toBe(0);
+  });
+
+  test('goes on when the init takes the signal of a Request away', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const request = new Request(`${service.baseUrl}/api/v1/`, { signal: AbortSignal.abort() });
+    expect((await authFetch(request, { signal: null })).status).toBe(200);
+  });
+});
+
+describe('another fetch', () => {
+  test('that of undici works with its dispatcher, and its types are kept', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service), { fetch: undiciFetch });
+    expectTypeOf(authFetch).toEqualTypeOf<typeof undiciFetch>();
+    const dispatcher = new Agent();
+    const connected = once(dispatcher, 'connect');
+    const response = await authFetch(`${service.baseUrl}/api/v1/`, { dispatcher });
+    expect(response.status).toBe(200);
+    await response.body?.cancel();
+    await connected;
+    await dispatcher.close();
+  });
+
+  test('the global one is looked up at each request', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    expectTypeOf(authFetch).toEqualTypeOf<typeof fetch>();
+    const { calls, fetch: replacement } = createRecorder();
+    const original = globalThis.fetch;
+    await createAuth(service).getToken();
+    try {
+      globalThis.fetch = async (input, init) => (String(input).includes('/api/') ? replacement : original)(input, init);
+      await authFetch(`${service.baseUrl}/api/v1/`);
+    } finally {
+      globalThis.fetch = original;
+    }
+    expect(calls).toHaveLength(1);
+  });
+});

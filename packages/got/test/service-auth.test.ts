@@ -1,0 +1,341 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+import newest, { type ExtendOptions, type OptionsInit, type Response } from 'got';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { serviceAuth } from '../src/index.ts';
+import { copies } from './copies.ts';
+import { createAuth, createEagerSource, startForeign, startService } from './service.ts';
+
+const quick = {
+  retry: { limit: 2, calculateDelay: ({ computedValue }) => computedValue && 1 },
+} satisfies OptionsInit;
+
+test('requests of an extended instance keep their types', async () => {
+  const service = await startService();
+  const api = newest.extend(serviceAuth(createAuth(service)));
+  const url = `${service.baseUrl}/api/v1/`;
+  expectTypeOf(await api(url)).toEqualTypeOf<Response<string>>();
+  expectTypeOf(await api(url).text()).toEqualTypeOf<string>();
+});
+
+describe.each(Object.entries(copies))('with %s', (_, got) => {
+  describe('the token', () => {
+    test('follows redirects as far as baseUrl reaches', async () => {
+      const service = await startService();
+      const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/items` });
+      const api = got.extend(serviceAuth(auth), { throwHttpErrors: false });
+      service.api.next({ status: 302, headers: { location: '/api/v1/items/2' } });
+      service.api.next({ status: 302, headers: { location: '/api/v1/others' } });
+      expect((await api(`${service.baseUrl}/api/v1/items/1`)).statusCode).toBe(401);
+      const received = service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`);
+      expect(received).toEqual(['/api/v1/items/1 valid', '/api/v1/items/2 valid', '/api/v1/others none']);
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
+    });
+
+    test('does not follow a hook that changes the address, wherever it was added', async () => {
+      const service = await startService();
+      const foreign = await startForeign();
+      const divert = {
+        hooks: {
+          beforeRequest: [
+            (options) => {
+              options.url = new URL(foreign.url);
+            },
+          ],
+        },
+      } satisfies OptionsInit;
+      const plugin = serviceAuth(createAuth(service));
+      const url = `${service.baseUrl}/api/v1/`;
+      await got.extend(divert, plugin)(url);
+      await got.extend(plugin, divert)(url);
+      await got.extend(plugin).extend(divert)(url);
+      await got.extend(plugin)(url, divert);
+      expect(foreign.requests).toHaveLength(4);
+      expect(foreign.received).not.toMatch(/authorization/i);
+    });
+
+    test('is that of the moment when got itself tries again', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth), quick);
+      const renewBetween = {
+        hooks: {
+          beforeRetry: [
+            async () => {
+              const token = await auth.getToken();
+              service.revoke('all');
+              await auth.invalidate(token);
+            },
+          ],
+        },
+      } satisfies OptionsInit;
+      service.api.next({ status: 503 });
+      expect(await api(`${service.baseUrl}/api/v1/`, renewBetween).json()).toMatchObject({ bearer: 'valid' });
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
+    });
+
+    test('goes with streams, whose 401 is returned and leads to another token', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth), { throwHttpErrors: false });
+      const url = `${service.baseUrl}/api/v1/`;
+      expect(await text(api.stream(url))).toContain('"bearer":"valid"');
+      service.revoke('all');
+      expect(await text(api.stream(url))).toContain('invalid_token');
+      expect(await text(api.stream(url))).toContain('"bearer":"valid"');
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 3 });
+    });
+
+    test('goes with every page of a pagination', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth));
+      const pages: string[] = [];
+      const pagination = {
+        paginate: () => (pages.length < 3 ? { searchParams: { page: pages.length } } : (false as const)),
+        transform: (response: { body: unknown }) => [JSON.parse(String(response.body)).bearer as string],
+      };
+      for await (const bearer of api.paginate<string>(`${service.baseUrl}/api/v1/`, { pagination })) {
+        pages.push(bearer);
+        if (pages.length === 1) service.revoke('all');
+      }
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 4 });
+      expect(pages).toEqual(['valid', 'valid', 'valid']);
+    });
+  });
+
+  test('a pagination gets another token for each page that needs one', async () => {
+    const service = await startService();
+    const pages: string[] = [];
+    const pagination = {
+      paginate: () => (pages.length < 3 ? {} : (false as const)),
+      transform: (response: { body: unknown }) => [String(response.body)],
+    };
+    service.api.always(() => ({ status: service.counts.apiRequests % 2 === 1 ? 401 : 200, body: 'page' }));
+    const api = got.extend(serviceAuth(createEagerSource()));
+    for await (const page of api.paginate<string>(`${service.baseUrl}/api/v1/`, { pagination })) pages.push(page);
+    expect(pages).toEqual(['page', 'page', 'page']);
+    expect(service.counts.apiRequests).toBe(6);
+  });
+
+  describe('an Authorization', () => {
+    test('of an instance, a request or an address wins', async () => {
+      const service = await startService();
+      const api = got.extend(serviceAuth(createAuth(service)), { throwHttpErrors: false });
+      const url = `${service.baseUrl}/api/v1/`;
+      const headers = { AUTHORIZATION: 'Bearer own' };
+      await api(url, { headers });
+      await api.extend({ headers })(url);
+      await got.extend({ headers, throwHttpErrors: false }, serviceAuth(createAuth(service)))(url);
+      await api(url, { username: 'user', password: 'password' });
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['invalid', 'invalid', 'invalid', 'invalid']);
+      expect(service.counts.tokenRequests).toBe(0);
+    });
+
+    test('of another hook wins, and its 401 is its own affair', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const own = {
+        hooks: {
+          beforeRequest: [
+            ({ headers }) => {
+              headers['authorization'] = 'Bearer own';
+            },
+          ],
+        },
+      } satisfies OptionsInit;
+      const response = await got.extend(serviceAuth(auth), own, { throwHttpErrors: false })(
+        `${service.baseUrl}/api/v1/`,
+      );
+      expect(response.statusCode).toBe(401);
+      expect(auth.events).toEqual([]);
+    });
+  });
+
+  describe('a 401', () => {
+    test('is handled although the application allows no retries', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth), { retry: { limit: 0, calculateDelay: () => 0 } });
+      await auth.getToken();
+      service.revoke('all');
+      expect(await api(`${service.baseUrl}/api/v1/`).json()).toMatchObject({ bearer: 'valid' });
+    });
+
+    test('leaves the retries that the application does allow', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth), quick);
+      await auth.getToken();
+      service.revoke('all');
+      service.api.next({ status: 503 }, {}, { status: 503 });
+      expect(await api(`${service.baseUrl}/api/v1/`).json()).toMatchObject({ bearer: 'valid' });
+      const bearers = service.apiRequests.map(({ bearer }) => bearer);
+      expect(bearers).toEqual(['revoked', 'revoked', 'valid', 'valid']);
+    });
+
+    test('lets the hooks of other plug-ins run for the second answer, too', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const seen: number[] = [];
+      const other = {
+        hooks: {
+          afterResponse: [
+            (response) => {
+              seen.push(response.statusCode);
+              return response;
+            },
+          ],
+        },
+      } satisfies OptionsInit;
+      await auth.getToken();
+      service.revoke('all');
+      await got.extend(other, serviceAuth(auth), other)(`${service.baseUrl}/api/v1/`);
+      expect(seen).toEqual([401, 200, 200]);
+    });
+
+    test('is an HTTPError of got when no other token is to be had', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      await auth.getToken();
+      service.revoke('all');
+      service.tokenEndpoint.always({ status: 503 });
+      await expect(got.extend(serviceAuth(auth))(`${service.baseUrl}/api/v1/`)).rejects.toMatchObject({
+        name: 'HTTPError',
+        response: { statusCode: 401 },
+      });
+    });
+
+    test.each<[kind: string, content: () => OptionsInit, sent: string]>([
+      ['a form', () => ({ form: { text: 'Grüße' } }), 'text=Gr%C3%BC%C3%9Fe'],
+      ['JSON', () => ({ json: { text: 'Grüße' } }), '{"text":"Grüße"}'],
+      ['JSON by hand', () => ({ body: '"Grüße"', headers: { 'content-type': 'application/json' } }), '"Grüße"'],
+    ])('to %s is followed by the same once more', async (_kind, content, sent) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      await auth.getToken();
+      service.revoke('all');
+      await got.extend(serviceAuth(auth)).post(`${service.baseUrl}/api/v1/`, content());
+      const [first, second] = service.apiRequests;
+      expect(first?.body.text).toBe(sent);
+      expect(second?.body).toEqual(first?.body);
+      expect(second?.headers).toEqual(first?.headers);
+    });
+
+    test('to a form with a content type of its own keeps it', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      await auth.getToken();
+      service.revoke('all');
+      const body = new FormData();
+      body.set('text', 'Grüße');
+      const headers = { 'content-type': 'multipart/form-data; boundary=own' };
+      await got.extend(serviceAuth(auth)).post(`${service.baseUrl}/api/v1/`, { body, headers });
+      const types = service.apiRequests.map((request) => request.headers['content-type']);
+      expect(types).toEqual([headers['content-type'], headers['content-type']]);
+    });
+
+    test.each<[kind: string, make: () => unknown]>([
+      ['a stream', () => Readable.from(['text'])],
+      [
+        'a generator',
+        async function* () {
+          yield 'text';
+        },
+      ],
+    ])('to %s is returned', async (_kind, make) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      await auth.getToken();
+      service.revoke('all');
+      const api = got.extend(serviceAuth(auth), { throwHttpErrors: false });
+      const url = `${service.baseUrl}/api/v1/`;
+      expect((await api.post(url, { body: make() as Readable })).statusCode).toBe(401);
+      expect((await api.post(url, { body: make() as Readable })).statusCode).toBe(200);
+      expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['text', 'text']);
+    });
+  });
+
+  test('extended twice, it sends one token and reports a 401 as one', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const plugin = serviceAuth(auth);
+    const url = `${service.baseUrl}/api/v1/`;
+    for (const api of [got.extend(plugin, plugin), got.extend(plugin, serviceAuth(auth))]) {
+      await api(url);
+      expect(service.apiRequests.at(-1)?.bearer).toBe('valid');
+    }
+    service.revoke('all');
+    const before = service.counts.apiRequests;
+    expect((await got.extend(plugin).extend(plugin)(url)).statusCode).toBe(200);
+    expect(service.counts).toMatchObject({ issued: 2, apiRequests: before + 2 });
+    expect(auth.events.map(({ type }) => type)).toEqual(['token_issued', 'token_rejected', 'token_issued']);
+  });
+
+  test('two of them serve two APIs', async () => {
+    const [one, two] = [await startService(), await startService({ clients: [otherClient] })];
+    const api = got.extend(serviceAuth(createAuth(one)), serviceAuth(createAuth(two)));
+    for (const service of [one, two]) {
+      expect(await api(`${service.baseUrl}/api/v1/`).json()).toMatchObject({ bearer: 'valid' });
+    }
+  });
+
+  test('{ context: { serviceAuth: false } } of an instance can be taken back by a request', async () => {
+    const service = await startService();
+    const plugin = serviceAuth(createAuth(service));
+    const api = got.extend(plugin, { context: { serviceAuth: false }, throwHttpErrors: false });
+    const url = `${service.baseUrl}/api/v1/`;
+    expect((await api(url)).statusCode).toBe(401);
+    expect((await api(url, { context: { serviceAuth: true } })).statusCode).toBe(200);
+  });
+
+  describe('an error', () => {
+    test('of ours is the cause of one of got, which is not retried', async () => {
+      const service = await startService();
+      service.tokenEndpoint.always({ status: 503 });
+      const response = got.extend(serviceAuth(createAuth(service)))(`${service.baseUrl}/api/v1/`);
+      await expect(response).rejects.toMatchObject({
+        name: 'RequestError',
+        code: 'ERR_TOKEN_ENDPOINT',
+        cause: { code: 'ERR_TOKEN_ENDPOINT', retryAt: expect.any(Number) },
+      });
+      expect(service.counts.tokenRequests).toBe(1);
+    });
+
+    test('of got does not show the token, unless it is told to', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const url = `${service.baseUrl}/api/v1/`;
+      service.api.always({ status: 404 });
+      const printed = async (plugin: ExtendOptions) => {
+        const error = await got
+          .extend(plugin)(url)
+          .catch((reason: unknown) => reason);
+        expect(error).toMatchObject({ name: 'HTTPError' });
+        return service.findSecrets(inspect(error, { depth: 9 }) + JSON.stringify(error));
+      };
+      expect(await printed(serviceAuth(auth))).toEqual([]);
+      expect(await printed(serviceAuth(auth, { scrubErrors: false }))).toEqual(['access token']);
+    });
+  });
+
+  test('an abort that ends the wait for a token is an AbortError of got', async () => {
+    const service = await startService();
+    const held = service.tokenEndpoint.hold();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const response = got.extend(serviceAuth(createAuth(service)))(`${service.baseUrl}/api/v1/`, { signal });
+    await held.arrived;
+    controller.abort();
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+    held.release();
+    expect(service.counts.apiRequests).toBe(0);
+  });
+});
+
+const otherClient = {
+  clientId: 'other',
+  clientSecret: 'another-secret-of-no-value',
+  audiences: ['https://other.example/'],
+};

@@ -1,0 +1,1 @@
+export { serviceAuthInterceptor } from './service-auth-interceptor.ts';

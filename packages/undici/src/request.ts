@@ -1,0 +1,47 @@
+import type { AccessToken } from '@service-auth/core';
+import type { Dispatcher } from 'undici';
+
+type Headers = Dispatcher.DispatchOptions['headers'];
+type Pairs = Iterable<[name: string, value: string]>;
+
+const isAuthorization = (name: { readonly length: number }): boolean =>
+  name.length === 'authorization'.length && String(name).toLowerCase() === 'authorization';
+
+/** Where a request goes; nothing that a token covers if that is not in the request, as with a `Client` of undici 6 and 7. */
+export function urlOf({ origin = '', path }: Dispatcher.DispatchOptions): string {
+  if (typeof origin !== 'string') return origin.origin + path;
+  return (origin.endsWith('/') ? origin.slice(0, -1) : origin) + path;
+}
+
+/** Whether there is an `Authorization` among the headers: an object, a list of names and values in turn, or something that iterates over pairs. */
+export function hasAuthorization(headers: Headers): boolean {
+  if (!headers) return false;
+  if (Array.isArray(headers)) return headers.some((name, index) => index % 2 === 0 && isAuthorization(name));
+  if (Symbol.iterator in headers) return [...(headers as Pairs)].some(([name]) => isAuthorization(name));
+  for (const name in headers) if (isAuthorization(name)) return true;
+  return false;
+}
+
+/** The headers with the token. */
+export function withToken(headers: Headers, { authorization }: AccessToken): NonNullable<Headers> {
+  if (!headers) return { authorization };
+  if (Array.isArray(headers)) return [...headers, 'authorization', authorization];
+  if (!(Symbol.iterator in headers)) return { ...headers, authorization };
+  // In turn, for undici takes no list of pairs.
+  return [...[...(headers as Pairs)].flat(), 'authorization', authorization];
+}
+
+const replayable = /^\[object (ArrayBuffer|Blob|File|FormData)\]$/;
+
+/** Whether a request body can be sent a second time: anything but streams, and whatever is not known to be no stream. */
+export function isReplayable(body: unknown): boolean {
+  if (body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
+  // By its tag, for there are several implementations of each.
+  return replayable.test(Object.prototype.toString.call(body)) && !('pipe' in Object(body));
+}
+
+/** What ends the wait for a token. undici takes event emitters, too: their abort is noticed when the token is there. */
+export function signalOf(options: Dispatcher.DispatchOptions & { signal?: unknown }): AbortSignal | undefined {
+  const signal = options.signal as Partial<AbortSignal> | null | undefined;
+  return signal?.addEventListener ? (signal as AbortSignal) : undefined;
+}

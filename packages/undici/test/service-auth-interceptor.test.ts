@@ -1,0 +1,314 @@
+import { EventEmitter } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import type { Dispatcher } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { serviceAuthInterceptor } from '../src/index.ts';
+import { copies } from './copies.ts';
+import { createAuth, startForeign, startService } from './service.ts';
+
+type Undici = (typeof copies)[string];
+type Interceptor = Dispatcher.DispatcherComposeInterceptor;
+type AnyHeaders = NonNullable<Dispatcher.DispatchOptions['headers']>;
+
+function createAgent({ Agent }: Undici, ...interceptors: Interceptor[]): Dispatcher {
+  const agent = new Agent();
+  onTestFinished(() => agent.destroy());
+  return agent.compose(...interceptors);
+}
+
+describe.each(Object.entries(copies))('with %s', (_, undici) => {
+  const { request, interceptors } = undici;
+  const follow = () => interceptors.redirect({ maxRedirections: 5 });
+
+  describe('headers', () => {
+    const shapes: [shape: string, make: (name: string) => unknown][] = [
+      ['an object', (name) => ({ [name]: '1' })],
+      ['a list', (name) => [name, '1']],
+      ['a Map', (name) => new Map([[name, '1']])],
+      ['a Headers', (name) => new undici.Headers([[name, '1']])],
+    ];
+
+    test.each(shapes)('%s is completed by the token, and stays as it is', async (_, make) => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const headers = make('X-One') as AnyHeaders;
+      const before = JSON.stringify(headers);
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher, headers });
+      await body.dump();
+      expect(statusCode).toBe(200);
+      expect(service.apiRequests[0]?.headers).toMatchObject({ 'x-one': '1' });
+      expect(JSON.stringify(headers)).toBe(before);
+    });
+
+    test.each(shapes)('%s with an Authorization goes out without a token', async (_, make) => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const headers = make('AUTHORIZATION') as AnyHeaders;
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher, headers });
+      await body.dump();
+      expect(statusCode).toBe(401);
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['invalid']);
+      expect(service.counts.tokenRequests).toBe(0);
+    });
+
+    test('no list is taken for one with an Authorization because a value says so', async () => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const headers = ['x-one', 'authorization', 'x-two', '2'];
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher, headers });
+      await body.dump();
+      expect(statusCode).toBe(200);
+    });
+  });
+
+  describe('beside interceptors.redirect()', () => {
+    const orders: [order: string, compose: (ours: Interceptor) => Interceptor[]][] = [
+      ['listed before it', (ours) => [ours, follow()]],
+      ['listed after it', (ours) => [follow(), ours]],
+    ];
+
+    test.each(orders)('%s, the token stays within the API', async (_, compose) => {
+      const service = await startService();
+      const foreign = await startForeign();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+      service.api.next({ status: 302, headers: { location: '/api/v1/on' } });
+      service.api.next({ status: 302, headers: { location: foreign.url } });
+      foreign.answers.next({ status: 401 });
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await body.dump();
+      expect(statusCode).toBe(401);
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['valid', 'valid']);
+      expect(foreign.received).not.toMatch(/authorization/i);
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
+    });
+
+    test.each(orders)('%s, a redirect to a foreign host and back says nothing about the token', async (_, compose) => {
+      const service = await startService();
+      const foreign = await startForeign();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+      service.api.next({ status: 302, headers: { location: foreign.url } });
+      foreign.answers.next({ status: 302, headers: { location: `${service.baseUrl}/api/v1/back` } });
+      const { body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await body.dump();
+      expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/', '/api/v1/back']);
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
+    });
+
+    test.each(orders)('%s, a 401 after a redirect within the API leads to another token', async (_, compose) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+      await auth.getToken();
+      service.revoke('all');
+      service.api.always(({ path }) =>
+        path === '/api/v1/' ? { status: 302, headers: { location: '/api/v1/on' } } : undefined,
+      );
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await body.dump();
+      expect(statusCode).toBe(200);
+      expect(service.counts.issued).toBe(2);
+    });
+
+    test('listed before it, the token does not leave the path of baseUrl', async () => {
+      const service = await startService();
+      const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/items` });
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth), follow());
+      service.api.next({ status: 302, headers: { location: '/api/v1/others' } });
+      const { body } = await request(`${service.baseUrl}/api/v1/items/1`, { dispatcher });
+      await body.dump();
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['valid', 'none']);
+    });
+  });
+
+  describe('beside interceptors.retry()', () => {
+    const retry = () => interceptors.retry({ maxRetries: 2, minTimeout: 1, maxTimeout: 1 });
+    const orders: [order: string, compose: (ours: Interceptor) => Interceptor[]][] = [
+      ['listed before it', (ours) => [ours, retry()]],
+      ['listed after it', (ours) => [retry(), ours]],
+    ];
+
+    test.each(orders)('%s, both do their part', async (_, compose) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+      await auth.getToken();
+      service.revoke('all');
+      service.api.next({ status: 503 });
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(await body.json()).toMatchObject({ bearer: 'valid' });
+      expect(statusCode).toBe(200);
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['revoked', 'revoked', 'valid']);
+    });
+
+    test.each(orders)('%s, errors of ours are not retried', async (_, compose) => {
+      const service = await startService();
+      service.tokenEndpoint.always({ status: 403 });
+      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(createAuth(service))));
+      await expect(request(`${service.baseUrl}/api/v1/`, { dispatcher })).rejects.toMatchObject({
+        code: 'ERR_CREDENTIALS_REJECTED',
+      });
+      expect(service.counts.tokenRequests).toBe(1);
+    });
+  });
+
+  describe('below the fetch of undici', () => {
+    test('each redirect is judged anew, and a 401 is followed by a resend', async () => {
+      const service = await startService();
+      const foreign = await startForeign();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      const response = await undici.fetch(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(await response.json()).toMatchObject({ bearer: 'valid' });
+      service.api.next({ status: 302, headers: { location: foreign.url } });
+      expect((await undici.fetch(`${service.baseUrl}/api/v1/`, { dispatcher })).status).toBe(200);
+      expect(foreign.received).not.toMatch(/authorization/i);
+    });
+
+    test('a body is a stream: its 401 is returned', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      const init = { dispatcher, method: 'POST', body: 'text' };
+      expect((await undici.fetch(`${service.baseUrl}/api/v1/`, init)).status).toBe(401);
+      expect((await undici.fetch(`${service.baseUrl}/api/v1/`, init)).status).toBe(200);
+      expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['text', 'text']);
+    });
+  });
+
+  describe('a 401', () => {
+    test('that is returned comes whole, however large it is', async () => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const content = Buffer.alloc(5_000_000, 'x');
+      service.api.always({ status: 401, body: content });
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(statusCode).toBe(401);
+      expect((await buffer(body)).equals(content)).toBe(true);
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
+    });
+
+    test('that never ends does not hold up the resend, nor the end of the agent', async () => {
+      const service = await startService();
+      const agent = new undici.Agent();
+      const dispatcher = agent.compose(serviceAuthInterceptor(createAuth(service)));
+      const headers = { 'content-length': '1000000' };
+      service.api.next({ status: 401, headers, body: 'the rest never comes' });
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await body.dump();
+      expect(statusCode).toBe(200);
+      await agent.close();
+    });
+
+    test('of a mock, which knows no pause, is handled alike', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const mock = new undici.MockAgent();
+      onTestFinished(() => mock.close());
+      mock.disableNetConnect();
+      const pool = mock.get(service.baseUrl);
+      const intercepted = () => pool.intercept({ path: '/api/v1/', headers: { authorization: /^Bearer / } });
+      const dispatcher = mock.compose(serviceAuthInterceptor(auth));
+
+      intercepted().reply(401, 'first');
+      intercepted().reply(200, 'second');
+      const resent = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(await resent.body.text()).toBe('second');
+      intercepted().reply(401, 'third');
+      const returned = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect([returned.statusCode, await returned.body.text()]).toEqual([401, 'third']);
+      expect(service.counts.issued).toBe(2);
+    });
+  });
+
+  describe('a wait for a token', () => {
+    test('rejects with the reason of the signal', async () => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const held = service.tokenEndpoint.hold();
+      const controller = new AbortController();
+      const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal: controller.signal });
+      await held.arrived;
+      const reason = new Error('changed my mind');
+      controller.abort(reason);
+      await expect(response).rejects.toBe(reason);
+      held.release();
+      expect(service.counts.apiRequests).toBe(0);
+    });
+
+    test('ends in an abort by an event emitter once the token is there', async () => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const held = service.tokenEndpoint.hold();
+      const signal = new EventEmitter();
+      const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal });
+      await held.arrived;
+      signal.emit('abort');
+      held.release();
+      await expect(response).rejects.toMatchObject({ code: 'UND_ERR_ABORTED' });
+      expect(service.counts.apiRequests).toBe(0);
+    });
+
+    test('that fails destroys the stream that was to be sent', async () => {
+      const service = await startService();
+      service.tokenEndpoint.always({ status: 503 });
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const body = Readable.from(['text']);
+      const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, method: 'POST', body });
+      await expect(response).rejects.toMatchObject({ code: 'ERR_TOKEN_ENDPOINT' });
+      expect(body.destroyed).toBe(true);
+    });
+  });
+
+  test('what undici refuses to send reaches the caller', async () => {
+    const service = await startService();
+    const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+    const headers = { 'x-one': 'a\nb' };
+    await expect(request(`${service.baseUrl}/api/v1/`, { dispatcher, headers })).rejects.toMatchObject({
+      code: 'UND_ERR_INVALID_ARG',
+    });
+  });
+
+  test('stream() and pipeline() get the token, too', async () => {
+    const service = await startService();
+    const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+    const url = `${service.baseUrl}/api/v1/`;
+    const statuses: number[] = [];
+    await undici.stream(url, { dispatcher, method: 'GET' }, ({ statusCode }) => {
+      statuses.push(statusCode);
+      return new Writable({ write: (_, __, done) => done() });
+    });
+    const pipeline = undici.pipeline(url, { dispatcher, method: 'POST' }, ({ statusCode, body }) => {
+      statuses.push(statusCode);
+      return body;
+    });
+    pipeline.end('text');
+    expect(await text(pipeline)).toContain('"text":"text"');
+    expect(statuses).toEqual([200, 200]);
+  });
+
+  test('composed twice, it adds one token', async () => {
+    const service = await startService();
+    const ours = serviceAuthInterceptor(createAuth(service));
+    const dispatcher = createAgent(undici, ours, ours);
+    const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+    await body.dump();
+    expect(statusCode).toBe(200);
+  });
+
+  test('a Pool serves requests that name their origin', async () => {
+    const service = await startService();
+    const pool = new undici.Pool(service.baseUrl);
+    onTestFinished(() => pool.destroy());
+    const dispatcher = pool.compose(serviceAuthInterceptor(createAuth(service)));
+    const named = await dispatcher.request({ origin: service.baseUrl, path: '/api/v1/', method: 'GET' });
+    await named.body.dump();
+    expect(named.statusCode).toBe(200);
+  });
+});
