@@ -37,6 +37,8 @@ export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
     const send = (given ?? fetch) as unknown as typeof fetch;
     const request = typeof input === 'object' && 'url' in input ? input : undefined;
     const url = request?.url ?? String(input);
+    // A Request in the place of the fields has them on its prototype, where they cannot be copied.
+    if (init && 'url' in init && isCovered(auth, url)) return authFetch(new Request(input, init));
     const fields = isCovered(auth, url) ? fieldsWithoutAuthorization(init?.headers ?? request?.headers) : undefined;
     if (!fields) return send(input, init);
 

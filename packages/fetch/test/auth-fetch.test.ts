@@ -59,6 +59,20 @@ describe('what may be given', () => {
     expect(service.apiRequests[0]?.headers).not.toHaveProperty('x-one');
   });
 
+  test('a Request in the place of the fields, as proxies in workers have it', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const incoming = new Request('https://proxy.example/x', {
+      method: 'POST',
+      body: 'text',
+      headers: { 'x-one': '1' },
+    });
+    expect((await authFetch(`${service.baseUrl}/api/v1/`, incoming)).status).toBe(200);
+    const [received] = service.apiRequests;
+    expect(received).toMatchObject({ method: 'POST', bearer: 'valid', headers: { 'x-one': '1' } });
+    expect(received?.body.text).toBe('text');
+  });
+
   test('a URL with spaces', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
