@@ -1,4 +1,4 @@
-/** A handler of undici. 6 calls the methods of its first generation (`onConnect`, `onHeaders` …), 8 those of its second, 7 either. */
+/** A handler of undici: 6 calls the methods of the first generation (`onConnect`, `onHeaders` …), 7 and 8 those of the second. */
 export type Handler = { readonly [name in string]?: (...details: unknown[]) => unknown };
 
 /**
@@ -15,15 +15,16 @@ interface Controller {
   resume(): void;
 }
 
-const nobody: Handler = {};
-const others = [
+const handedOn = [
   'onUpgrade',
   'onRequestUpgrade',
   'onResponseStarted',
   'onBodySent',
   'onRequestSent',
   'onData',
+  'onResponseData',
   'onComplete',
+  'onResponseEnd',
 ];
 
 /** Tells a handler that its request failed. */
@@ -33,21 +34,22 @@ export function fail(handler: Handler, error: unknown): void {
 }
 
 /**
- * Hands everything on, but holds a 401 back until it is decided what becomes of it. A class, for there is one for each request: as many
- * closures would cost more than all the rest of this package.
+ * Hands everything on to the caller, but holds a 401 back until it is decided what becomes of it. A class, for there is one for each
+ * request: as many closures would cost more than all the rest of this package.
  */
 export class RejectionHandler {
   readonly #caller: Handler;
   readonly #decide: Decide;
-  /** Who gets what arrives: the caller, a recorder or nobody. */
-  #receiver: Handler;
+  #abort: Abort = () => {};
   #visited: readonly URL[] = [];
-  #controller: Controller | Abort | undefined;
+  /** What arrives of a 401 while it is decided: it is paused, but mocks do not know what that is. */
+  #held: [name: string, details: unknown[]][] | undefined;
+  #isOver = false;
 
   static {
-    for (const name of others) {
+    for (const name of handedOn) {
       const value = function (this: RejectionHandler, ...details: unknown[]): unknown {
-        return this.#receiver[name]?.(...details);
+        return this.#hand(name, details);
       };
       Object.defineProperty(RejectionHandler.prototype, name, { value });
     }
@@ -55,38 +57,34 @@ export class RejectionHandler {
 
   constructor(caller: Handler, decide: Decide) {
     this.#caller = caller;
-    this.#receiver = caller;
     this.#decide = decide;
   }
 
   onConnect(abort: Abort, context: Context): void {
-    this.#begin(abort, context);
-    this.#receiver['onConnect']?.(abort, context);
+    this.#abort = abort;
+    this.#visited = context?.history ?? [];
+    this.#hand('onConnect', [abort, context]);
   }
 
   onRequestStart(controller: Controller, context: Context): void {
-    this.#begin(controller, context);
-    this.#receiver['onRequestStart']?.(controller, context);
+    this.#abort = (reason) => controller.abort(reason);
+    this.#visited = context?.history ?? [];
+    this.#hand('onRequestStart', [controller, context]);
   }
 
   onHeaders(status: number, headers: unknown, resume: () => void, message: string): unknown {
-    if (status === 401) this.#hold(resume);
-    const result = this.#receiver['onHeaders']?.(status, headers, resume, message);
-    return status === 401 ? false : result;
+    const isRejected = status === 401;
+    if (isRejected) this.#hold(resume);
+    const goesOn = this.#hand('onHeaders', [status, headers, resume, message]);
+    return isRejected ? false : goesOn;
   }
 
   onResponseStart(controller: Controller, status: number, headers: unknown, message: string): void {
-    if (status === 401) this.#hold(() => controller.resume());
-    if (status === 401) controller.pause();
-    this.#receiver['onResponseStart']?.(controller, status, headers, message);
-  }
-
-  onResponseData(controller: Controller, chunk: unknown): void {
-    this.#receiver['onResponseData']?.(controller, chunk);
-  }
-
-  onResponseEnd(controller: Controller, trailers: unknown): void {
-    this.#receiver['onResponseEnd']?.(controller, trailers);
+    if (status === 401) {
+      this.#hold(() => controller.resume());
+      controller.pause();
+    }
+    this.#hand('onResponseStart', [controller, status, headers, message]);
   }
 
   onError(error: unknown): void {
@@ -97,39 +95,37 @@ export class RejectionHandler {
     this.#end(() => this.#caller['onResponseError']?.(controller, error));
   }
 
-  #begin(controller: Controller | Abort, context: Context): void {
-    this.#controller = controller;
-    if (context?.history) this.#visited = context.history;
+  #hand(name: string, details: unknown[]): unknown {
+    if (this.#isOver) return undefined;
+    if (this.#held) return void this.#held.push([name, details]);
+    return this.#caller[name]?.(...details);
   }
 
-  /** Mocks do not know what a pause is: what arrives meanwhile is recorded. */
   #hold(resume: () => void): void {
-    const held: [name: string, details: unknown[]][] = [];
-    const record =
-      (name: string) =>
-      (...details: unknown[]) =>
-        held.push([name, details]);
-    this.#receiver = new Proxy(nobody, { get: (_, name) => record(name as string) });
-
-    const release = (): void => {
-      this.#receiver = this.#caller;
-      for (const [name, details] of held) this.#caller[name]?.(...details);
-      resume();
-    };
+    this.#held = [];
     this.#decide(this.#visited)
-      .then((sendAgain) => {
-        if (sendAgain) this.#end(sendAgain, new Error('The request is sent again with another token.'));
-        else if (this.#receiver !== nobody) release();
-      })
-      .catch((error) => this.#end(() => fail(this.#caller, error), error));
+      .then((sendAgain) => (sendAgain ? this.#replace(sendAgain) : this.#release(resume)))
+      .catch((error) => this.#replace(() => fail(this.#caller, error)));
   }
 
-  #end(last: () => void, reason?: Error): void {
-    if (this.#receiver === nobody) return;
-    this.#receiver = nobody;
-    const controller = this.#controller;
-    if (reason && typeof controller === 'function') controller(reason);
-    else if (reason) (controller as Controller | undefined)?.abort(reason);
+  #release(resume: () => void): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const [name, details] of held) this.#hand(name, details);
+    resume();
+  }
+
+  /** Ends the request, and has something else done in place of handing on how it ended. */
+  #replace(replacement: () => void): void {
+    this.#end(() => {
+      this.#abort(new Error('The request is sent again with another token.'));
+      replacement();
+    });
+  }
+
+  #end(last: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     last();
   }
 }

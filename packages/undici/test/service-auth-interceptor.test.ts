@@ -169,6 +169,14 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(foreign.received).not.toMatch(/authorization/i);
     });
 
+    test('an error of ours is the cause of that of fetch', async () => {
+      const service = await startService();
+      service.tokenEndpoint.always({ status: 503 });
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const response = undici.fetch(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await expect(response).rejects.toMatchObject({ name: 'TypeError', cause: { code: 'ERR_TOKEN_ENDPOINT' } });
+    });
+
     test('a body is a stream: its 401 is returned', async () => {
       const service = await startService();
       const auth = createAuth(service);
