@@ -157,6 +157,7 @@ const mistakes: Record<string, Mistake> = {
       'ERR_CREDENTIALS_REJECTED reaches the caller when the client secret is wrong',
       'ERR_RATE_LIMITED reaches the caller when the token endpoint answers 429',
       'ERR_ISSUANCE_LIMIT reaches the caller when the limit is reached',
+      'ERR_STORE reaches the caller when the store is down',
       'ERR_CLOSED reaches the caller after close()',
     ],
   },
@@ -241,6 +242,16 @@ describe('httpClientContract', () => {
     await expect(caseNamed(httpClientContract(wrapping), name).run()).rejects.toThrow();
     const failure = (error: unknown) => (error as { detail: unknown }).detail;
     await caseNamed(httpClientContract(wrapping, { failure }), name).run();
+  });
+
+  test('closes the service when no client can be connected', async () => {
+    let url = '';
+    const cases = httpClientContract(async ({ service }) => {
+      url = service.url;
+      throw new Error('cannot be connected');
+    });
+    await expect(cases[0]?.run()).rejects.toThrow('cannot be connected');
+    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
   test("judges of a client's own error what its users are told to log", async () => {

@@ -86,6 +86,26 @@ function checkSecrecy({ service, foreign, events }: Bench): void {
   assert.deepEqual(service.findSecrets(JSON.stringify(events)), [], 'an event contains a secret');
 }
 
+function createBench(facts: Pick<Bench, 'service' | 'foreign' | 'clock' | 'subject' | 'traits' | 'events'>): Bench {
+  const { service, subject } = facts;
+  let apiRequestsBefore = 0;
+
+  const bench: Bench = {
+    ...facts,
+    send(request) {
+      const url = `${service.baseUrl}/api/v1/`;
+      const defaults = { method: 'GET', url, headers: {}, body: undefined, signal: undefined } as const;
+      return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, ...request });
+    },
+    async warmUp() {
+      assert.equal((await bench.send()).status, 200);
+      apiRequestsBefore = service.apiRequests.length;
+    },
+    apiRequests: () => service.apiRequests.slice(apiRequestsBefore),
+  };
+  return bench;
+}
+
 export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits): DefineCase {
   let signingKey: Promise<SigningKey> | undefined;
 
@@ -94,38 +114,24 @@ export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits
     async run() {
       signingKey ??= createSigningKey();
       const clock = createTestClock();
-      const service = await startTestService({ clock, signingKey, ...serviceOptions });
-      const foreign = await startForeignOrigin({ clock });
       const events: ServiceAuthEvent[] = [];
       const onEvent = (event: ServiceAuthEvent) => void events.push(event);
-      const options = { ...service.options, onEvent, ...client?.(service) };
-      const subject = await connect({ service, options });
-      let apiRequestsBefore = 0;
-
-      const bench: Bench = {
-        service,
-        foreign,
-        clock,
-        subject,
-        traits,
-        events,
-        send(request) {
-          const url = `${service.baseUrl}/api/v1/`;
-          const defaults = { method: 'GET', url, headers: {}, body: undefined, signal: undefined } as const;
-          return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, ...request });
-        },
-        async warmUp() {
-          assert.equal((await bench.send()).status, 200);
-          apiRequestsBefore = service.apiRequests.length;
-        },
-        apiRequests: () => service.apiRequests.slice(apiRequestsBefore),
-      };
+      const opened: { close(): Promise<void> }[] = [];
+      function open<Resource extends { close(): Promise<void> }>(resource: Resource): Resource {
+        opened.push(resource);
+        return resource;
+      }
       try {
+        const service = open(await startTestService({ clock, signingKey, ...serviceOptions }));
+        const foreign = open(await startForeignOrigin({ clock }));
+        const options = { ...service.options, onEvent, ...client?.(service) };
+        const subject = open(await connect({ service, options }));
+        const bench = createBench({ service, foreign, clock, subject, traits, events });
         await within(run(bench), 'the case', caseLimitMs);
         checkSecrecy(bench);
       } finally {
         // All at once: a request that is still held ends when the service closes, and until then keeps the client open.
-        await Promise.all([subject.close(), service.close(), foreign.close()]);
+        await Promise.all(opened.map((resource) => resource.close()));
       }
     },
   });

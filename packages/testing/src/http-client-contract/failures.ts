@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { ServiceAuthErrorCode } from '@service-auth/core';
+import type { ServiceAuthErrorCode, Store } from '@service-auth/core';
 import type { ContractCase } from '../contract-case.ts';
 import type { Bench, DefineCase } from './bench.ts';
 
@@ -58,6 +58,11 @@ async function failsWith(bench: Bench, code: ServiceAuthErrorCode): Promise<void
   assert.deepEqual(bench.apiRequests(), [], 'a request was sent without a token');
 }
 
+const refuse = async (): Promise<never> => {
+  throw new Error('connection refused');
+};
+const brokenStore: Store = { durability: 'durable', load: refuse, swap: refuse };
+
 /** Failures reach the caller in the client's own way, and tell no secret. */
 export function failureCases(define: DefineCase): ContractCase[] {
   return [
@@ -85,6 +90,10 @@ export function failureCases(define: DefineCase): ContractCase[] {
       },
       { service: { lifetimeMs: 600_000 }, client: () => ({ issuanceLimit: { tokens: 1, reserve: 0 } }) },
     ),
+
+    define('ERR_STORE reaches the caller when the store is down', (bench) => failsWith(bench, 'ERR_STORE'), {
+      client: () => ({ store: brokenStore }),
+    }),
 
     define('ERR_CLOSED reaches the caller after close()', async (bench) => {
       await bench.subject.auth.close();
