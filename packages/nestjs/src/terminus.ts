@@ -1,8 +1,8 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import type { ServiceAuth as Client } from '@service-auth/core';
+import { ServiceAuth } from '@service-auth/nestjs';
 import { healthOf } from './health.ts';
-import { ServiceAuth } from './service-auth.ts';
 
 /** Options of {@link ServiceAuthHealthIndicator.isHealthy}. */
 export interface ServiceAuthHealthOptions {
