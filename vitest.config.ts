@@ -1,12 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defaultServerConditions } from 'vite';
-import type { ViteUserConfig } from 'vitest/config';
+import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
 
 const inCi = Boolean(process.env['CI']);
+
+/** The tests of @service-auth/nestjs with what compat/nest-<major> depends on, in place of the package's own dependencies. */
+function withNest(major: number): TestProjectInlineConfiguration {
+  const compat = new URL(`compat/nest-${major}/package.json`, import.meta.url);
+  const hooks = new URL(`packages/nestjs/test/support/use-nest-version.ts?from=${compat}`, import.meta.url);
+  const { dependencies } = JSON.parse(readFileSync(compat, 'utf8')) as { dependencies: Record<string, string> };
+  const folderOf = (name: string) => fileURLToPath(new URL(`node_modules/${name}`, compat));
+  return {
+    extends: true,
+    root: fileURLToPath(new URL('packages/nestjs', import.meta.url)),
+    resolve: { alias: Object.fromEntries(Object.keys(dependencies).map((name) => [name, folderOf(name)])) },
+    test: {
+      name: `nest ${major}`,
+      include: ['test/*.test.ts'],
+      execArgv: [`--import=${hooks}`],
+      env: { NEST: `${major}` },
+      isolate: false,
+    },
+  };
+}
 
 const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
     include: ['{packages/*,examples,proof}/test/**/*.test.ts'],
+    projects: [{ extends: true, test: { name: '' } }, withNest(10), withNest(11)],
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],
     reporters: ['default', './scripts/test-summary.ts'],

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { HealthCheckService, type HealthIndicatorResult, TerminusModule } from '@nestjs/terminus';
+import terminus from '@nestjs/terminus/package.json' with { type: 'json' };
 import { memoryStore, type ServiceAuthEvent, type ServiceAuthOptions, type Store } from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHealthIndicator, type ServiceAuthHealthOptions } from '@service-auth/nestjs/terminus';
@@ -10,6 +11,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { boot, testService } from './support/boot.ts';
 
 const hourMs = 3_600_000;
+// Terminus 11 has no word of its own for it.
+const degraded = terminus.version.startsWith('11.') ? { status: 'up', degraded: true } : { status: 'degraded' };
 
 interface Subject {
   readonly service: TestService;
@@ -79,7 +82,7 @@ describe('degraded', () => {
     await auth.getToken();
     expect(await health({ lowBudget: 78 })).toMatchObject({ status: 'up' });
     expect(await health({ lowBudget: 79 })).toEqual({
-      status: 'degraded',
+      ...degraded,
       remaining: 79,
       usable: 80,
       message: 'Only 79 of 80 tokens are left in this window.',
@@ -98,7 +101,7 @@ describe('degraded', () => {
     await auth.getToken();
     await failed;
     expect(await health()).toMatchObject({
-      status: 'degraded',
+      ...degraded,
       message: 'The last request for a token ended with ERR_TOKEN_ENDPOINT.',
     });
     expect(auth.peekToken()).toBeDefined();
@@ -111,7 +114,7 @@ describe('degraded', () => {
     await expect(auth.getToken()).rejects.toThrow();
     await clock.advance(hourMs);
     expect(await health()).toMatchObject({
-      status: 'degraded',
+      ...degraded,
       message: expect.stringContaining('ERR_TOKEN_ENDPOINT'),
     });
   });
@@ -123,7 +126,7 @@ describe('degraded', () => {
     await auth.getToken();
     storage.break();
     await clock.advance(hourMs);
-    expect(await health()).toMatchObject({ status: 'degraded', message: expect.stringContaining('store') });
+    expect(await health()).toMatchObject({ ...degraded, message: expect.stringContaining('store') });
     await expect(auth.getToken()).resolves.toBeDefined();
     storage.repair();
     expect(await health()).toMatchObject({ status: 'up' });
@@ -153,7 +156,7 @@ describe('down', () => {
     const app = await boot({ imports: [ServiceAuthModule.forRoot({ ...options, name: 'two' })] });
     const two = app.get<ServiceAuth>(getServiceAuthToken('two'));
     expect(await health({ client: two })).toMatchObject({ status: 'down', remaining: 0, retryAt: expect.any(String) });
-    expect(await health()).toMatchObject({ status: 'degraded', remaining: 0 });
+    expect(await health()).toMatchObject({ ...degraded, remaining: 0 });
     expect(service.counts.tokenRequests).toBe(1);
   });
 
@@ -209,13 +212,13 @@ test('a health endpoint answers 200 while degraded and 503 when down, and shows 
   await app.get(ServiceAuth).getToken();
   const up = await ask();
   lowBudget = 150;
-  const degraded = await ask();
+  const low = await ask();
   await app.get(ServiceAuth).close();
   const down = await ask();
-  expect([up.status, degraded.status, down.status]).toEqual([200, 200, 503]);
-  const states = [up, degraded, down].map(({ text }) => JSON.parse(text).details.auth.status);
-  expect(states).toEqual(['up', 'degraded', 'down']);
-  expect(service.findSecrets(up.text + degraded.text + down.text)).toEqual([]);
+  expect([up.status, low.status, down.status]).toEqual([200, 200, 503]);
+  const states = [up, low, down].map(({ text }) => JSON.parse(text).details.auth.status);
+  expect(states).toEqual(['up', degraded.status, 'down']);
+  expect(service.findSecrets(up.text + low.text + down.text)).toEqual([]);
 });
 
 test('without a client that has no name, isHealthy() asks for one', async () => {
