@@ -29,7 +29,7 @@ const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
     include: ['{packages/*,examples,proof}/test/**/*.test.ts'],
-    projects: [{ extends: true, test: { name: '' } }, withNest(10), withNest(11)],
+    projects: [{ extends: true, test: { name: 'workspace' } }, withNest(10), withNest(11)],
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],
     reporters: ['default', './scripts/test-summary.ts'],

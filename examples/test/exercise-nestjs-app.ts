@@ -1,0 +1,99 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { startTestService, type TestService } from '@service-auth/testing';
+
+/** What the application answered, and what it cost. */
+export interface NestjsAppRun {
+  readonly answers: Record<string, string>;
+  readonly tokensPerClient: Record<string, number>;
+  /** How it ended after SIGTERM, while a request waited for its token. */
+  readonly end: unknown;
+  readonly output: string;
+  readonly secretsShown: string[];
+}
+
+const clients = ['orders-app', 'billing-app'].map((clientId) => ({
+  clientId,
+  clientSecret: `secret-of-${clientId}`,
+  audiences: ['https://api.example/'] as const,
+}));
+
+/** Runs the compiled application against a service on loopback, uses it, and stops it as an orchestrator would. */
+export async function exerciseNestjsApp(node: string, argv: string[]): Promise<NestjsAppRun> {
+  const service = await startTestService({ clients });
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_)/.test(name));
+  const app = spawn(node, argv, {
+    env: {
+      ...Object.fromEntries(inherited),
+      SERVICE_AUTH_URL: service.authUrl,
+      SERVICE_BASE_URL: service.baseUrl,
+      SERVICE_AUTH_AUDIENCE: 'https://api.example/',
+      SERVICE_AUTH_CLIENT_ID: 'orders-app',
+      SERVICE_AUTH_CLIENT_SECRET: 'secret-of-orders-app',
+      BILLING_CLIENT_ID: 'billing-app',
+      BILLING_CLIENT_SECRET: 'secret-of-billing-app',
+      NO_COLOR: '1',
+      PORT: '0',
+    },
+    timeout: 15_000,
+  });
+  try {
+    return await exercise(app, service);
+  } finally {
+    app.kill('SIGKILL');
+    await service.close();
+  }
+}
+
+async function exercise(app: ChildProcessWithoutNullStreams, service: TestService): Promise<NestjsAppRun> {
+  const stderr = text(app.stderr);
+  const ended = once(app, 'close');
+  let output = '';
+  const listening = new Promise<string>((resolve, reject) => {
+    app.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+      const address = /Listening on (\S+)\n/.exec(output)?.[1];
+      if (address) resolve(address);
+    });
+    void ended.then(async () => reject(new Error(`It ended early:\n${output}\n${await stderr}`)));
+  });
+
+  const answers: Record<string, string> = {};
+  const ask = async (path: string): Promise<void> => {
+    // Closed at once, so that a shutdown has no idle connections to wait for.
+    const response = await fetch(`${await listening}${path}`, { headers: { connection: 'close' } });
+    answers[path] = `${response.status} ${describe((await response.json()) as Answer)}`;
+  };
+  await ask('/health');
+  await ask('/orders');
+  await ask('/orders/usage');
+  const held = service.tokenEndpoint.hold();
+  const lastAnswer = ask('/invoices');
+  await held.arrived;
+  app.kill('SIGTERM');
+  held.release();
+  await lastAnswer;
+
+  const end = await ended;
+  output += await stderr;
+  const tokensPerClient: Record<string, number> = {};
+  for (const { clientId } of service.issuances) tokensPerClient[clientId] = (tokensPerClient[clientId] ?? 0) + 1;
+  return { answers, tokensPerClient, end, output, secretsShown: service.findSecrets(output) };
+}
+
+interface Answer {
+  readonly bearer?: string;
+  readonly path?: string;
+  readonly used?: number;
+  readonly details?: Record<string, { status: string }>;
+}
+
+/** The part that does not differ from run to run. */
+function describe(answer: Answer): string {
+  if (answer.details)
+    return Object.entries(answer.details)
+      .map(([key, { status }]) => `${key} ${status}`)
+      .join(', ');
+  return answer.path ? `${answer.path} with a ${answer.bearer} token` : `${answer.used} used`;
+}

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { exerciseNestjsApp } from './exercise-nestjs-app.ts';
+
+const folder = fileURLToPath(new URL('../nestjs-app', import.meta.url));
+
+const run = promisify(execFile);
+const tsc = fileURLToPath(new URL('../../node_modules/typescript-7/bin/tsc', import.meta.url));
+
+/** Checked against the sources of the packages, but compiled without a look at them, for they would be compiled along. */
+async function compiled(): Promise<string> {
+  const outDir = `${folder}/dist`;
+  const argv = [tsc, '--project', folder, '--pretty', 'false'];
+  const checked = run(process.execPath, [...argv, '--noEmit', '--customConditions', '@service-auth/source']);
+  await checked.catch(({ stdout }) => expect.fail(stdout));
+  await run(process.execPath, [...argv, '--noCheck', '--noResolve', '--outDir', outDir]);
+  onTestFinished(() => rm(outDir, { recursive: true }));
+  return `${outDir}/main.js`;
+}
+
+test('the application has one token per client, tells its health without one, and answers its last request before it ends', async () => {
+  const result = await exerciseNestjsApp(process.execPath, ['--conditions=@service-auth/source', await compiled()]);
+  expect(result.answers).toEqual({
+    '/health': '200 service up, billing up',
+    '/orders': '200 /api/v1/orders with a valid token',
+    '/orders/usage': '200 1 used',
+    '/invoices': '200 /api/v1/invoices with a valid token',
+  });
+  expect(result.tokensPerClient).toEqual({ 'orders-app': 1, 'billing-app': 1 });
+  expect(result.end).toEqual([null, 'SIGTERM']);
+  expect(result.output).toMatch(/LOG \[ServiceAuth:billing\] Token \S+ issued \(cold\)/);
+  expect(result.secretsShown).toEqual([]);
+});
