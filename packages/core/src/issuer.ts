@@ -63,8 +63,8 @@ interface Attempt {
   readonly view: View;
 }
 
-const sendWithinMs = 10_000;
-const leaseSlackMs = 30_000;
+/** What the store may take before a request and after it: two calls of 2 seconds each time, at the very least. */
+const storeCallsMs = 4_000;
 
 /** One pass: load, decide, swap, send, settle, swap. What to do is decided in `ledger/`, here it is done. It remembers nothing itself. */
 export function createIssuer(
@@ -74,7 +74,10 @@ export function createIssuer(
   secrets: ClientSecretSource,
 ): Issuer {
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
-  const leaseMs = timeoutMs + leaseSlackMs;
+  // Others wait until all of it can be over: sending, the request, entering its outcome. Short requests make for short waits.
+  const patienceMs = Math.max(storeCallsMs, timeoutMs);
+  const sendWithinMs = Math.min(10_000, patienceMs);
+  const leaseMs = sendWithinMs + timeoutMs + Math.min(20_000, patienceMs);
 
   async function acquire(want: Want, signal: AbortSignal): Promise<Got> {
     const secret = await (want.mayIssue ? secrets.ask() : secrets.last());

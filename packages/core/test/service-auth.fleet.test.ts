@@ -66,6 +66,21 @@ describe('two clients over one store', () => {
     });
   });
 
+  test('the sooner a request has to end, the sooner the second takes over', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(silent);
+    const doomed = client({ clock: createHeldClock(), timeoutMs: second });
+    doomed.getToken().catch(() => {});
+    await settled();
+    const startedAt = clock.monotonic();
+    const waiting = client({ timeoutMs: second }).getToken();
+    await clock.advance(9 * second - 1);
+    expect(endpoint.requests.length).toBe(1);
+    await clock.until(waiting);
+    expect(clock.monotonic() - startedAt).toBeLessThanOrEqual(11 * second);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
   test('those who wait fail with the failure of the one they wait for', async () => {
     const { client, clock, endpoint } = createBed();
     const { answer, release } = heldBack(answering(401, '{"error":"invalid_client"}'));
