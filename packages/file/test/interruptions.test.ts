@@ -223,6 +223,38 @@ describe('a process that is held up', () => {
   });
 });
 
+test('content is on disk before its name, and the name before the swap is acknowledged', async () => {
+  await write();
+  const order: string[] = [];
+  await watched(
+    (name, run) => {
+      order.push(name);
+      return run();
+    },
+    () => write(),
+  );
+  const written = order.slice(order.indexOf('writeFile'));
+  expect(written.slice(0, 4)).toEqual(['writeFile', 'sync', 'close', 'link']);
+  expect(written.slice(4)).toContain('sync');
+});
+
+test('a swap that cannot tidy up afterwards is a swap', async () => {
+  await write(20);
+  const change = await nextChange();
+  let linked = false;
+  let onDisk = false;
+  const broken: Watch = async (name, run) => {
+    if (onDisk) throw systemError('EIO');
+    const result = await run();
+    if (name === 'link') linked = true;
+    if (linked && name === 'close') onDisk = true;
+    return result;
+  };
+  expect((await watched(broken, () => store.swap('key', change))).swapped).toBe(true);
+  // One number more than before, and nothing was removed.
+  expect((await readdir(directory)).filter((name) => /\.\d{12}$/.test(name))).toHaveLength(17);
+});
+
 test('a file system without hard links is refused, in words', async () => {
   const change = await nextChange();
   for (const code of ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']) {
