@@ -1,7 +1,7 @@
 import { storeContract } from '@service-auth/testing';
 import pg from 'pg';
 import postgres from 'postgres';
-import { afterAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { orSkip } from '../../../scripts/servers/or-skip.ts';
 import { startPostgres } from '../../../scripts/servers/postgres.ts';
 import { createTable, postgresStore, type Queryable } from '../src/index.ts';
@@ -9,6 +9,12 @@ import { createTable, postgresStore, type Queryable } from '../src/index.ts';
 const given = process.env['POSTGRES_URL'];
 const server = given ? undefined : await orSkip(() => startPostgres());
 const url = given ?? server?.url ?? '';
+beforeAll(async () => {
+  if (!url) return;
+  const { pool, close } = poolOf('');
+  await createTable(pool, { table: 'contract' });
+  await close();
+});
 afterAll(() => server?.stop());
 
 interface Connection {
@@ -40,7 +46,6 @@ for (const [name, connect] of Object.entries(connections)) {
       async function another() {
         const connection = connect();
         opened.push(connection);
-        await createTable(connection.pool, { table: 'contract' });
         return postgresStore(connection.pool, { table: 'contract' });
       }
       return { store: await another(), another, close: () => Promise.all(opened.map(({ close }) => close())) };

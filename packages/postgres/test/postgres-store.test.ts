@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
+import { createTestClock, startTestService } from '@service-auth/testing';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { orSkip } from '../../../scripts/servers/or-skip.ts';
+import { type PostgresSettings, startPostgres } from '../../../scripts/servers/postgres.ts';
+import { startRelay } from '../../../scripts/servers/relay.ts';
+import { createTable, createTableSql, postgresStore } from '../src/index.ts';
+
+const postgres = await orSkip(() => startPostgres());
+afterAll(() => postgres?.stop());
+const url = postgres?.url ?? '';
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+function connect(settings: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 4, ...settings });
+  pool.on('error', () => {});
+  endings.push(() => pool.end());
+  return pool;
+}
+
+async function start(settings: PostgresSettings = {}) {
+  const server = await startPostgres(settings);
+  endings.push(() => server.stop());
+  return server;
+}
+
+/** A table of its own. */
+async function freshTable(pool: pg.Pool): Promise<{ table: string }> {
+  const options = { table: `test_${randomUUID().replaceAll('-', '')}` };
+  await createTable(pool, options);
+  return options;
+}
+
+const change = (version: string, expected?: string) => ({ expected, version, record: `record of ${version}` });
+
+describe.runIf(postgres)('the table', () => {
+  test('is created once, by however many processes at once', async () => {
+    const options = { table: 'created_at_once' };
+    const pools = Array.from({ length: 8 }, () => connect({ max: 1 }));
+    // Connected beforehand, so that they really are at once.
+    await Promise.all(pools.map((pool) => pool.query('select')));
+    await Promise.all(pools.map((pool) => createTable(pool, options)));
+    await Promise.all(pools.map((pool) => createTable(pool, options)));
+    expect(await postgresStore(connect(), options).swap('key', change('1'))).toMatchObject({ swapped: true });
+  });
+
+  test('may be in a schema, and be created by hand', async () => {
+    const pool = connect();
+    const options = { table: 'security.Tokens_2' };
+    await pool.query('create schema security');
+    await pool.query(createTableSql(options));
+    await postgresStore(pool, options).swap('key', change('1'));
+    const { rows } = await pool.query('select * from security."Tokens_2"');
+    expect(rows).toEqual([{ key: 'key', ...change('1'), expected: undefined }].map(({ expected: _, ...row }) => row));
+  });
+
+  test('has a name that is a name', () => {
+    const pool = connect();
+    for (const table of ['', 'a b', 'a;b', '"a"', 'a.b.c', '1a', 'a'.repeat(64), 'a.', 'ä', "a'"]) {
+      expect(() => postgresStore(pool, { table }), table).toThrow(TypeError);
+      expect(() => createTableSql({ table }), table).toThrow(TypeError);
+    }
+  });
+
+  test('that is missing is reported as what it is, and core says so', async () => {
+    const pool = connect();
+    const store = postgresStore(pool, { table: 'never_created' });
+    const missing = { name: 'MissingTable', code: '42P01', message: expect.stringContaining('createTable(pool)') };
+    await expect(store.load('key')).rejects.toMatchObject(missing);
+    await expect(store.swap('key', change('1'))).rejects.toMatchObject(missing);
+    await using service = await startTestService();
+    await using auth = createServiceAuth({ ...service.options, store });
+    await expect(auth.getToken()).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: expect.stringContaining('MissingTable 42P01'),
+    });
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+});
+
+describe.runIf(postgres)('an acknowledged swap', () => {
+  test('survives kill -9, also where sessions do not wait for their commits', async () => {
+    const server = await start({ synchronous_commit: 'off' });
+    const pool = connect({ connectionString: server.url });
+    const options = await freshTable(pool);
+    const store = postgresStore(pool, options);
+    const writers = await pool.query(
+      "select pid from pg_stat_activity where backend_type in ('walwriter', 'checkpointer', 'background writer')",
+    );
+    const pids: number[] = writers.rows.map(({ pid }) => pid);
+    const killWriters = () => {
+      for (const pid of pids.splice(0)) process.kill(pid, 'SIGKILL');
+    };
+    endings.push(killWriters);
+    // From now on nothing but a commit that waits gets anything out of the memory of this server.
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    await store.swap('created', change('1'));
+    await store.swap('replaced', change('1'));
+    await store.swap('replaced', change('2', '1'));
+    // Written last, so that no other commit takes it along: what is lost without our precaution.
+    await pool.query(`insert into ${options.table} values ('control', '1', 'record')`);
+    expect(await store.load('control')).toMatchObject({ version: '1' });
+    await server.kill();
+    killWriters();
+    await server.restart();
+    expect(await store.load('created')).toMatchObject({ version: '1' });
+    expect(await store.load('replaced')).toMatchObject({ version: '2', record: 'record of 2' });
+    expect(await store.load('control')).not.toHaveProperty('version');
+  });
+
+  test('leaves the session as it was', async () => {
+    const pool = connect({ max: 1, options: '-c synchronous_commit=off' });
+    const store = postgresStore(pool, await freshTable(pool));
+    await store.swap('key', change('1'));
+    await store.swap('key', change('2', '1'));
+    expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
+  });
+});
+
+describe.runIf(postgres)('a server that cannot answer as it should', () => {
+  test('because it is read-only', async () => {
+    const pool = connect({ options: '-c default_transaction_read_only=on' });
+    const options = await freshTable(connect());
+    const store = postgresStore(pool, options);
+    expect(await store.load('key')).toEqual({ now: expect.any(Number) });
+    await expect(store.swap('key', change('1'))).rejects.toMatchObject({ code: '25006' });
+  });
+
+  test('is used again as soon as it is back', async () => {
+    const server = await start();
+    const pool = connect({ connectionString: server.url });
+    const store = postgresStore(pool, await freshTable(pool));
+    await store.swap('key', change('1'));
+    await server.kill();
+    // Its children serve on until they notice.
+    const served = async (): Promise<unknown> => store.load('key').then(served);
+    await expect(served()).rejects.toThrow();
+    await server.restart();
+    const found = async (): Promise<unknown> => store.load('key').catch(found);
+    expect(await found()).toMatchObject({ version: '1' });
+  });
+
+  test('because it went silent: a pool that gives up on queries gets over it', async () => {
+    const relay = await startRelay(postgres?.port ?? 0);
+    endings.push(() => relay.close());
+    // As the README advises; one connection, so that the one that fell silent must be replaced.
+    const pool = connect({
+      connectionString: url.replace(`${postgres?.port}`, `${relay.port}`),
+      max: 1,
+      query_timeout: 200,
+    });
+    const store = postgresStore(pool, await freshTable(pool));
+    await using service = await startTestService();
+    const events: ServiceAuthEvent[] = [];
+    await using auth = createServiceAuth({ ...service.options, store, onEvent: (event) => events.push(event) });
+    await auth.getUsage();
+
+    relay.set('silent');
+    const outcome = auth.getToken().catch((error) => error);
+    expect(await outcome).toMatchObject({ code: 'ERR_STORE' });
+    expect([relay.counts.silent, service.counts.tokenRequests]).toEqual([1, 0]);
+
+    relay.set('pass');
+    await auth.getToken();
+    expect(events.map(({ type }) => type)).toEqual(['store_failed', 'store_recovered', 'token_issued']);
+  });
+
+  test('because it went silent: the deadline of core holds whatever the pool waits for', async () => {
+    const relay = await startRelay(postgres?.port ?? 0);
+    endings.push(() => relay.close());
+    const pool = connect({ connectionString: url.replace(`${postgres?.port}`, `${relay.port}`) });
+    const store = postgresStore(pool, await freshTable(pool));
+    const clock = createTestClock();
+    await using service = await startTestService({ clock });
+    await using auth = createServiceAuth({ ...service.options, store });
+    await auth.getUsage();
+
+    relay.set('silent');
+    const asked = vi.fn();
+    const outcome = auth.getToken().catch((error) => error);
+    outcome.then(asked);
+    while (relay.counts.silent === 0) await setImmediate();
+    await clock.advance(1_999);
+    expect(asked).not.toHaveBeenCalled();
+    await clock.advance(1);
+    expect(await outcome).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('TimeoutError') });
+    relay.set('pass');
+  });
+
+  test('and a caller whose signal aborts', async () => {
+    const relay = await startRelay(postgres?.port ?? 0);
+    endings.push(() => relay.close());
+    const pool = connect({ connectionString: url.replace(`${postgres?.port}`, `${relay.port}`) });
+    const store = postgresStore(pool, await freshTable(pool));
+    relay.set('silent');
+    const controller = new AbortController();
+    const calls = [store.load('key', controller), store.swap('key', change('1'), controller)];
+    const reason = new Error('enough');
+    controller.abort(reason);
+    expect(await Promise.allSettled(calls)).toEqual(calls.map(() => ({ status: 'rejected', reason })));
+    relay.set('pass');
+  });
+});
+
+describe.runIf(postgres)('clients over one database', () => {
+  test('share one token and one count', async () => {
+    await using service = await startTestService();
+    const pool = connect();
+    const options = await freshTable(pool);
+    const members = Array.from({ length: 20 }, () =>
+      createServiceAuth({ ...service.options, store: postgresStore(pool, options) }),
+    );
+    const tokens = await Promise.all(members.map((auth) => auth.getToken()));
+    expect(new Set(tokens.map(({ value }) => value)).size).toBe(1);
+    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
+    for (const auth of members) expect(await auth.getUsage()).toMatchObject({ usable: 120, used: 1 });
+  });
+
+  test('cost: who issues, one load, two swaps, one token request; who adopts, one load; each one statement', async () => {
+    await using service = await startTestService();
+    const pool = connect();
+    const options = await freshTable(pool);
+    const statements: string[] = [];
+    const counted: Store = postgresStore(
+      {
+        query(text, values) {
+          statements.push(text.trim().split(' ', 1)[0] ?? '');
+          return pool.query(text, values);
+        },
+      },
+      options,
+    );
+    await using issuing = createServiceAuth({ ...service.options, store: counted });
+    await issuing.getToken();
+    expect(statements.splice(0)).toEqual(['select', 'insert', 'update']);
+    await using adopting = createServiceAuth({ ...service.options, store: counted });
+    await adopting.getToken();
+    expect(statements).toEqual(['select']);
+    expect(service.counts.tokenRequests).toBe(1);
+  });
+});
