@@ -10,8 +10,10 @@ export default class TestSummary implements Reporter {
     const suites = modules.flatMap((module) => [...module.children.allSuites()]);
     const brokenSuites = suites.reduce((sum, suite) => sum + suite.errors().length, 0);
     const skipped = count('skipped');
+    const notes = new Set(tests.map((test) => test.result()).map((result) => 'note' in result && result.note));
+    const why = [...notes].filter((note) => typeof note === 'string').join('; ');
 
     console.log(`${count('passed')} passed, ${count('failed') + broken + brokenSuites} failed`);
-    if (skipped > 0) console.log(`${skipped} skipped`);
+    if (skipped > 0) console.log(`${skipped} skipped${why && `: ${why}`}`);
   }
 }
