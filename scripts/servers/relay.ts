@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * What a relay does with what it carries. `silent`: nothing gets through in either direction and no connection ends, until the mode changes;
  * `slow`: everything arrives late; `deaf`: what is asked arrives, and the connection breaks in place of the answer.
  */
-type RelayMode = 'pass' | 'silent' | 'slow' | 'deaf';
+export type RelayMode = 'pass' | 'silent' | 'slow' | 'deaf';
 
 /** A TCP relay in front of a server: the network, in the hands of a test. */
 export interface Relay extends AsyncDisposable {

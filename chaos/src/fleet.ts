@@ -1,0 +1,109 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { WorkerMessage, WorkerOptions } from './worker.ts';
+
+/** What is done to the process that sends the next token request, at that very moment. */
+export type Ambush = (index: number) => void;
+
+/** The processes, each of which is replaced when it dies. */
+export interface Fleet {
+  readonly size: number;
+  /** Everything that a process said and should not have, with what it printed. */
+  readonly complaints: readonly string[];
+  readonly starts: number;
+  /** All processes of the start are running. */
+  readonly ready: Promise<void>;
+  kill(index: number): void;
+  stop(index: number): void;
+  resume(index: number): void;
+  lieInWait(ambush: Ambush): void;
+  /** Has every process get a token and use it. Resolves with what the API answered to each. */
+  serveEach(): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+const worker = fileURLToPath(new URL('worker.ts', import.meta.url));
+
+export function startFleet(size: number, optionsOf: (start: number) => WorkerOptions): Fleet {
+  const complaints: string[] = [];
+  const processes: ChildProcess[] = [];
+  const killed = new WeakSet<ChildProcess>();
+  const ambushes: Ambush[] = [];
+  const askers = new Map<ChildProcess, (status: number) => void>();
+  let onReady = () => {};
+  const ready = new Promise<void>((resolve) => {
+    onReady = resolve;
+  });
+  let starts = 0;
+  let begun = 0;
+  let closing = false;
+
+  function start(index: number): void {
+    const options = optionsOf(starts);
+    starts += 1;
+    const child = fork(worker, [JSON.stringify(options)], {
+      execArgv: ['--conditions=@service-auth/source'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    processes[index] = child;
+    const print = (chunk: Buffer) => complaints.push(`${options.instance} printed ${chunk}`);
+    child.stdout?.on('data', print);
+    child.stderr?.on('data', print);
+    child.on('message', (message: WorkerMessage) => {
+      if (message.type === 'unexpected') complaints.push(`${options.instance} met ${message.what}`);
+      if (message.type === 'ready') begun += 1;
+      if (begun === size) onReady();
+      if (message.type === 'sending' && processes[index] === child) ambushes.shift()?.(index);
+      if (message.type === 'served') askers.get(child)?.(message.status);
+    });
+    child.on('exit', (code, signal) => {
+      if (!killed.has(child)) complaints.push(`${options.instance} ended with ${code ?? signal}`);
+      if (!closing) start(index);
+    });
+  }
+
+  function kill(index: number): void {
+    const child = processes[index];
+    if (!child || killed.has(child)) return;
+    killed.add(child);
+    child.kill('SIGKILL');
+  }
+
+  async function served(index: number): Promise<number> {
+    const present = processes[index];
+    if (present && killed.has(present)) await once(present, 'exit');
+    const child = processes[index];
+    if (!child) throw new RangeError(`there is no process ${index}`);
+    return new Promise((resolve) => {
+      askers.set(child, resolve);
+      child.send('serve');
+    });
+  }
+
+  for (let index = 0; index < size; index += 1) start(index);
+  return {
+    size,
+    complaints,
+    ready,
+    get starts() {
+      return starts;
+    },
+    kill,
+    stop: (index) => processes[index]?.kill('SIGSTOP'),
+    resume: (index) => processes[index]?.kill('SIGCONT'),
+    lieInWait: (ambush) => ambushes.push(ambush),
+    serveEach: () => Promise.all(processes.map((_, index) => served(index))),
+    async close() {
+      closing = true;
+      await Promise.all(
+        processes.map(async (child, index) => {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          const ended = once(child, 'exit');
+          kill(index);
+          await ended;
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// One process of the fleet: its callers ask for tokens as fast as they get them, until it is killed.
+import { setTimeout as delay } from 'node:timers/promises';
+import { createServiceAuth, fetchTransport, isServiceAuthError, type Store } from '@service-auth/core';
+import { type Customer, greedy, steady, timeoutMs } from './customers.ts';
+import { blind } from './mistakes.ts';
+import { createRandom } from './random.ts';
+import { openStore, type StoreKind } from './stores.ts';
+
+/** What a process is told at its start. */
+export interface WorkerOptions {
+  readonly kind: StoreKind;
+  readonly address: string;
+  readonly serviceUrl: string;
+  readonly instance: string;
+  readonly seed: number;
+  /** Replaces the record whatever became of it in the meantime: for the test of this test. */
+  readonly blind: boolean;
+}
+
+/** What a process says. */
+export type WorkerMessage =
+  /** Its callers begin. */
+  | { readonly type: 'ready' }
+  /** A token request is about to be sent. */
+  | { readonly type: 'sending' }
+  /** The answer to any message: the steady customer's token, and what the API thinks of it. */
+  | { readonly type: 'served'; readonly status: number }
+  /** Something that must not happen. */
+  | { readonly type: 'unexpected'; readonly what: string };
+
+/** What callers may be told while everything fails. */
+const expected = ['ERR_STORE', 'ERR_TOKEN_ENDPOINT', 'ERR_TOKEN_RESPONSE', 'ERR_ISSUANCE_LIMIT'];
+
+const options = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
+const random = createRandom(options.seed);
+const opened = await openStore(options.kind, options.address, options.seed);
+const store: Store = options.blind ? blind(opened.store) : opened.store;
+const say = (message: WorkerMessage) => process.send?.(message);
+const send = fetchTransport();
+
+function connect({ clientId, clientSecret, issuanceLimit }: Customer, audience: string) {
+  return createServiceAuth({
+    ...{ audience, clientId, clientSecret, issuanceLimit, store, timeoutMs, instance: options.instance },
+    authUrl: options.serviceUrl,
+    transport(request) {
+      say({ type: 'sending' });
+      return send(request);
+    },
+    onEvent({ type }) {
+      if (type === 'ledger_lost') say({ type: 'unexpected', what: type });
+    },
+  });
+}
+
+async function tolerating<Result>(call: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!isServiceAuthError(error)) say({ type: 'unexpected', what: `${error}` });
+    else if (!expected.includes(error.code)) say({ type: 'unexpected', what: error.code });
+    return undefined;
+  }
+}
+
+const [audience = ''] = steady.audiences;
+const auth = connect(steady, audience);
+
+async function callSteadily(): Promise<void> {
+  for (;;) {
+    const askedAt = Date.now();
+    const token = await tolerating(auth.getToken());
+    // Not compared with the time now: this process may have been stopped since.
+    if (token && token.expiresAt <= askedAt) say({ type: 'unexpected', what: 'an expired token' });
+    await delay(random.between(10, 60));
+  }
+}
+
+async function callGreedily(): Promise<void> {
+  for (;;) {
+    const customer = random.pick(greedy);
+    await tolerating(connect(customer, random.pick(customer.audiences)).getToken());
+    await delay(random.between(10, 60));
+  }
+}
+
+async function serve(): Promise<void> {
+  for (;;) {
+    const token = await tolerating(auth.getToken());
+    const headers = { authorization: token?.authorization ?? '' };
+    const answer = token && (await fetch(`${options.serviceUrl}/api/v1/`, { headers }));
+    if (answer) {
+      say({ type: 'served', status: answer.status });
+      return;
+    }
+    await delay(50);
+  }
+}
+
+process.on('message', serve);
+say({ type: 'ready' });
+process.on('disconnect', () => process.exit());
+await Promise.all([callSteadily(), callSteadily(), callGreedily()]);
