@@ -1,13 +1,16 @@
 // Uses the packages as a stranger would: packed, installed by npm into an empty folder outside the workspace, imported,
-// required, type-checked, and one example run against them. On the toolchain's Node and on the machine's own.
+// required, type-checked, and one example run against them. On the toolchain's Node and on the machine's own; there, all HTTP clients
+// that run on it go through their contract, too.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { build } from 'esbuild';
 import { packAll } from './pack.ts';
 import { codeEntries, type Manifest, type Package, readPackages, root, sourceCondition } from './packages.ts';
 
 const example = 'axios-existing-app.ts';
+const clients = join(root, 'compat/http-clients');
 
 const packages = readPackages();
 const specifiers = packages.flatMap((published) => published.specifiers);
@@ -18,10 +21,13 @@ try {
   install();
   for (const { manifest } of packages) checkInstalled(manifest);
   checkTypes();
-  for (const node of availableNodes()) {
+  await bundleContract();
+  const nodes = availableNodes();
+  for (const node of nodes) {
     loadEverything(node);
     runExample(node);
   }
+  runContract(nodes.at(-1) ?? process.execPath);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -33,6 +39,7 @@ function install(): void {
   const tarballs = packAll(packages);
   const dependencies = {
     ...Object.assign({}, ...packages.map(testedPeers)),
+    ...testedClients(),
     ...Object.fromEntries([...tarballs].map(([name, tarball]) => [name, `file:${tarball}`])),
     '@types/node': installedVersion(root, '@types/node'),
   };
@@ -44,6 +51,15 @@ function install(): void {
 function testedPeers({ folder, manifest }: Package): Record<string, string> {
   const peers = Object.keys(manifest.peerDependencies ?? {}).filter((peer) => !peer.startsWith('@service-auth/'));
   return Object.fromEntries(peers.map((peer) => [peer, installedVersion(folder, peer)]));
+}
+
+/** The clients of the contract, several versions of each. */
+function testedClients(): Record<string, string> {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(clients, 'package.json'), 'utf8')) as Manifest;
+  const foreign = Object.entries(dependencies).filter(([name]) => !name.startsWith('@service-auth/'));
+  return Object.fromEntries(
+    foreign.map(([name, range]) => [name, range === 'catalog:' ? installedVersion(clients, name) : range]),
+  );
 }
 
 function installedVersion(folder: string, dependency: string): string {
@@ -125,6 +141,27 @@ function runExample(node: string): void {
   console.log(`examples/${example} runs against them on Node ${versionOf(node)}.`);
 }
 
+/** As JavaScript, for Node 20 runs nothing else. */
+async function bundleContract(): Promise<void> {
+  await build({
+    entryPoints: [join(clients, 'on-this-node.ts')],
+    outfile: join(consumer, 'contract.js'),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+  });
+}
+
+function runContract(node: string): void {
+  const report = run(node, ['--test-reporter=tap', 'contract.js'], 600_000);
+  const passed = Number(/^# pass (\d+)$/m.exec(report)?.[1] ?? 0);
+  if (passed === 0) throw new Error(`No case of the contract of HTTP clients ran on Node ${versionOf(node)}`);
+  const missing = [...report.matchAll(/^not here: (.+)$/gm)].map(([, client]) => client);
+  const but = missing.length > 0 ? `; ${missing.join(', ')} need a newer one` : '';
+  console.log(`${passed} cases of the contract of HTTP clients pass on Node ${versionOf(node)}${but}.`);
+}
+
 /** The toolchain's Node, and the first one on the PATH that is not it. */
 function availableNodes(): string[] {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
@@ -136,14 +173,11 @@ function versionOf(node: string): string {
   return execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
 }
 
-function run(command: string, argv: string[]): void {
-  const { status, stdout, stderr, error } = spawnSync(command, argv, {
-    cwd: consumer,
-    encoding: 'utf8',
-    timeout: 180_000,
-  });
+function run(command: string, argv: string[], timeout = 180_000): string {
+  const { status, stdout, stderr, error } = spawnSync(command, argv, { cwd: consumer, encoding: 'utf8', timeout });
   if (status !== 0)
     throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+  return stdout;
 }
 
 function write(file: string, content: string): void {

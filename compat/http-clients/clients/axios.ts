@@ -1,15 +1,10 @@
+import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
+import { attachServiceAuth } from '@service-auth/axios';
 import { createServiceAuth } from '@service-auth/core';
-import {
-  type ConnectHttpClient,
-  type HttpClientBody,
-  type HttpClientRequest,
-  httpClientContract,
-} from '@service-auth/testing';
+import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '@service-auth/testing';
 import type { AxiosRequestConfig, AxiosStatic } from 'axios';
-import { describe, test } from 'vitest';
-import { attachServiceAuth } from '../src/index.ts';
-import { copies } from './copies.ts';
+import type { Client } from './client.ts';
 
 /** As axios's own `postForm` does: its fetch adapter takes a form for URL-encoded otherwise. */
 function headersOf({ headers, body }: HttpClientRequest): Record<string, string> {
@@ -21,8 +16,9 @@ function dataOf(body: HttpClientBody | undefined, adapter: unknown): unknown {
   return body?.kind === 'stream' && adapter !== 'fetch' ? Readable.fromWeb(body.value as never) : body?.value;
 }
 
-function connectTo(axios: AxiosStatic, defaults: AxiosRequestConfig): ConnectHttpClient {
-  return ({ options }) => {
+const connectTo =
+  (axios: AxiosStatic, defaults: AxiosRequestConfig = {}): ConnectHttpClient =>
+  ({ options }) => {
     const auth = createServiceAuth(options);
     const instance = axios.create({ ...defaults, responseType: 'text', transformResponse: [] });
     attachServiceAuth(instance, auth);
@@ -46,16 +42,24 @@ function connectTo(axios: AxiosStatic, defaults: AxiosRequestConfig): ConnectHtt
       close: () => auth.close(),
     };
   };
-}
 
-const clients: [name: string, axios: AxiosStatic | undefined, defaults: AxiosRequestConfig][] = [
-  ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
-  ['the fetch adapter', copies['axios 1.21 as ESM'], { adapter: 'fetch' }],
-  ['every status accepted', copies['axios 1.21 as ESM'], { validateStatus: null }],
+const require = createRequire(import.meta.url);
+const newest = async () => (await import('axios')).default;
+const oldest = async () => (await import('axios-oldest')).default as unknown as AxiosStatic;
+
+export const axiosClients: readonly Client[] = [
+  { name: 'axios 1.6.8', dependency: 'axios-oldest', load: async () => connectTo(await oldest()) },
+  { name: 'axios 1.6.8 as CommonJS', dependency: 'axios-oldest', load: async () => connectTo(require('axios-oldest')) },
+  { name: 'axios 1.21', dependency: 'axios', load: async () => connectTo(await newest()) },
+  { name: 'axios 1.21 as CommonJS', dependency: 'axios', load: async () => connectTo(require('axios')) },
+  {
+    name: 'the fetch adapter of axios 1.21',
+    dependency: 'axios',
+    load: async () => connectTo(await newest(), { adapter: 'fetch' }),
+  },
+  {
+    name: 'axios 1.21, every status accepted',
+    dependency: 'axios',
+    load: async () => connectTo(await newest(), { validateStatus: null }),
+  },
 ];
-
-for (const [name, axios, defaults] of clients) {
-  describe(`the contract of HTTP clients, with ${name}`, () => {
-    for (const { name, run } of httpClientContract(connectTo(axios as AxiosStatic, defaults))) test(name, run);
-  });
-}

@@ -1,16 +1,10 @@
 import { createServiceAuth } from '@service-auth/core';
-import {
-  type ConnectHttpClient,
-  type HttpClientBody,
-  type HttpClientRequest,
-  httpClientContract,
-} from '@service-auth/testing';
+import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '@service-auth/testing';
+import { serviceAuthInterceptor } from '@service-auth/undici';
 import type { Dispatcher } from 'undici';
-import { describe, test } from 'vitest';
-import { serviceAuthInterceptor } from '../src/index.ts';
-import { copies } from './copies.ts';
+import type { Client } from './client.ts';
 
-type Undici = (typeof copies)[string];
+type Undici = typeof import('undici');
 
 function bodyOf(undici: Undici, body: HttpClientBody | undefined): unknown {
   if (body?.kind === 'json') return JSON.stringify(body.value);
@@ -28,13 +22,14 @@ function headersOf({ url, headers }: HttpClientRequest): Record<string, string> 
 }
 
 const connectTo =
-  (undici: Undici): ConnectHttpClient =>
+  (undici: Undici, isListedFirst: boolean): ConnectHttpClient =>
   ({ options }) => {
     const auth = createServiceAuth(options);
     const agent = new undici.Agent();
+    const ours = serviceAuthInterceptor(auth);
     const follow = undici.interceptors.redirect({ maxRedirections: 20 });
     const plain = agent.compose(follow);
-    const authenticated = agent.compose(serviceAuthInterceptor(auth), follow);
+    const authenticated = isListedFirst ? agent.compose(ours, follow) : agent.compose(follow, ours);
     return {
       auth,
       async request(request) {
@@ -55,8 +50,18 @@ const connectTo =
     };
   };
 
-for (const [name, undici] of Object.entries(copies)) {
-  describe(`the contract of HTTP clients, with ${name}`, () => {
-    for (const { name, run } of httpClientContract(connectTo(undici))) test(name, run);
-  });
-}
+const client = (name: string, dependency: string, load: () => Promise<unknown>, isListedFirst = true): Client => ({
+  name,
+  dependency,
+  load: async () => connectTo((await load()) as Undici, isListedFirst),
+});
+
+export const undiciClients: readonly Client[] = [
+  client('undici 6.18', 'undici-oldest', () => import('undici-oldest')),
+  client('undici 6.29', 'undici-6', () => import('undici-6')),
+  client('undici 7.0', 'undici-7-oldest', () => import('undici-7-oldest')),
+  client('undici 7.30', 'undici-7', () => import('undici-7')),
+  client('undici 8.0', 'undici-8-oldest', () => import('undici-8-oldest')),
+  client('undici 8.12', 'undici', () => import('undici')),
+  client('undici 8.12, listed after redirect()', 'undici', () => import('undici'), false),
+];

@@ -1,0 +1,11 @@
+import type { ConnectHttpClient, HttpClientTraits } from '@service-auth/testing';
+
+/** A version of an HTTP client, to run the contract with. */
+export interface Client {
+  readonly name: string;
+  /** What is installed under `node_modules`, and says which Node it needs. Default: part of Node. */
+  readonly dependency?: string;
+  /** Not loaded before: a client may need a newer Node. */
+  load(): Promise<ConnectHttpClient>;
+  readonly traits?: HttpClientTraits;
+}

@@ -1,0 +1,52 @@
+import { createServiceAuth } from '@service-auth/core';
+import { createAuthFetch } from '@service-auth/fetch';
+import type { ConnectHttpClient, HttpClientBody } from '@service-auth/testing';
+import type { Client } from './client.ts';
+
+type FormDataClass = new () => { set(name: string, value: string | Blob): void };
+
+/** undici knows no form but its own. */
+function bodyOf(body: HttpClientBody, OwnFormData: FormDataClass): NonNullable<RequestInit['body']> {
+  if (body.kind === 'json') return JSON.stringify(body.value);
+  if (body.kind !== 'formData' || body.value instanceof OwnFormData) return body.value;
+  const form = new OwnFormData();
+  for (const [name, value] of body.value) form.set(name, value);
+  return form as FormData;
+}
+
+const connectTo =
+  (fetch: typeof globalThis.fetch, OwnFormData: FormDataClass): ConnectHttpClient =>
+  ({ options }) => {
+    const auth = createServiceAuth(options);
+    const authFetch = createAuthFetch(auth, { fetch });
+    return {
+      auth,
+      async request({ method, url, headers, body, signal, timeoutMs, optOut }) {
+        const send = optOut ? fetch : authFetch;
+        const response = await send(url, {
+          method,
+          headers: { ...headers },
+          signal: signal ?? (timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs)),
+          ...(body && { body: bodyOf(body, OwnFormData) }),
+          ...(body?.kind === 'stream' && { duplex: 'half' }),
+        });
+        return { status: response.status, text: await response.text() };
+      },
+      close: () => auth.close(),
+    };
+  };
+
+const ofUndici = (name: string, dependency: string, load: () => Promise<unknown>): Client => ({
+  name,
+  dependency,
+  async load() {
+    const { fetch, FormData } = (await load()) as typeof globalThis;
+    return connectTo(fetch, FormData as FormDataClass);
+  },
+});
+
+export const fetchClients: readonly Client[] = [
+  { name: 'the fetch of Node', load: async () => connectTo(fetch, FormData as FormDataClass) },
+  ofUndici('the fetch of undici 6.18', 'undici-oldest', () => import('undici-oldest')),
+  ofUndici('the fetch of undici 8', 'undici', () => import('undici')),
+];

@@ -1,0 +1,4 @@
+import { fetchClients } from '../clients/fetch.ts';
+import { testContractOf } from './contract-of.ts';
+
+await testContractOf(fetchClients);

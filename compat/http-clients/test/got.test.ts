@@ -1,0 +1,4 @@
+import { gotClients } from '../clients/got.ts';
+import { testContractOf } from './contract-of.ts';
+
+await testContractOf(gotClients);
