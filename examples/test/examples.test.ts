@@ -66,3 +66,32 @@ test('custom-http-stack.ts gets along with node:http alone', async () => {
     'Tokens issued: 2',
   ]);
 });
+
+test('got-script.ts gets another token on the way through the pages, and says what is wrong when there is none', async () => {
+  const lines = await outputOf('got-script.ts');
+  expect(lines.map((line) => line.replace(/\d+ s$/, 'N s'))).toEqual([
+    'GET /api/v1/orders?page=1 with a valid token',
+    'GET /api/v1/orders?page=2 with a valid token',
+    'GET /api/v1/orders?page=3 with a valid token',
+    'RequestError: ERR_TOKEN_ENDPOINT, again in N s',
+    'Tokens issued: 2',
+  ]);
+});
+
+test('fetch-and-ky.ts sends what ky was given a second time after a revocation', async () => {
+  expect(await outputOf('fetch-and-ky.ts')).toEqual([
+    'fetch was answered 200',
+    'ky sent {"item":"tea"}, 1 time in vain',
+    'Another host was answered 401, for it got no token',
+    'Tokens issued: 2',
+  ]);
+});
+
+test('undici-agent.ts gets along with redirects and retries', async () => {
+  expect(await outputOf('undici-agent.ts')).toEqual([
+    'GET /api/v1/orders was answered 200 after 1 requests',
+    'GET /api/v1/orders/latest was answered 200 after 4 requests',
+    'GET /api/v1/orders was answered 200 after 6 requests',
+    'Tokens issued: 2',
+  ]);
+});
