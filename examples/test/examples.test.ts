@@ -95,3 +95,11 @@ test('undici-agent.ts gets along with redirects and retries', async () => {
     'Tokens issued: 2',
   ]);
 });
+
+test('own-adapter.ts passes the contract of HTTP clients', async () => {
+  const lines = await outputOf('own-adapter.ts');
+  const passed = lines.filter((line) => line.startsWith('✔ ')).length;
+  expect(passed).toBeGreaterThan(50);
+  expect(lines).toContain(`ℹ pass ${passed}`);
+  expect(lines).toContain('ℹ fail 0');
+});
