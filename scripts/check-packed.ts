@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path';
 import { build } from 'esbuild';
 import { packAll } from './pack.ts';
 import { codeEntries, type Manifest, type Package, readPackages, root, sourceCondition } from './packages.ts';
+import { runNestApplications } from './packed-nestjs.ts';
 
 const example = 'axios-existing-app.ts';
 const clients = join(root, 'compat/http-clients');
@@ -18,7 +19,8 @@ const requirable = packages.filter(({ hasCommonJs }) => hasCommonJs).flatMap((pu
 const consumer = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-packed-')));
 
 try {
-  install();
+  const tarballs = packAll(packages);
+  install(tarballs);
   for (const { manifest } of packages) checkInstalled(manifest);
   checkTypes();
   await bundleContract();
@@ -28,6 +30,7 @@ try {
     runExample(node);
   }
   runContract(nodes.at(-1) ?? process.execPath);
+  await runNestApplications({ nodes, tarballs, run });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -35,8 +38,7 @@ try {
   rmSync(consumer, { recursive: true, force: true });
 }
 
-function install(): void {
-  const tarballs = packAll(packages);
+function install(tarballs: Map<string, string>): void {
   const dependencies = {
     ...Object.assign({}, ...packages.map(testedPeers)),
     ...testedClients(),
@@ -154,7 +156,7 @@ async function bundleContract(): Promise<void> {
 }
 
 function runContract(node: string): void {
-  const report = run(node, ['--test-reporter=tap', 'contract.js'], 600_000);
+  const report = run(node, ['--test-reporter=tap', 'contract.js'], consumer, 600_000);
   const passed = Number(/^# pass (\d+)$/m.exec(report)?.[1] ?? 0);
   if (passed === 0) throw new Error(`No case of the contract of HTTP clients ran on Node ${versionOf(node)}`);
   const missing = [...report.matchAll(/^not here: (.+)$/gm)].map(([, client]) => client);
@@ -173,8 +175,8 @@ function versionOf(node: string): string {
   return execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
 }
 
-function run(command: string, argv: string[], timeout = 180_000): string {
-  const { status, stdout, stderr, error } = spawnSync(command, argv, { cwd: consumer, encoding: 'utf8', timeout });
+function run(command: string, argv: string[], cwd = consumer, timeout = 180_000): string {
+  const { status, stdout, stderr, error } = spawnSync(command, argv, { cwd, encoding: 'utf8', timeout });
   if (status !== 0)
     throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
   return stdout;

@@ -1,17 +1,8 @@
+import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { startTestService, type TestService } from '@service-auth/testing';
-
-/** What the application answered, and what it cost. */
-export interface NestjsAppRun {
-  readonly answers: Record<string, string>;
-  readonly tokensPerClient: Record<string, number>;
-  /** How it ended after SIGTERM, while a request waited for its token. */
-  readonly end: unknown;
-  readonly output: string;
-  readonly secretsShown: string[];
-}
 
 const clients = ['orders-app', 'billing-app'].map((clientId) => ({
   clientId,
@@ -19,8 +10,12 @@ const clients = ['orders-app', 'billing-app'].map((clientId) => ({
   audiences: ['https://api.example/'] as const,
 }));
 
-/** Runs the compiled application against a service on loopback, uses it, and stops it as an orchestrator would. */
-export async function exerciseNestjsApp(node: string, argv: string[]): Promise<NestjsAppRun> {
+/**
+ * Runs the compiled application against a service on loopback, uses it, and stops it as an orchestrator would: with SIGTERM, while a request
+ * waits for its token.
+ * @throws AssertionError unless it behaved
+ */
+export async function tryNestjsApp(node: string, argv: string[]): Promise<void> {
   const service = await startTestService({ clients });
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_)/.test(name));
   const app = spawn(node, argv, {
@@ -39,14 +34,14 @@ export async function exerciseNestjsApp(node: string, argv: string[]): Promise<N
     timeout: 15_000,
   });
   try {
-    return await exercise(app, service);
+    await use(app, service);
   } finally {
     app.kill('SIGKILL');
     await service.close();
   }
 }
 
-async function exercise(app: ChildProcessWithoutNullStreams, service: TestService): Promise<NestjsAppRun> {
+async function use(app: ChildProcessWithoutNullStreams, service: TestService): Promise<void> {
   const stderr = text(app.stderr);
   const ended = once(app, 'close');
   let output = '';
@@ -75,11 +70,21 @@ async function exercise(app: ChildProcessWithoutNullStreams, service: TestServic
   held.release();
   await lastAnswer;
 
-  const end = await ended;
+  const [exitCode, signal] = await ended;
   output += await stderr;
-  const tokensPerClient: Record<string, number> = {};
-  for (const { clientId } of service.issuances) tokensPerClient[clientId] = (tokensPerClient[clientId] ?? 0) + 1;
-  return { answers, tokensPerClient, end, output, secretsShown: service.findSecrets(output) };
+  assert.deepEqual([exitCode, signal], [null, 'SIGTERM'], output);
+  assert.deepEqual(answers, {
+    '/health': '200 service up, billing up',
+    '/orders': '200 /api/v1/orders with a valid token',
+    '/orders/usage': '200 1 used',
+    '/invoices': '200 /api/v1/invoices with a valid token',
+  });
+  assert.deepEqual(
+    service.issuances.map(({ clientId }) => clientId),
+    ['orders-app', 'billing-app'],
+  );
+  assert.match(output, /LOG \[ServiceAuth:billing\] Token \S+ issued \(cold\)/);
+  assert.deepEqual(service.findSecrets(output), []);
 }
 
 interface Answer {
