@@ -80,6 +80,7 @@ function compileBlocks(): void {
     paths: Object.fromEntries(sources),
     // A reader's block shows one thing, under the options that most readers have.
     exactOptionalPropertyTypes: false,
+    erasableSyntaxOnly: false,
     noPropertyAccessFromIndexSignature: false,
     noUnusedLocals: false,
     noUnusedParameters: false,
