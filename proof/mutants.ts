@@ -1,0 +1,37 @@
+/**
+ * pnpm mutants                      looks for the first seed that catches each mutant, and writes docs/evidence/mutants.md
+ * pnpm mutants --only lease         some of them; nothing is written
+ * pnpm mutants --check              tries each mutant with the seed that the document names
+ */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { document, type Row, readTable, render } from './src/mutants/table.ts';
+import { escaped, huntAll } from './src/mutants/tribunal.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '2000' },
+    only: { type: 'string', default: '' },
+    check: { type: 'boolean', default: false },
+  },
+});
+
+if (values.check) {
+  for (const { mutant } of await escaped(readTable())) fail(`${mutant.name}: not caught by its seed any more`);
+} else {
+  const rows = await huntAll(Number(values.seeds), values.only, report);
+  for (const { mutant, caught } of rows) {
+    if (!caught && !mutant.redundant) fail(`${mutant.name}: not caught`);
+    if (caught && mutant.redundant) fail(`${mutant.name}: caught, and yet called redundant`);
+  }
+  if (values.only === '') writeFileSync(document, render(rows));
+}
+
+function report({ mutant: { name }, caught }: Row): void {
+  console.log(caught ? `${name}: ${caught.mode} ${caught.seed}, ${caught.promise}` : `${name}: not caught`);
+}
+
+function fail(message: string): void {
+  console.error(message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,67 @@
+/**
+ * pnpm simulate                                    10,000 seeds over all modes within the assumptions
+ * pnpm simulate --seeds 1000000                    a night
+ * pnpm simulate --seeds 10000 --mode pauses        one mode
+ * pnpm simulate --mode wild-clock                  a control, or beyond the assumptions: violations are figures, not failures
+ * pnpm simulate --print --plan '{"mode":"faults","seed":1}'
+ */
+import { parseArgs } from 'node:util';
+import { createServiceAuth } from '@service-auth/core';
+import { type Finding, noFigures, sum } from './src/campaign.ts';
+import { keep } from './src/kept-plans.ts';
+import { modes } from './src/modes.ts';
+import { type Plan, run } from './src/run.ts';
+import { neverHappened, promisedModes, simulate } from './src/simulation.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '1' },
+    mode: { type: 'string', multiple: true },
+    plan: { type: 'string' },
+    print: { type: 'boolean', default: false },
+  },
+});
+
+process.exitCode = values.plan ? await replay(JSON.parse(values.plan) as Plan) : await explore();
+
+async function replay(plan: Plan): Promise<number> {
+  const report = await run(plan, createServiceAuth, values.print ? (line) => console.log(line) : undefined);
+  console.log({ ...report, counts: Object.fromEntries([...report.counts].sort()) });
+  return report.violations.length > 0 ? 1 : 0;
+}
+
+async function explore(): Promise<number> {
+  const begunAt = performance.now();
+  const results = await simulate(Number(values.seeds), values.mode ?? promisedModes, Number(values.from));
+  const total = [...results.values()].reduce(sum, noFigures);
+  console.log('mode               seeds  violated  virtual years     tokens      faults       events');
+  for (const [mode, { seeds, findings, virtualYears, issued, faults, events }] of [
+    ...results,
+    ['all', total] as const,
+  ]) {
+    const columns = [seeds, findings.length, virtualYears.toFixed(1), issued, faults, events];
+    const widths = [8, 10, 15, 11, 12, 13];
+    console.log(mode.padEnd(16) + columns.map((column, at) => `${column}`.padStart(widths[at] ?? 0)).join(''));
+  }
+  const seconds = (performance.now() - begunAt) / 1_000;
+  console.log(`\n${seconds.toFixed(0)} s, ${(total.seeds / seconds).toFixed(0)} seeds per second`);
+  console.log(
+    `\n${[...total.counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ')}`,
+  );
+
+  const bugs = total.findings.filter(({ plan }) => modes[plan.mode]?.promised);
+  for (const finding of bugs) report(finding);
+  keep(bugs);
+  const missing = values.mode ? [] : neverHappened(results);
+  if (missing.length > 0) console.log(`never happened: ${missing.join(', ')}`);
+  return bugs.length + missing.length > 0 ? 1 : 0;
+}
+
+function report({ plan, violation, smaller }: Finding): void {
+  console.log(`${plan.mode} ${plan.seed}: ${violation}`);
+  console.log(`  pnpm simulate --print --plan '${JSON.stringify(smaller)}'`);
+}

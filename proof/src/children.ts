@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+interface Answer<Result> {
+  readonly result: Result;
+}
+
+/** Has `tasks` done by as many processes as there are processors, each of which runs `worker`, a module that calls {@link serve}. */
+export async function inChildren<Task, Result>(
+  worker: URL,
+  tasks: readonly Task[],
+  done: (result: Result, task: Task) => void,
+): Promise<void> {
+  const waiting = [...tasks];
+  await Promise.all(
+    Array.from({ length: Math.min(availableParallelism(), tasks.length) }, () => {
+      const child = fork(worker, { execArgv: ['--conditions=@service-auth/source'], serialization: 'advanced' });
+      let task: Task | undefined;
+      const next = () => {
+        task = waiting.shift();
+        if (task === undefined) child.disconnect();
+        else child.send(task as object);
+      };
+      child.on('message', (message) => {
+        done((message as Answer<Result>).result, task as Task);
+        next();
+      });
+      next();
+      return new Promise<void>((resolve, reject) => {
+        child.on('error', reject);
+        child.on('exit', (code) => {
+          if (code === 0) resolve();
+          else reject(new Error(`A child process failed with ${code} at ${JSON.stringify(task)}.`));
+        });
+      });
+    }),
+  );
+}
+
+/** In the child: does one task after the other, and ends with its parent. */
+export function serve<Task, Result>(work: (task: Task) => Promise<Result>): void {
+  process.on('message', (task: Task) => void work(task).then((result) => process.send?.({ result })));
+  process.on('disconnect', () => process.exit());
+}

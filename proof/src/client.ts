@@ -1,0 +1,211 @@
+import type { AccessToken, ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
+import { isServiceAuthError } from '@service-auth/core';
+import type { Dice } from './faults.ts';
+import type { Judge } from './judge.ts';
+import type { Machine } from './machine.ts';
+import type { Service, ServiceToken } from './service.ts';
+import type { World } from './world.ts';
+
+/** A reset, and when the fleet had been told; undefined while that is unknown. */
+interface FleetReset {
+  readonly audience: string;
+  readonly calledAt: number;
+  resolvedAt: number | undefined;
+  /** From when on it cannot end another token. */
+  overAt: number;
+}
+
+/** What a client needs of the run around it. */
+export interface Surroundings {
+  readonly world: World;
+  readonly dice: Dice;
+  readonly judge: Judge;
+  readonly service: Service;
+  /** The code under test. */
+  readonly createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth;
+  readonly resets: FleetReset[];
+  /** Nothing of the record is ever lost in this mode. */
+  readonly storeIsSafe: boolean;
+  /** True time at which something was lost last. */
+  readonly lostAt: () => number;
+}
+
+/** One `ServiceAuth` of a process, used and watched. */
+export interface Client {
+  readonly auth: ServiceAuth;
+  /** One caller: gets a token, uses it, and asks for another one when the API says 401. Resolves with the error, if it was refused. */
+  call(): Promise<unknown>;
+  reset(): void;
+}
+
+const minute = 60_000;
+const fleetResetMs = 30_000;
+const trustedMs = 25_000;
+const latencyMs = 100;
+const patienceMs = 10 * minute;
+
+/** Creates a client. */
+export function createClient(
+  machine: Machine,
+  audience: string,
+  options: ServiceAuthOptions,
+  around: Surroundings,
+): Client {
+  const { world, dice, judge, service } = around;
+  const auth = around.createServiceAuth({ ...options, onEvent: onEvent });
+  const handedOut = new Set<string>();
+  const dropped = new Set<string>();
+  const rejected = new Set<string>();
+  let resetAt = Number.NEGATIVE_INFINITY;
+  let storeFailedAt = Number.NEGATIVE_INFINITY;
+  let good: ServiceToken | undefined;
+  let calledAt = Number.NEGATIVE_INFINITY;
+  let mayBeWrongUntil = Number.NEGATIVE_INFINITY;
+
+  function onEvent(event: { type: string }): void {
+    if (event.type === 'store_failed') storeFailedAt = world.now;
+    dice.count(`event ${event.type}`);
+    world.note(`${machine.name} ${JSON.stringify(event)}`);
+    judge.published(event);
+  }
+
+  async function call(): Promise<unknown> {
+    const error = await get();
+    if (error !== undefined) return error;
+    const token = auth.peekToken();
+    if (token === undefined) return undefined;
+    const spurious = dice.roll('api_401');
+    if (!spurious && service.status(token.value) === 200) return undefined;
+    dice.count('api answered 401');
+    rejected.add(token.value);
+    good = undefined;
+    await auth.invalidate(token);
+    return get();
+  }
+
+  async function get(): Promise<unknown> {
+    const aborter = dice.roll('caller_aborts') ? new AbortController() : undefined;
+    const peeked = auth.peekToken();
+    const begunAt = world.now;
+    if (machine.wallSetAt.back > calledAt) mayBeWrongUntil = world.now + trustedMs;
+    calledAt = world.now;
+    const wasGood = good !== undefined && isGood(good) ? good : undefined;
+    const cancelPatience = endPatience(begunAt);
+    const abortIn = dice.of('caller_aborts').between(0, 5_000);
+    let abortedAt = Number.NaN;
+    const abort = () => {
+      abortedAt = world.now;
+      aborter?.abort(new Error('the caller went away'));
+    };
+    const cancelAbort = aborter && machine.clock.setTimer(abort, abortIn);
+    try {
+      const token = await auth.getToken(aborter ? { signal: aborter.signal } : undefined);
+      if (!machine.alive) return undefined;
+      if (peeked && (token !== peeked || world.now !== begunAt)) {
+        judge.violated('peekToken tells what getToken returns', `${machine.name}`);
+      }
+      // The hot path reads the wall clock alone: set back into the seconds that it had trusted, they begin again.
+      if (peeked && world.now < mayBeWrongUntil) dice.count('wall clock set back into the span');
+      else received(token);
+      return undefined;
+    } catch (error) {
+      if (aborter?.signal.aborted && error === aborter.signal.reason) {
+        if (world.now !== abortedAt) judge.violated('whoever goes away does not wait', machine.name);
+        return undefined;
+      }
+      judge.published(error);
+      if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
+      else dice.count(`error ${error.code}`);
+      world.note(`${machine.name} ${String(error)}`);
+      const closed = isServiceAuthError(error) && error.code === 'ERR_CLOSED';
+      if (wasGood && isGood(wasGood) && !closed) judge.violated('a good token is served', String(error));
+      return error;
+    } finally {
+      cancelPatience();
+      cancelAbort?.();
+      if (wasGood && isGood(wasGood)) judgePatience(begunAt);
+    }
+  }
+
+  /** Time in which the process stood still does not count. */
+  function endPatience(begunAt: number): () => void {
+    let cancel = machine.clock.setTimer(() => {
+      if (machine.frozenUntil > begunAt) cancel = endPatience(world.now);
+      else judge.violated('every call ends', machine.name);
+    }, patienceMs);
+    return () => cancel();
+  }
+
+  /** Whoever has a good token does not wait for the token endpoint; for the store it waits a few seconds at most. */
+  function judgePatience(begunAt: number): void {
+    const waitedMs = world.now - begunAt;
+    const stoodStill = machine.frozenUntil > begunAt;
+    if (waitedMs > 15_000 && !stoodStill)
+      judge.violated('nobody with a good token waits', `${machine.name} ${waitedMs} ms`);
+  }
+
+  function isGood(token: ServiceToken): boolean {
+    const marginMs = Math.min(minute, token.lifetimeMs / 10);
+    // Core counts from before the request was sent; ten seconds for what may lie between the reservation and that.
+    const goodUntil = token.requestedAt + token.lifetimeMs - 2 * marginMs - 10_000 - judge.clockSpreadMs();
+    const ended = dropped.has(token.value) || rejected.has(token.value);
+    // Nobody can tell a wall clock that was set forward from sleep, so the token has to be looked up again.
+    if (token.requestedAt <= machine.wallSetAt.forward) return false;
+    return !ended && !token.revoked && !wasReset(token) && world.now < goodUntil;
+  }
+
+  function wasReset(token: ServiceToken): boolean {
+    if (token.issuedAt < around.lostAt()) return true;
+    return around.resets.some(({ audience: of, overAt }) => of === audience && token.issuedAt < overAt);
+  }
+
+  function received(token: AccessToken): void {
+    const known = judge.handedOut(token);
+    if (!known) return;
+    good = known;
+    if (known.audience !== audience) judge.violated('every audience has its own token', `${machine.name}`);
+    if (dropped.has(known.value) || (around.storeIsSafe && known.issuedAt < resetAt)) {
+      judge.violated('a reset token is not used in its process', `${machine.name} ${known.value}`);
+    }
+    handedOut.add(known.value);
+    if (!around.storeIsSafe) return;
+    for (const reset of around.resets) {
+      if (reset.audience !== audience || reset.resolvedAt === undefined || known.issuedAt >= reset.calledAt) continue;
+      const sinceMs = world.now - Math.max(reset.resolvedAt, storeFailedAt);
+      if (sinceMs > fleetResetMs + latencyMs) {
+        judge.violated('a reset token is not used in the fleet', `${machine.name} ${known.value} ${sinceMs} ms later`);
+      }
+    }
+  }
+
+  function reset(): void {
+    const told: FleetReset = {
+      audience,
+      calledAt: world.now,
+      resolvedAt: undefined,
+      overAt: Number.POSITIVE_INFINITY,
+    };
+    around.resets.push(told);
+    const held = auth.peekToken();
+    const known = [...handedOut];
+    good = undefined;
+    auth.reset().then(
+      () => {
+        resetAt = told.calledAt;
+        for (const value of known) dropped.add(value);
+        told.resolvedAt = world.now;
+        told.overAt = world.now;
+        world.note(`${machine.name} reset`);
+      },
+      (error: unknown) => {
+        if (held) dropped.add(held.value);
+        // Its last write may come late.
+        told.overAt = world.now + 20 * minute;
+        judge.published(error);
+        if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
+      },
+    );
+  }
+
+  return { auth, call, reset };
+}

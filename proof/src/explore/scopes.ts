@@ -1,0 +1,22 @@
+import type { FaultKind, Scope } from './model.ts';
+
+const everything: readonly FaultKind[] = ['crash', 'store', 'reply', 'release', 'reset', 'clock'];
+const requests: readonly FaultKind[] = ['crash', 'store', 'reply', 'release'];
+
+/** Searched to the end, in minutes. */
+export const scopes: readonly Scope[] = [
+  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: everything },
+  { processes: 2, usable: 1, faults: 1, steps: 2, rounds: 2, kinds: everything },
+  { processes: 2, usable: 2, faults: 2, steps: 1, rounds: 1, kinds: requests },
+  { processes: 3, usable: 1, faults: 1, steps: 1, rounds: 1, kinds: everything },
+  { processes: 3, usable: 2, faults: 1, steps: 1, rounds: 1, kinds: requests },
+  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'store', 'wipe'] },
+  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'store', 'regress'] },
+];
+
+/** Searched to the end, in seconds. */
+export const quickScopes: readonly Scope[] = [
+  { processes: 2, usable: 1, faults: 1, steps: 1, rounds: 1, kinds: everything },
+  { processes: 2, usable: 2, faults: 1, steps: 1, rounds: 1, kinds: everything },
+  { processes: 3, usable: 1, faults: 1, steps: 0, rounds: 1, kinds: everything },
+];

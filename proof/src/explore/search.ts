@@ -1,0 +1,66 @@
+import { fnv } from '../random.ts';
+import { beginning, createRecords, type Scope, type State } from './model.ts';
+import { createMoves } from './moves.ts';
+
+/** What a search came to. */
+export interface Found {
+  readonly states: number;
+  readonly moves: number;
+  readonly records: number;
+  /** The longest way from the beginning. */
+  readonly depth: number;
+  /** Nothing was left to try; false: it ended at `most` states. */
+  readonly complete: boolean;
+  /** A broken promise and how to get there. */
+  readonly broken: { readonly promise: string; readonly way: readonly string[] } | undefined;
+}
+
+/** How a state was reached first: from which one, by which move. */
+interface Origin {
+  readonly from: number;
+  readonly label: string;
+}
+
+/** Searches breadth first, so that the way to a broken promise is a shortest one. */
+export function search(scope: Scope, most: number = Number.POSITIVE_INFINITY): Found {
+  const records = createRecords();
+  const moves = createMoves(scope, records);
+  // States are kept only while they are at the front; of the others a name is enough.
+  const origins = new Map<number, Origin>();
+  const labels = new Map<string, string>();
+  let front: { name: number; state: State }[] = [{ name: 0, state: beginning(scope) }];
+  let [tried, depth] = [0, 0];
+  const figures = (complete: boolean, broken?: Found['broken']): Found => {
+    return { states: origins.size, moves: tried, records: records.size, depth, complete, broken };
+  };
+  while (front.length > 0) {
+    const next: typeof front = [];
+    for (const { name: from, state: before } of front) {
+      for (const { label, state, broken } of moves(before)) {
+        tried += 1;
+        if (broken !== undefined) return figures(false, { promise: broken, way: [...wayTo(from, origins), label] });
+        const name = nameOf(state);
+        if (origins.has(name)) continue;
+        if (!labels.has(label)) labels.set(label, label);
+        origins.set(name, { from, label: labels.get(label) as string });
+        if (origins.size >= most) return figures(false);
+        next.push({ name, state });
+      }
+    }
+    if (next.length > 0) depth += 1;
+    front = next;
+  }
+  return figures(true);
+}
+
+/** 53 bits of a state: with millions of states the chance that two share a name is one in thousands. */
+function nameOf(state: State): number {
+  const text = JSON.stringify(state);
+  return (fnv(text, 0x1234567) & 0x1f_ffff) * 2 ** 32 + fnv(text);
+}
+
+function wayTo(name: number, origins: ReadonlyMap<number, Origin>): string[] {
+  const way: string[] = [];
+  for (let at = origins.get(name); at; at = origins.get(at.from)) way.unshift(at.label);
+  return way;
+}

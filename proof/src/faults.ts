@@ -1,0 +1,140 @@
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** What can go wrong with one call, or at one. */
+export const callFaults = [
+  'store_refused',
+  'store_request_lost',
+  'store_request_late',
+  'store_duplicated',
+  'store_reply_lost',
+  'store_reply_late',
+  'store_reply_error',
+  'token_unreachable',
+  'token_request_lost',
+  'token_request_late',
+  'token_reply_lost',
+  'token_reply_late',
+  'token_5xx_before',
+  'token_5xx_after',
+  'token_sent_twice',
+  'token_garbled',
+  'token_refused',
+  'token_rate_limited',
+  'token_redirected',
+  'crash_at_call',
+  'crash_at_send',
+  'freeze_at_call',
+  'freeze_at_send',
+  'sleep_at_call',
+  'sleep_at_send',
+  'api_401',
+  'caller_aborts',
+  'secret_source_fails',
+] as const;
+
+/** What can go wrong at any time. */
+export const timedFaults = [
+  'crash',
+  'freeze',
+  'sleep',
+  'close',
+  'wall_clock_step',
+  'partition',
+  'store_outage',
+  'endpoint_outage',
+  'store_clock_step',
+  'store_clock_wild',
+  'store_clock_set_back',
+  'store_wiped',
+  'store_regressed',
+  'split_brain',
+  'reset',
+  'revoked',
+  'secret_rotated',
+] as const;
+
+export type CallFault = (typeof callFaults)[number];
+export type TimedFault = (typeof timedFaults)[number];
+export type Fault = CallFault | TimedFault;
+
+/** How often: a probability per call, or a mean number per window of time and fleet. */
+export type Rates = Partial<Readonly<Record<Fault, number>>>;
+
+/** Decides what goes wrong, and counts it. */
+export interface Dice {
+  /** Whether this happens to this call. */
+  roll(fault: CallFault): boolean;
+  /** How long until the next one; undefined: never. */
+  nextIn(fault: TimedFault): number | undefined;
+  /** Whether a fault that is due may happen. */
+  strike(fault: TimedFault): boolean;
+  /** The randomness of this kind of fault: what one kind draws changes nothing for another. */
+  of(fault: Fault): Random;
+  /** No more of anything. */
+  stop(): void;
+  /** Counts something worth knowing that is no fault. */
+  count(what: string): void;
+  readonly counts: ReadonlyMap<string, number>;
+  /** Faults so far. */
+  readonly total: number;
+}
+
+/** Makes a run smaller: what the shrinker turns off. */
+export interface Reduction {
+  readonly without?: readonly Fault[] | undefined;
+  /** Only so many faults, then none. */
+  readonly mostFaults?: number | undefined;
+}
+
+/** Creates the dice of one run: half of the kinds never happen in it, the others more or less often than `rates` says. */
+export function createDice(world: World, random: Random, rates: Rates, windowMs: number, reduction: Reduction): Dice {
+  const counts = new Map<string, number>();
+  const sources = new Map<Fault, { random: Random; rate: number }>();
+  let total = 0;
+  let stopped = false;
+
+  for (const [fault, rate] of Object.entries(rates) as [Fault, number][]) {
+    const source = random.fork(fault);
+    const enabled = source.chance(0.6) && !reduction.without?.includes(fault);
+    sources.set(fault, { random: source, rate: enabled ? rate * 4 ** source.between(-1, 1) : 0 });
+  }
+
+  const of = (fault: Fault) => {
+    const source = sources.get(fault) ?? { random: random.fork(fault), rate: 0 };
+    sources.set(fault, source);
+    return source.random;
+  };
+
+  function happens(fault: Fault): boolean {
+    if (stopped || total >= (reduction.mostFaults ?? Number.POSITIVE_INFINITY)) return false;
+    total += 1;
+    counts.set(fault, (counts.get(fault) ?? 0) + 1);
+    world.note(`FAULT ${fault}`);
+    return true;
+  }
+
+  return {
+    roll(fault) {
+      const source = sources.get(fault);
+      return source !== undefined && source.rate > 0 && source.random.chance(source.rate) && happens(fault);
+    },
+    nextIn(fault) {
+      const source = sources.get(fault);
+      if (source === undefined || source.rate <= 0) return undefined;
+      return (-Math.log(1 - source.random.next()) * windowMs) / source.rate;
+    },
+    strike: happens,
+    of,
+    stop() {
+      stopped = true;
+    },
+    count(what) {
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+    },
+    counts,
+    get total() {
+      return total;
+    },
+  };
+}

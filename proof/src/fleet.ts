@@ -1,0 +1,118 @@
+import type { ServiceAuthOptions } from '@service-auth/core';
+import { isServiceAuthError } from '@service-auth/core';
+import { type Client, createClient, type Surroundings } from './client.ts';
+import { createMachine, type Machine } from './machine.ts';
+import type { Settings } from './modes.ts';
+import type { Network } from './network.ts';
+import type { Random } from './random.ts';
+import type { Side } from './simulated-store.ts';
+
+/** A process of the fleet: when one dies, another takes its place. */
+interface Member {
+  readonly machine: Machine;
+  readonly clients: readonly Client[];
+  /** The secret that this process was given last. */
+  secret: string;
+}
+
+/** All processes. */
+export interface Fleet {
+  readonly members: readonly Member[];
+  /** Ends a process, with or without notice, and starts another one a little later. */
+  replace(index: number, notice: 'crash' | 'close'): void;
+  /** Gives this process the secret that new processes are given: where it is an option, by starting it again. */
+  giveSecret(index: number): void;
+  /** What new processes are given. */
+  secret: string;
+}
+
+const minute = 60_000;
+
+/** Starts the processes. Each calls again and again until `until`. */
+export function createFleet(
+  settings: Settings,
+  random: Random,
+  network: Network,
+  around: Surroundings,
+  until: number,
+): Fleet {
+  const { world, dice } = around;
+  const members: Member[] = [];
+  const retryAt = new Map<Client, number>();
+  const asksForSecret = settings.processes % 2 === 0;
+  const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1' };
+  for (let index = 0; index < settings.processes; index++) start(index, 0);
+
+  function start(index: number, generation: number): void {
+    const machine = createMachine(world, `p${index}.${generation}`, random.integer(0, 10 * 24 * 60 * minute));
+    const side: Side = index % 2 === 0 ? 'left' : 'right';
+    const secretSource = () =>
+      new Promise<string>((resolve, reject) => {
+        const fails = dice.roll('secret_source_fails');
+        machine.clock.setTimer(() => (fails ? reject(new Error('CANARY vault')) : resolve(member.secret)), 5);
+      });
+    const base: Omit<ServiceAuthOptions, 'audience'> = {
+      authUrl: 'https://auth.example.com',
+      clientId: 'client',
+      clientSecret: asksForSecret ? secretSource : fleet.secret,
+      issuanceLimit: { tokens: settings.tokens, windowMs: settings.windowMs, reserve: settings.reserve },
+      store: network.storeOf(machine, side),
+      transport: network.transportOf(machine),
+      clock: machine.clock,
+      instance: machine.name,
+    };
+    const clients = settings.audiences.map((audience) =>
+      createClient(machine, audience, { ...base, audience }, around),
+    );
+    const member: Member = { machine, clients, secret: fleet.secret };
+    members[index] = member;
+    callAgain(member, index, generation);
+  }
+
+  function callAgain(member: Member, index: number, generation: number): void {
+    const { machine, clients } = member;
+    const waitMs = -Math.log(1 - random.next()) * settings.callEveryMs;
+    world.at(world.now + waitMs, () => {
+      // Killed in the middle of a call.
+      if (!machine.alive && members[index] === member) return restart(index, generation);
+      if (world.now > until || members[index] !== member) return;
+      const callers = random.chance(0.3) ? random.integer(2, 5) : 1;
+      machine.deliver(() => {
+        const client = random.pick(clients);
+        // Who was told when to come again mostly does not come before.
+        if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.8)) return;
+        for (let caller = 0; caller < callers; caller++) {
+          void client.call().then((error) => retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0));
+        }
+      });
+      callAgain(member, index, generation);
+    });
+  }
+
+  function restart(index: number, generation: number): void {
+    world.at(world.now + random.between(0.05, 5) * minute, () => start(index, generation + 1));
+  }
+
+  function replace(index: number, notice: 'crash' | 'close'): void {
+    const member = members[index] as Member;
+    const { machine, clients } = member;
+    if (!machine.alive) return;
+    if (world.now < machine.frozenUntil) {
+      machine.deliver(() => replace(index, notice));
+      return;
+    }
+    // No more calls to this one.
+    members[index] = { ...member };
+    const generation = Number(machine.name.split('.')[1]);
+    if (notice === 'crash') machine.kill();
+    else void Promise.all(clients.map(({ auth }) => auth.close())).then(() => machine.kill());
+    restart(index, generation);
+  }
+
+  function giveSecret(index: number): void {
+    if (asksForSecret) (members[index] as Member).secret = fleet.secret;
+    else replace(index, 'close');
+  }
+
+  return fleet;
+}

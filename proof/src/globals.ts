@@ -1,0 +1,76 @@
+import { fnv, type Random } from './random.ts';
+
+/**
+ * Replaces the randomness and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
+ * `random`, and `crypto.subtle` is a toy that answers by microtask. The real one answers from other threads, which no seed can order.
+ */
+export function seedGlobals(random: Random): () => void {
+  const originalRandom = Math.random;
+  const originalStackTraceLimit = Error.stackTraceLimit;
+  const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor;
+  Math.random = random.next;
+  // A run throws thousands of errors, and nobody reads where.
+  Error.stackTraceLimit = 0;
+  const getRandomValues = (bytes: Uint8Array) => {
+    for (let index = 0; index < bytes.length; index++) bytes[index] = random.integer(0, 255);
+    return bytes;
+  };
+  Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues, subtle }, configurable: true });
+  return () => {
+    Math.random = originalRandom;
+    Error.stackTraceLimit = originalStackTraceLimit;
+    Object.defineProperty(globalThis, 'crypto', original);
+  };
+}
+
+interface ToyKey {
+  readonly material: Uint8Array;
+}
+
+interface ToyAlgorithm {
+  readonly info: Uint8Array;
+  readonly iv: Uint8Array;
+  readonly additionalData: Uint8Array;
+}
+
+const tagLength = 16;
+
+/** Keeps nothing secret, but tells keys, contexts and damaged texts apart as the real one does. */
+const subtle = {
+  async importKey(_format: string, bytes: Uint8Array): Promise<ToyKey> {
+    return { material: Uint8Array.from(bytes) };
+  },
+  async deriveBits({ info }: ToyAlgorithm, { material }: ToyKey, bits: number): Promise<ArrayBuffer> {
+    return hashed(bits / 8, material, info);
+  },
+  async deriveKey({ info }: ToyAlgorithm, { material }: ToyKey): Promise<ToyKey> {
+    return { material: new Uint8Array(hashed(32, material, info)) };
+  },
+  async digest(_algorithm: string, bytes: Uint8Array): Promise<ArrayBuffer> {
+    return hashed(32, bytes);
+  },
+  async encrypt({ iv, additionalData }: ToyAlgorithm, { material }: ToyKey, data: Uint8Array): Promise<ArrayBuffer> {
+    const tag = hashed(tagLength, material, iv, additionalData, data);
+    return Uint8Array.from([...masked(data, material, iv), ...new Uint8Array(tag)]).buffer;
+  },
+  async decrypt({ iv, additionalData }: ToyAlgorithm, { material }: ToyKey, bytes: Uint8Array): Promise<ArrayBuffer> {
+    const data = masked(bytes.subarray(0, -tagLength), material, iv);
+    const tag = new Uint8Array(hashed(tagLength, material, iv, additionalData, data));
+    if (String(tag) !== String(bytes.subarray(-tagLength))) throw new DOMException('damaged', 'OperationError');
+    return data.buffer as ArrayBuffer;
+  },
+};
+
+function masked(data: Uint8Array, material: Uint8Array, iv: Uint8Array): Uint8Array {
+  const mask = fnv(String.fromCharCode(...material, ...iv)) & 0xff;
+  return data.map((byte) => byte ^ mask);
+}
+
+function hashed(length: number, ...parts: readonly Uint8Array[]): ArrayBuffer {
+  const text = parts.map((part) => `${part.length}:${String.fromCharCode(...part)}`).join('');
+  let state = fnv(text);
+  return Uint8Array.from({ length }, () => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 1;
+    return state >>> 24;
+  }).buffer;
+}

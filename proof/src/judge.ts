@@ -1,0 +1,83 @@
+import { inspect } from 'node:util';
+import type { AccessToken } from '@service-auth/core';
+import { createLedgerWatch } from './ledger-watch.ts';
+import type { Settings } from './modes.ts';
+import type { Service, ServiceToken } from './service.ts';
+import type { Side, SimulatedStore } from './simulated-store.ts';
+import type { World } from './world.ts';
+
+/** Watches a run from outside and says what was promised and not kept. */
+export interface Judge {
+  readonly violations: readonly string[];
+  violated(promise: string, detail: string): void;
+  /** The service issued a token. */
+  issued(): void;
+  /** The record was replaced. */
+  applied(side: Side): void;
+  /** A process sends a token request just now. */
+  sending(): void;
+  /** A process was given this token just now. */
+  handedOut(token: AccessToken): ServiceToken | undefined;
+  /** By how much the store's clock has been set to and fro: no expiry is more exact. */
+  clockSpreadMs(): number;
+  /** Something that a program prints, logs or sends elsewhere. */
+  published(what: unknown): void;
+}
+
+/** Creates the judge of one run. */
+export function createJudge(
+  world: World,
+  settings: Settings,
+  service: () => Service,
+  store: () => SimulatedStore,
+): Judge {
+  const { windowMs, bound, rates } = settings;
+  // The longest calendar day has 25 hours, wherever its midnight is: so any span of 25 hours.
+  const spanMs = windowMs + Math.min(3_600_000, windowMs / 24);
+  const clockIsWild = (rates.store_clock_wild ?? 0) + (rates.store_clock_set_back ?? 0) > 0;
+  const violations: string[] = [];
+  let published = 0;
+
+  function violated(promise: string, detail: string): void {
+    violations.push(`${promise}: ${detail}`);
+    world.note(`VIOLATION ${promise}: ${detail}`);
+  }
+
+  const watch = createLedgerWatch(world, settings, service, store, violated, spanMs);
+
+  return {
+    violations,
+    violated,
+    clockSpreadMs: () => store().clockSpreadMs,
+    sending: watch.sending,
+    applied: watch.applied,
+    issued() {
+      const count = service().issuedSince(world.now - spanMs);
+      if (count > bound) violated('the limit is kept', `${count} tokens within a window, ${bound} allowed`);
+      watch.issued();
+    },
+    handedOut(token) {
+      const known = service().token(token.value);
+      if (!known) {
+        violated('every token is one of the service', token.id);
+        return undefined;
+      }
+      const leftMs = known.expiresAt - world.now;
+      // Sleep of less than a minute is not noticed, and an expiry is as exact as the store's clock.
+      const marginMs = rates.sleep ? 0 : Math.min(60_000, known.lifetimeMs / 10);
+      if (!clockIsWild && leftMs + store().clockSpreadMs < marginMs) {
+        violated('every token handed out has life left', `${known.value} with ${leftMs} ms of ${known.lifetimeMs}`);
+      }
+      return known;
+    },
+    published(what) {
+      published += 1;
+      const texts = [String(what), JSON.stringify(what)];
+      if (what instanceof Error) texts.push(what.message, String(what.stack), JSON.stringify(what.cause) ?? '');
+      // The deepest look is a slow one.
+      if (published % 20 === 1) texts.push(inspect(what, { depth: 9, showHidden: true }));
+      if (texts.some((text) => text?.includes('CANARY')))
+        violated('nothing published contains a secret', `${texts[0]}`);
+    },
+  };
+}

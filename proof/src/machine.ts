@@ -1,0 +1,96 @@
+import type { Clock } from '@service-auth/core';
+import type { World } from './world.ts';
+
+/** A process on a machine of its own: it can stand still, sleep and die, and its clocks are its own. */
+export interface Machine {
+  readonly name: string;
+  readonly alive: boolean;
+  /** True time at which it goes on, if it stands still. */
+  readonly frozenUntil: number;
+  readonly clock: Clock;
+  /** Runs `event` once the machine runs: later if it stands still, never if it is dead. */
+  deliver(event: () => void): void;
+  /** Stops the process, like SIGSTOP: its clocks go on. */
+  freeze(durationMs: number): void;
+  /** Suspends the machine: its monotonic clock stands still, its wall clock goes on. */
+  sleep(durationMs: number): void;
+  /** Sets the wall clock. */
+  stepWall(byMs: number): void;
+  /** True time at which that was done last. */
+  readonly wallSetAt: { readonly forward: number; readonly back: number };
+  kill(): void;
+}
+
+const epoch = 1_790_000_000_000;
+
+/** Creates a running machine. `bootedMs`: what its monotonic clock shows now. */
+export function createMachine(world: World, name: string, bootedMs: number): Machine {
+  const origin = world.now - bootedMs;
+  let alive = true;
+  let frozenUntil = 0;
+  let sleptMs = 0;
+  let sleep = { from: 0, durationMs: 0 };
+  let wallOffset = 0;
+  const wallSetAt = { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY };
+  const asleepMs = () => sleptMs + Math.min(sleep.durationMs, world.now - sleep.from);
+  const monotonic = () => world.now - origin - asleepMs();
+
+  /** After standing still a process finds timers that are due and answers that have come: it depends on where it stood which of them it sees first. */
+  function deliver(event: () => void, kind: 'timer' | 'answer' = 'answer'): void {
+    if (!alive) return;
+    if (world.now >= frozenUntil) {
+      event();
+      return;
+    }
+    const first = Math.floor(frozenUntil) % 2 === 0 ? 'timer' : 'answer';
+    world.at(frozenUntil + (kind === first ? 0 : 0.125), () => deliver(event, kind));
+  }
+
+  function setTimer(callback: () => void, delayMs: number): () => void {
+    if (!(delayMs >= 0 && delayMs <= 3_600_000)) throw new RangeError(`a timer of ${delayMs} ms`);
+    const dueAt = monotonic() + delayMs;
+    let cancelled = false;
+    const arm = (): (() => void) =>
+      world.at(world.now + dueAt - monotonic(), () =>
+        deliver(() => {
+          if (cancelled) return;
+          if (monotonic() < dueAt) arm();
+          else callback();
+        }, 'timer'),
+      );
+    const cancelEvent = arm();
+    return () => {
+      cancelled = true;
+      cancelEvent();
+    };
+  }
+
+  return {
+    name,
+    get alive() {
+      return alive;
+    },
+    get frozenUntil() {
+      return frozenUntil;
+    },
+    clock: { now: () => Math.floor(epoch + world.now + wallOffset), monotonic, setTimer },
+    deliver,
+    freeze(durationMs) {
+      frozenUntil = Math.max(frozenUntil, world.now + durationMs);
+    },
+    sleep(durationMs) {
+      if (world.now < frozenUntil) return;
+      sleptMs = asleepMs();
+      sleep = { from: world.now, durationMs };
+      frozenUntil = world.now + durationMs;
+    },
+    stepWall(byMs) {
+      wallOffset += byMs;
+      wallSetAt[byMs > 0 ? 'forward' : 'back'] = world.now;
+    },
+    wallSetAt,
+    kill() {
+      alive = false;
+    },
+  };
+}

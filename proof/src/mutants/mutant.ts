@@ -1,0 +1,21 @@
+/** One passage of core's source replaced by another, while it is loaded. */
+export interface Change {
+  /** Under `packages/core/src`. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/** Code that is wrong on purpose. */
+export interface Mutant extends Change {
+  readonly name: string;
+  /** What is wrong. */
+  readonly about: string;
+  /** Where to look for a seed that notices, in this order. */
+  readonly modes: readonly string[];
+  /** A second change, where one alone is harmless. */
+  readonly also?: Change;
+  /** Why no seed can notice, if that is so: another defence does the same. */
+  readonly redundant?: string;
+}

@@ -1,0 +1,69 @@
+import type { Mutant } from './mutant.ts';
+
+/** Who asks, who waits, and when a fleet tries again. */
+export const sharingMutants: readonly Mutant[] = [
+  {
+    name: 'lease ignored',
+    about: 'everybody asks who finds no token',
+    file: 'ledger/decide.ts',
+    find: 'if (slot.lease && slot.lease.until > now) {',
+    replace: 'if (slot.lease && slot.lease.until < 0) {',
+    modes: ['healthy'],
+  },
+  {
+    name: 'lease without end',
+    about: 'everybody waits for a process that died',
+    file: 'ledger/decide.ts',
+    find: 'if (slot.lease && slot.lease.until > now) {',
+    replace: 'if (slot.lease) {',
+    modes: ['faults', 'feasible'],
+  },
+  {
+    name: 'every process for itself',
+    about: 'what others had issued is not used',
+    file: 'ledger/decide.ts',
+    find: "if (fresh && !due && !superseded) return { kind: 'use', token: stored };",
+    replace: "if (fresh && stored.id === ask.id && !due && !superseded) return { kind: 'use', token: stored };",
+    modes: ['healthy'],
+  },
+  {
+    name: 'Retry-After ignored',
+    about: 'the fleet goes on asking after a 429',
+    file: 'ledger/decide.ts',
+    find: "{ cause: 'rate_limited', retryAt: record.rateLimit?.retryAt ?? 0 },",
+    replace: "{ cause: 'rate_limited', retryAt: 0 },",
+    modes: ['feasible', 'faults'],
+  },
+  {
+    name: 'no back-off',
+    about: 'failures do not make anybody wait',
+    file: 'ledger/decide.ts',
+    find: 'record.failures?.retryAt ?? 0,',
+    replace: '0,',
+    modes: ['faults', 'feasible'],
+  },
+  {
+    name: 'failures are never forgiven',
+    about: 'a hold does not end when its time has come',
+    file: 'ledger/decide.ts',
+    find: 'return causes.find((cause) => cause.retryAt > now);',
+    replace: 'return causes.find((cause) => cause.retryAt > 0 && (cause.cause === "backoff" || cause.retryAt > now));',
+    modes: ['faults', 'feasible'],
+  },
+  {
+    name: 'the first secret for ever',
+    about: 'a changed secret is not asked for',
+    file: 'issuer.ts',
+    find: 'const secret = await (want.mayIssue ? secrets.ask() : secrets.last());',
+    replace: 'const secret = await secrets.last();',
+    modes: ['feasible', 'faults'],
+  },
+  {
+    name: 'a new record with old generations',
+    about: 'generations begin at zero again after a loss, so that an old reset ends new tokens',
+    file: 'ledger/record.ts',
+    find: 'sequence: now,',
+    replace: 'sequence: 0,',
+    modes: ['flushed', 'wiped'],
+  },
+];

@@ -1,0 +1,158 @@
+import type {
+  Store,
+  StoreChange,
+  StoreDurability,
+  StoreSnapshot,
+  StoreSwapResult,
+  Transport,
+  TransportResponse,
+} from '@service-auth/core';
+import type { CallFault, Dice } from './faults.ts';
+import type { Machine } from './machine.ts';
+import type { Service } from './service.ts';
+import type { Side, SimulatedStore } from './simulated-store.ts';
+import type { World } from './world.ts';
+
+/** What stands between the machines, the store and the service. */
+export interface Network {
+  storeOf(machine: Machine, side: Side): Store;
+  transportOf(machine: Machine): Transport;
+  /** Nobody reaches it, or this machine alone does not. */
+  readonly broken: { store: boolean; endpoint: 'up' | 'silent' | 'failing'; cutOff: string | undefined };
+}
+
+interface Reach {
+  readonly longestFreezeMs: number;
+  readonly longestQueueMs: number;
+  readonly scale: number;
+  readonly durability: StoreDurability;
+}
+
+const second = 1_000;
+
+/** Creates the network of one run. */
+export function createNetwork(
+  world: World,
+  dice: Dice,
+  store: SimulatedStore,
+  service: Service,
+  reach: Reach,
+  sending: () => void,
+): Network {
+  const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined };
+
+  /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
+  function interrupt(machine: Machine, at: 'call' | 'send', longestMs: number): boolean {
+    if (dice.roll(`freeze_at_${at}`)) machine.freeze(dice.of(`freeze_at_${at}`).between(second, longestMs));
+    if (dice.roll(`sleep_at_${at}`)) machine.sleep(dice.of(`sleep_at_${at}`).between(second, longestMs));
+    if (!dice.roll(`crash_at_${at}`)) return true;
+    machine.kill();
+    return dice.of(`crash_at_${at}`).chance(0.6);
+  }
+
+  function callStore<Result extends StoreSnapshot | StoreSwapResult>(
+    machine: Machine,
+    what: string,
+    execute: () => Result,
+  ): Promise<Result> {
+    const latency = dice.of('store_reply_late');
+    return new Promise((resolve, reject) => {
+      // Before and after a call of the store a process may stand still for any time.
+      const longestMs = latency.chance(0.3) ? 6 * 3_600 * second * reach.scale : reach.longestFreezeMs;
+      if (!machine.alive || !interrupt(machine, 'call', longestMs)) return;
+      const hit = (fault: CallFault) => dice.roll(fault);
+      const down = broken.store || broken.cutOff === machine.name;
+      const refused = down ? latency.chance(0.5) : hit('store_refused');
+      const lost = (down && !refused) || hit('store_request_lost');
+      const lateMs = hit('store_request_late') ? latency.between(second, 600 * second * reach.scale) : 0;
+      const again = hit('store_duplicated');
+      const replyLost = hit('store_reply_lost');
+      const replyError = hit('store_reply_error');
+      const replyLateMs = hit('store_reply_late') ? latency.between(second, 20 * second) : 0;
+      const reply = (delayMs: number, event: () => void) => world.at(world.now + delayMs, () => machine.deliver(event));
+      if (refused) {
+        reply(latency.between(0.2, 20), () => reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
+        return;
+      }
+      if (lost) return;
+
+      // It stands still before the call has left, or after.
+      const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
+      const arrivesAt = leavesAt + latency.between(0.2, 8) + lateMs;
+      world.at(arrivesAt, () => {
+        const result = execute();
+        world.note(`${machine.name} ${what} ${'swapped' in result ? result.swapped : result.version} ${result.now}`);
+        if (replyLost) return;
+        reply(latency.between(0.2, 8) + replyLateMs, () => {
+          if (replyError) reject(new Error('connection lost'));
+          else resolve(result);
+        });
+      });
+      if (again) world.at(arrivesAt + latency.between(1, 600 * second * reach.scale), execute);
+    });
+  }
+
+  function storeOf(machine: Machine, side: Side): Store {
+    return {
+      durability: reach.durability,
+      load: () => callStore(machine, 'load', () => store.load(side)),
+      swap: (_key: string, change: StoreChange) => callStore(machine, 'swap', () => store.swap(side, change)),
+    };
+  }
+
+  function transportOf(machine: Machine): Transport {
+    return (request) =>
+      new Promise((resolve, reject) => {
+        if (!machine.alive) return;
+        sending();
+        if (!interrupt(machine, 'send', reach.longestFreezeMs)) return;
+        const latency = dice.of('token_reply_late');
+        const hit = (fault: CallFault) => dice.roll(fault);
+        const reply = (delayMs: number, event: () => void) =>
+          world.at(world.now + delayMs, () => machine.deliver(event));
+        // A transport may honour its signal, or not notice it.
+        if (latency.chance(0.8)) request.signal.addEventListener('abort', () => reject(request.signal.reason));
+        if (hit('token_unreachable')) {
+          reply(latency.between(1, 900), () => reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })));
+          return;
+        }
+        const down = broken.endpoint;
+        if (hit('token_request_lost') || down === 'silent') return;
+        const queuedMs = hit('token_request_late') ? latency.between(second, reach.longestQueueMs) : 0;
+        const twice = hit('token_sent_twice');
+        const lost = hit('token_reply_lost');
+        const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
+        const requestedAt = world.now;
+        const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
+        world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
+          const answer = down === 'failing' ? status(503) : answerOf(request.body, requestedAt, twice);
+          if (!lost) reply(latency.between(2, 200) + lateMs, () => resolve(answer));
+        });
+      });
+  }
+
+  function answerOf(body: string, requestedAt: number, twice: boolean): TransportResponse {
+    // Sent again by fetch; one of the two may have issued a token.
+    if (twice) return service.receive(body, requestedAt).status === 200 ? status(421) : status(401);
+    if (dice.roll('token_5xx_before')) return status(dice.of('token_5xx_before').pick([500, 502, 503, 408]));
+    if (dice.roll('token_refused')) return status(dice.of('token_refused').pick([400, 401, 403, 404, 405]));
+    if (dice.roll('token_redirected')) return status(302);
+    if (dice.roll('token_rate_limited')) {
+      const random = dice.of('token_rate_limited');
+      const headers = random.chance(0.5)
+        ? { 'retry-after': `${Math.ceil(random.between(1, 1_800 * reach.scale))}` }
+        : {};
+      return { status: 429, headers, body: '' };
+    }
+    const answer = service.receive(body, requestedAt);
+    if (dice.roll('token_5xx_after')) return status(dice.of('token_5xx_after').pick([500, 502, 504, 425]));
+    if (dice.roll('token_garbled')) return { ...status(200), body: '<html>CANARY' };
+    return { ...answer, headers: { 'content-type': 'application/json' } };
+  }
+
+  return { storeOf, transportOf, broken };
+}
+
+function status(code: number): TransportResponse {
+  return { status: code, headers: {}, body: '' };
+}

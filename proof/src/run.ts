@@ -1,0 +1,163 @@
+import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
+import { isServiceAuthError } from '@service-auth/core';
+import type { Surroundings } from './client.ts';
+import { createDice, type Reduction } from './faults.ts';
+import { createFleet, type Fleet } from './fleet.ts';
+import { seedGlobals } from './globals.ts';
+import { createJudge, type Judge } from './judge.ts';
+import { modes, type Settings } from './modes.ts';
+import { createNetwork } from './network.ts';
+import { createRandom } from './random.ts';
+import { createService, type Service } from './service.ts';
+import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
+import { endFaults, scheduleFaults } from './timed-faults.ts';
+import { createWorld, type World } from './world.ts';
+
+/** What makes a run: the same plan, the same run. */
+export interface Plan extends Reduction {
+  readonly mode: string;
+  readonly seed: number;
+  /** At most so many processes. */
+  readonly processes?: number | undefined;
+  /** At most so much of the time that faults would last. */
+  readonly faultsForMs?: number | undefined;
+}
+
+/** What came of it. */
+export interface Report {
+  readonly violations: readonly string[];
+  readonly traceHash: string;
+  readonly events: number;
+  readonly virtualMs: number;
+  readonly issued: number;
+  readonly faults: number;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** The code under test: core's, or a mutant's. */
+export type CreateServiceAuth = (options: ServiceAuthOptions) => ServiceAuth;
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Runs one plan. `print`: receives the trace. */
+export async function run(
+  plan: Plan,
+  createServiceAuth: CreateServiceAuth,
+  print?: (line: string) => void,
+): Promise<Report> {
+  const mode = modes[plan.mode];
+  if (!mode) throw new Error(`There is no mode ${plan.mode}.`);
+  const random = createRandom(`${plan.mode} ${plan.seed}`);
+  const drawn = mode.settings(random.fork('settings'));
+  const settings: Settings = {
+    ...drawn,
+    processes: Math.min(drawn.processes, plan.processes ?? drawn.processes),
+    faultsForMs: Math.min(drawn.faultsForMs, plan.faultsForMs ?? drawn.faultsForMs),
+  };
+  const scale = settings.windowMs / day;
+  const world = createWorld(print);
+  const dice = createDice(world, random.fork('faults'), settings.rates, settings.windowMs, plan);
+  const judge: Judge = createJudge(
+    world,
+    settings,
+    () => service,
+    () => store,
+  );
+  const store: SimulatedStore = createSimulatedStore(world, judge.applied);
+  const service: Service = createService(world, 'CANARY-secret-1', () => settings.lifetimeMs, judge.issued);
+  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge.sending);
+  const around: Surroundings = {
+    world,
+    dice,
+    judge,
+    service,
+    createServiceAuth,
+    resets: [],
+    lostAt: () => store.lostAt,
+    storeIsSafe:
+      settings.lossesPerWindow === 0 && !settings.rates.store_clock_wild && !settings.rates.store_clock_set_back,
+  };
+  const unhandled = (error: unknown) =>
+    judge.violated('no rejection goes unhandled', String((error as Error)?.stack ?? error));
+  const restoreGlobals = seedGlobals(random.fork('core'));
+  process.on('unhandledRejection', unhandled);
+  try {
+    const { faultsForMs } = settings;
+    const fleet = createFleet(settings, random.fork('fleet'), network, around, faultsForMs);
+    const reachable = { world, dice, settings, fleet, network, store, service };
+    if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
+    scheduleFaults(reachable, faultsForMs);
+    await world.runUntil(faultsForMs);
+    endFaults(reachable);
+    if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);
+    if (settings.feasible) {
+      await world.runUntil(faultsForMs + settings.longestQueueMs + 10 * minute);
+      await everyoneIsServed(world, fleet, judge, 'spent');
+    }
+    // Whatever is late arrives, whoever stands still goes on, and all that was spent is forgotten.
+    await world.runUntil(faultsForMs + Math.max(2.3 * settings.windowMs, 6 * hour));
+    await everyoneIsServed(world, fleet, judge, 'free');
+    return {
+      violations: judge.violations,
+      traceHash: world.traceHash(),
+      events: world.events,
+      virtualMs: world.now,
+      issued: service.issued.length,
+      faults: dice.total,
+      counts: dice.counts,
+    };
+  } finally {
+    process.off('unhandledRejection', unhandled);
+    restoreGlobals();
+  }
+}
+
+const servedWithinMs = 16 * minute;
+
+/** Liveness: nothing fails any more, so everybody gets a token within a lease and a step of back-off, or has been told a later time. */
+async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge, budget: 'free' | 'spent'): Promise<void> {
+  const begunAt = world.now;
+  const endsAt = begunAt + servedWithinMs + judge.clockSpreadMs();
+  const waiting = new Map<string, string>();
+  for (const { machine, clients } of fleet.members) {
+    if (!machine.alive || machine.frozenUntil > begunAt) continue;
+    for (const client of clients) {
+      const name = `${machine.name} ${clients.indexOf(client)}`;
+      waiting.set(name, 'no answer');
+      const attempt = () =>
+        machine.deliver(() => {
+          client.call().then((error) => {
+            const retryInMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
+            const later = budget === 'spent' && world.now + retryInMs > endsAt;
+            if (error === undefined || later) waiting.delete(name);
+            else waiting.set(name, String(error));
+            if (error !== undefined) world.at(world.now + Math.max(1_000, retryInMs), attempt);
+          });
+        });
+      world.at(begunAt, attempt);
+    }
+  }
+  await world.runUntil(endsAt);
+  for (const [name, error] of waiting) judge.violated('everybody is served in the end', `${name}: ${error}`);
+}
+
+/** All processes begin at once: one of them asks for a token. */
+async function stampede(world: World, fleet: Fleet, service: Service, judge: Judge): Promise<void> {
+  for (const { clients } of fleet.members) for (const client of clients) world.at(world.now, () => void client.call());
+  await world.runUntil(world.now + minute);
+  const audiences = fleet.members[0]?.clients.length ?? 0;
+  if (service.issued.length !== audiences) judge.violated('one process asks for all', `${service.issued.length} asked`);
+}
+
+/** A fleet without faults needs little more than a token a day, and refuses nobody. */
+function demandIsLow(settings: Settings, issued: number, counts: ReadonlyMap<string, number>, judge: Judge): void {
+  const audiences = settings.audiences.length;
+  const most = audiences * (1 + (1.5 * settings.faultsForMs) / day);
+  if (issued > most)
+    judge.violated('a healthy fleet needs few tokens', `${issued} in ${settings.faultsForMs / day} days`);
+  for (const name of counts.keys()) {
+    if (!/^event token_(issued|adopted)$/.test(name)) judge.violated('a healthy fleet refuses nobody', name);
+  }
+}

@@ -1,0 +1,93 @@
+import type { World } from './world.ts';
+
+/** A token as the service knows it. */
+export interface ServiceToken {
+  readonly value: string;
+  readonly audience: string;
+  /** When the request for it left core: what core can count from. */
+  readonly requestedAt: number;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly lifetimeMs: number;
+  revoked: boolean;
+}
+
+/** The service of the interface document: issues tokens to whoever has the secret, and counts them. It enforces no limit: that is what is tested. */
+export interface Service {
+  /** Issues a token if the body is right. */
+  receive(body: string, requestedAt: number): { readonly status: number; readonly body: string };
+  /** What the API answers to a bearer token now. */
+  status(value: string): 200 | 401;
+  token(value: string): ServiceToken | undefined;
+  /** Revokes everything issued so far. */
+  revokeAll(): void;
+  /** A new secret; the old one is accepted for a while. */
+  rotate(secret: string, graceMs: number): void;
+  /** How many tokens were issued later than `since`. */
+  issuedSince(since: number): number;
+  readonly issued: readonly ServiceToken[];
+}
+
+/** Creates the service. `issued`: called after every token. */
+export function createService(
+  world: World,
+  secret: string,
+  lifetimeMs: (audience: string) => number,
+  issued: (token: ServiceToken) => void,
+): Service {
+  const tokens: ServiceToken[] = [];
+  const byValue = new Map<string, ServiceToken>();
+  let secrets = [{ secret, until: Number.POSITIVE_INFINITY }];
+
+  function issue(audience: string, requestedAt: number): ServiceToken {
+    const life = lifetimeMs(audience);
+    const token: ServiceToken = {
+      value: `CANARY-token-${tokens.length + 1}`,
+      audience,
+      requestedAt,
+      issuedAt: world.now,
+      expiresAt: world.now + life,
+      lifetimeMs: life,
+      revoked: false,
+    };
+    tokens.push(token);
+    byValue.set(token.value, token);
+    world.note(`ISSUED ${token.value} for ${audience}`);
+    issued(token);
+    return token;
+  }
+
+  return {
+    receive(body, requestedAt) {
+      const { audience, grant_type, client_id, client_secret } = JSON.parse(body) as Record<string, string>;
+      const known = secrets.some((candidate) => candidate.secret === client_secret && world.now < candidate.until);
+      if (!known || grant_type !== 'client_credentials' || client_id !== 'client' || audience === undefined) {
+        return { status: 401, body: '{"error":"invalid_client"}' };
+      }
+      const token = issue(audience, requestedAt);
+      const answer = { access_token: token.value, token_type: 'Bearer', expires_in: token.lifetimeMs / 1_000 };
+      return { status: 200, body: JSON.stringify(answer) };
+    },
+    status(value) {
+      const token = byValue.get(value);
+      return token !== undefined && !token.revoked && world.now < token.expiresAt ? 200 : 401;
+    },
+    token: (value) => byValue.get(value),
+    revokeAll() {
+      for (const token of tokens) token.revoked = true;
+    },
+    rotate(next, graceMs) {
+      secrets = [
+        ...secrets.map((old) => ({ ...old, until: Math.min(old.until, world.now + graceMs) })),
+        { secret: next, until: Number.POSITIVE_INFINITY },
+      ];
+    },
+    issuedSince(since) {
+      let count = 0;
+      for (let index = tokens.length - 1; index >= 0 && (tokens[index] as ServiceToken).issuedAt > since; index--)
+        count++;
+      return count;
+    },
+    issued: tokens,
+  };
+}

@@ -1,0 +1,106 @@
+import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
+import type { World } from './world.ts';
+
+/** What is kept under the one key of a run. */
+interface Kept {
+  readonly record: string;
+  readonly version: string;
+}
+
+/** The two halves of a split store; without a split everybody is on the left one. */
+export type Side = 'left' | 'right';
+
+/** A store that keeps its promises until it is told to break them. Calls are executed at once; the network is elsewhere. */
+export interface SimulatedStore {
+  load(side: Side): StoreSnapshot;
+  swap(side: Side, change: StoreChange): StoreSwapResult;
+  kept(side: Side): Kept | undefined;
+  /** The store's own clock. */
+  now(): number;
+  stepClock(byMs: number): void;
+  /** How far its clock is ahead of true time, beyond where it began. */
+  readonly clockOffset: number;
+  /** By how much its clock has been set to and fro. */
+  readonly clockSpreadMs: number;
+  /** True time at which it lost something last. */
+  readonly lostAt: number;
+  wipe(): void;
+  /** Goes back to what it was some time ago. */
+  regress(ageMs: number): void;
+  readonly isSplit: boolean;
+  split(): void;
+  /** What happened on the other side is lost. */
+  heal(survivor: Side): void;
+}
+
+const epoch = 1_780_000_000_000;
+
+/** Creates an empty store. `applied`: called after every change. */
+export function createSimulatedStore(world: World, applied: (side: Side) => void): SimulatedStore {
+  let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
+  let isSplit = false;
+  let clockOffset = 0;
+  let [leastOffset, mostOffset] = [0, 0];
+  let lostAt = Number.NEGATIVE_INFINITY;
+  let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
+  const effective = (side: Side): Side => (isSplit ? side : 'left');
+  const now = () => Math.floor(epoch + world.now + clockOffset);
+
+  function set(side: Side, kept: Kept | undefined): void {
+    sides = { ...sides, [side]: kept };
+    if (side === 'left') history.push({ at: world.now, kept });
+    if (history.length > 2_000) history = history.slice(-1_000);
+  }
+
+  return {
+    load: (side) => ({ ...sides[effective(side)], now: now() }),
+    swap(side, { expected, version, record }) {
+      const at = effective(side);
+      const present = sides[at]?.version;
+      const swapped = present === expected || present === version;
+      if (swapped && present !== version) {
+        set(at, { record, version });
+        applied(at);
+      }
+      return { swapped, now: now() };
+    },
+    kept: (side) => sides[effective(side)],
+    now,
+    stepClock(byMs) {
+      clockOffset += Math.round(byMs);
+      leastOffset = Math.min(leastOffset, clockOffset);
+      mostOffset = Math.max(mostOffset, clockOffset);
+    },
+    get clockOffset() {
+      return clockOffset;
+    },
+    get clockSpreadMs() {
+      return mostOffset - leastOffset;
+    },
+    get lostAt() {
+      return isSplit ? Number.POSITIVE_INFINITY : lostAt;
+    },
+    wipe() {
+      lostAt = world.now;
+      set('left', undefined);
+      set('right', undefined);
+    },
+    regress(ageMs) {
+      lostAt = world.now;
+      const older = history.filter(({ at }) => at <= world.now - ageMs).at(-1) ?? history[0];
+      set('left', older?.kept);
+    },
+    get isSplit() {
+      return isSplit;
+    },
+    split() {
+      isSplit = true;
+      set('right', sides.left);
+    },
+    heal(survivor) {
+      lostAt = world.now;
+      set('left', sides[survivor]);
+      isSplit = false;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { type Campaign, type Figures, noFigures, sum } from './campaign.ts';
+import { inChildren } from './children.ts';
+import { callFaults, timedFaults } from './faults.ts';
+import { modes } from './modes.ts';
+
+/** The modes within the assumptions: what they find is a bug. */
+export const promisedModes: readonly string[] = Object.keys(modes).filter((name) => modes[name]?.promised);
+
+const worker = new URL('worker.ts', import.meta.url);
+const atOnce = 40;
+// A seed of a slow mode takes as long as twenty others.
+const slowness = 20;
+
+/** Runs about `seeds` seeds, the same number of each of `names`, from `first` on, on all processors. Returns what each mode came to. */
+export async function simulate(
+  seeds: number,
+  names: readonly string[] = promisedModes,
+  first = 1,
+): Promise<ReadonlyMap<string, Figures>> {
+  const shares = names.map((name) => (modes[name]?.slow ? 1 / slowness : 1));
+  const perShare = seeds / shares.reduce((all, share) => all + share, 0);
+  const results = new Map(names.map((name) => [name, noFigures]));
+  const campaigns = names.flatMap((mode, index) => parts(mode, first, Math.ceil(perShare * (shares[index] ?? 1))));
+  await inChildren(worker, campaigns, (figures: Figures, { mode }) => {
+    results.set(mode, sum(results.get(mode) ?? noFigures, figures));
+  });
+  return results;
+}
+
+/** Kinds of faults that never happened, and so have proven nothing; those beyond the assumptions aside. */
+export function neverHappened(results: ReadonlyMap<string, Figures>): string[] {
+  const happened = [...results.values()].reduce(sum, noFigures).counts;
+  return [...callFaults, ...timedFaults].filter((fault) => !happened.has(fault) && !/_wild$|_set_back$/.test(fault));
+}
+
+function parts(mode: string, first: number, seeds: number): Campaign[] {
+  const length = modes[mode]?.slow ? Math.ceil(atOnce / slowness) : atOnce;
+  return Array.from({ length: Math.ceil(seeds / length) }, (_, part) => {
+    const begin = first + part * length;
+    return { mode, first: begin, last: Math.min(begin + length, first + seeds) - 1 };
+  });
+}

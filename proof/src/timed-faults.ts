@@ -1,0 +1,200 @@
+import type { Dice, TimedFault } from './faults.ts';
+import type { Fleet } from './fleet.ts';
+import type { Settings } from './modes.ts';
+import type { Network } from './network.ts';
+import type { Service } from './service.ts';
+import type { SimulatedStore } from './simulated-store.ts';
+import type { World } from './world.ts';
+
+/** What a timed fault can reach. */
+export interface Reachable {
+  readonly world: World;
+  readonly dice: Dice;
+  readonly settings: Settings;
+  readonly fleet: Fleet;
+  readonly network: Network;
+  readonly store: SimulatedStore;
+  readonly service: Service;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+/** Schedules all timed faults until `until`; what lasts longer is ended by {@link endFaults}. */
+export function scheduleFaults(reachable: Reachable, until: number): void {
+  const { world, dice } = reachable;
+  for (const [fault, happen] of Object.entries(happenings(reachable)) as [TimedFault, () => boolean | undefined][]) {
+    const next = () => {
+      const delayMs = dice.nextIn(fault);
+      if (delayMs === undefined || world.now + delayMs > until) return;
+      world.at(world.now + delayMs, () => {
+        happen();
+        next();
+      });
+    };
+    next();
+  }
+}
+
+/** Everything works from now on. */
+export function endFaults({ world, dice, network, store }: Reachable): void {
+  dice.stop();
+  network.broken.store = false;
+  network.broken.endpoint = 'up';
+  network.broken.cutOff = undefined;
+  if (store.isSplit) store.heal('left');
+  world.note('faults end');
+}
+
+function happenings({
+  world,
+  dice,
+  settings,
+  fleet,
+  network,
+  store,
+  service,
+}: Reachable): Partial<Record<TimedFault, () => void>> {
+  const { windowMs, lossesPerWindow } = settings;
+  const scale = windowMs / day;
+  const toleratedMs = Math.min(10 * minute, windowMs / 144);
+  // As long as an entry may count.
+  const memoryMs = windowMs + Math.min(hour, windowMs / 24) + Math.min(2 * hour, Math.max(2 * minute, windowMs / 12));
+  const losses: number[] = [];
+  const mayLose = () => losses.filter((at) => at > world.now - memoryMs).length < lossesPerWindow && !store.isSplit;
+
+  function someone(fault: TimedFault): { index: number; member: Fleet['members'][number] } {
+    const index = dice.of(fault).integer(0, fleet.members.length - 1);
+    return { index, member: fleet.members[index] as Fleet['members'][number] };
+  }
+
+  /** For a while, then not. */
+  function during(fault: TimedFault, longestMs: number, begin: () => void, end: () => void): void {
+    if (!dice.strike(fault)) return;
+    begin();
+    world.at(world.now + dice.of(fault).between(minute * scale, longestMs * scale), end);
+  }
+
+  return {
+    crash: () => void (dice.strike('crash') && fleet.replace(someone('crash').index, 'crash')),
+    close: () => void (dice.strike('close') && fleet.replace(someone('close').index, 'close')),
+    freeze() {
+      if (!dice.strike('freeze')) return;
+      const random = dice.of('freeze');
+      const durationMs = random.chance(0.5) ? random.between(1, 90) * 1_000 : random.between(minute, 6 * hour) * scale;
+      someone('freeze').member.machine.freeze(durationMs);
+    },
+    sleep() {
+      if (!dice.strike('sleep')) return;
+      const random = dice.of('sleep');
+      someone('sleep').member.machine.sleep(
+        random.chance(0.3) ? random.between(1, 90) * 1_000 : random.between(minute, 9 * hour),
+      );
+    },
+    wall_clock_step() {
+      if (!dice.strike('wall_clock_step')) return;
+      const random = dice.of('wall_clock_step');
+      someone('wall_clock_step').member.machine.stepWall(
+        Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])),
+      );
+    },
+    partition: () =>
+      during(
+        'partition',
+        2 * hour,
+        () => {
+          network.broken.cutOff = someone('partition').member.machine.name;
+        },
+        () => {
+          network.broken.cutOff = undefined;
+        },
+      ),
+    store_outage: () =>
+      during(
+        'store_outage',
+        2 * hour,
+        () => {
+          network.broken.store = true;
+        },
+        () => {
+          network.broken.store = false;
+        },
+      ),
+    endpoint_outage: () =>
+      during(
+        'endpoint_outage',
+        4 * hour,
+        () => {
+          network.broken.endpoint = dice.of('endpoint_outage').pick(['silent', 'failing']);
+        },
+        () => {
+          network.broken.endpoint = 'up';
+        },
+      ),
+    store_clock_step() {
+      if (!dice.strike('store_clock_step')) return;
+      // Within a band, so that no sum of steps is ever more than the tolerance.
+      const wanted = dice.of('store_clock_step').between(-0.5, 0.5) * toleratedMs;
+      store.stepClock(wanted - store.clockOffset);
+    },
+    store_clock_wild() {
+      if (!mayLose() || !dice.strike('store_clock_wild')) return;
+      losses.push(world.now);
+      const random = dice.of('store_clock_wild');
+      const byMs = random.between(-1, 1) * random.pick([hour, 5 * hour, day, 5 * day]);
+      store.stepClock(byMs);
+      if (random.chance(0.7)) world.at(world.now + random.between(0, 5 * hour), () => store.stepClock(-byMs));
+    },
+    store_clock_set_back() {
+      if (!dice.strike('store_clock_set_back')) return;
+      const random = dice.of('store_clock_set_back');
+      const byMs = random.between(1, 6) * hour;
+      store.stepClock(-byMs);
+      world.at(world.now + random.between(0, 6) * hour, () => store.stepClock(byMs));
+    },
+    store_wiped() {
+      if (!mayLose() || !dice.strike('store_wiped')) return;
+      losses.push(world.now);
+      store.wipe();
+      // With all that anybody remembers, or without.
+      if (settings.rates.crash && dice.of('store_wiped').chance(0.5))
+        for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
+    },
+    store_regressed() {
+      if (!mayLose() || !dice.strike('store_regressed')) return;
+      losses.push(world.now);
+      const random = dice.of('store_regressed');
+      store.regress(random.pick([1_000, minute, hour, 6 * hour, 30 * hour]) * random.next());
+    },
+    split_brain() {
+      if (!mayLose() || !dice.strike('split_brain')) return;
+      const random = dice.of('split_brain');
+      losses.push(Number.POSITIVE_INFINITY);
+      store.split();
+      world.at(world.now + random.between(minute, 10 * hour), () => {
+        if (!store.isSplit) return;
+        store.heal(random.pick(['left', 'right']));
+        losses[losses.length - 1] = world.now;
+      });
+    },
+    reset() {
+      if (!dice.strike('reset')) return;
+      const { machine, clients } = someone('reset').member;
+      machine.deliver(() => dice.of('reset').pick(clients).reset());
+    },
+    revoked() {
+      if (dice.strike('revoked')) service.revokeAll();
+    },
+    secret_rotated() {
+      if (!dice.strike('secret_rotated')) return;
+      const random = dice.of('secret_rotated');
+      fleet.secret = `CANARY-secret-${Math.round(world.now)}`;
+      service.rotate(fleet.secret, 3 * hour * scale);
+      for (const index of fleet.members.keys()) {
+        world.at(world.now + random.between(0, 3) * hour * scale, () => fleet.giveSecret(index));
+      }
+    },
+  };
+}

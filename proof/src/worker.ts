@@ -1,0 +1,6 @@
+import type { Campaign, Figures } from './campaign.ts';
+import { runCampaign } from './campaign.ts';
+import { serve } from './children.ts';
+import { modes } from './modes.ts';
+
+serve((campaign: Campaign): Promise<Figures> => runCampaign(campaign, modes[campaign.mode]?.promised === true));

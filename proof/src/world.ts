@@ -1,0 +1,102 @@
+import { fnv } from './random.ts';
+
+/** Virtual time: nothing happens but what is scheduled here, in one order. */
+export interface World {
+  /** True time in milliseconds since the beginning of the run. */
+  readonly now: number;
+  /** How many events were run. */
+  readonly events: number;
+  /** Runs `event` at `time` (now, if that has passed), after everything scheduled for that time before. Returns a function that cancels. */
+  at(time: number, event: () => void): () => void;
+  /** Runs all events up to `time`. */
+  runUntil(time: number): Promise<void>;
+  /** Adds a line to the trace: kept as a hash, or printed. */
+  note(line: string): void;
+  /** Tells two runs apart. */
+  traceHash(): string;
+}
+
+interface Scheduled {
+  time: number;
+  order: number;
+  event: (() => void) | undefined;
+}
+
+/** Creates a world. `print`: receives every line of the trace. */
+export function createWorld(print?: (line: string) => void): World {
+  const heap: Scheduled[] = [];
+  let now = 0;
+  let order = 0;
+  let events = 0;
+  let hash = fnv('');
+  let second = fnv('+');
+
+  return {
+    get now() {
+      return now;
+    },
+    get events() {
+      return events;
+    },
+    at(time, event) {
+      // Eighths of a millisecond are exact in binary, so that no sum of instants depends on its order.
+      const scheduled: Scheduled = { time: Math.max(now, Math.ceil(time * 8) / 8), order: order++, event };
+      push(heap, scheduled);
+      return () => {
+        scheduled.event = undefined;
+      };
+    },
+    async runUntil(end) {
+      for (;;) {
+        const first = heap[0];
+        if (first === undefined || first.time > end) break;
+        pop(heap);
+        if (first.event === undefined) continue;
+        now = first.time;
+        events += 1;
+        first.event();
+        // All promises that this event settled have run when the next turn of the real event loop begins.
+        await new Promise(setImmediate);
+      }
+      now = Math.max(now, end);
+    },
+    note(line) {
+      const text = `${now.toFixed(3)} ${line}`;
+      hash = fnv(text, hash);
+      second = fnv(text, second);
+      print?.(text);
+    },
+    traceHash: () => hash.toString(16).padStart(8, '0') + second.toString(16).padStart(8, '0'),
+  };
+}
+
+function before(a: Scheduled, b: Scheduled): boolean {
+  return a.time < b.time || (a.time === b.time && a.order < b.order);
+}
+
+function push(heap: Scheduled[], item: Scheduled): void {
+  let index = heap.push(item) - 1;
+  while (index > 0) {
+    const parent = (index - 1) >> 1;
+    const above = heap[parent] as Scheduled;
+    if (!before(item, above)) break;
+    heap[index] = above;
+    index = parent;
+  }
+  heap[index] = item;
+}
+
+function pop(heap: Scheduled[]): void {
+  const last = heap.pop() as Scheduled;
+  if (heap.length === 0) return;
+  let index = 0;
+  for (;;) {
+    const left = 2 * index + 1;
+    const right = left + 1;
+    const child = right < heap.length && before(heap[right] as Scheduled, heap[left] as Scheduled) ? right : left;
+    if (child >= heap.length || !before(heap[child] as Scheduled, last)) break;
+    heap[index] = heap[child] as Scheduled;
+    index = child;
+  }
+  heap[index] = last;
+}

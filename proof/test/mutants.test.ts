@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { mutants, textsOf } from '../src/mutants/load.ts';
+import { readTable } from '../src/mutants/table.ts';
+import { escaped } from '../src/mutants/tribunal.ts';
+
+// When core has changed: adapt the passages, run `pnpm mutants`, and look at what it writes.
+
+test.each(mutants)('$name: the passage occurs once in core', (mutant) => {
+  expect(() => textsOf(mutant)).not.toThrow();
+});
+
+test('every mutant is caught by the seed that docs/evidence/mutants.md names', { timeout: 300_000 }, async () => {
+  const rows = readTable();
+  const uncaught = rows.filter(({ mutant, caught }) => !caught && !mutant.redundant).map(({ mutant }) => mutant.name);
+  expect(uncaught).toEqual([]);
+  expect(rows.filter(({ caught }) => caught).length).toBeGreaterThanOrEqual(50);
+  expect((await escaped(rows)).map(({ mutant }) => mutant.name)).toEqual([]);
+});

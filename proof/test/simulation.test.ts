@@ -1,0 +1,48 @@
+import { createServiceAuth } from '@service-auth/core';
+import { describe, expect, test } from 'vitest';
+import { runCampaign } from '../src/campaign.ts';
+import { keptPlans } from '../src/kept-plans.ts';
+import { run } from '../src/run.ts';
+import { promiseOf } from '../src/shrink.ts';
+import { neverHappened, promisedModes, simulate } from '../src/simulation.ts';
+
+const seconds = 1_000;
+
+test('10,000 seeds of everything that may go wrong break no promise', { timeout: 900 * seconds }, async () => {
+  const results = await simulate(10_000);
+  const found = [...results.values()].flatMap(({ findings }) => findings);
+  // What to do with a plan: pnpm simulate --print --plan '…'
+  expect(found.map(({ violation, smaller }) => `${violation}\n${JSON.stringify(smaller)}`)).toEqual([]);
+  expect(neverHappened(results)).toEqual([]);
+  for (const mode of promisedModes) expect(results.get(mode)?.issued, mode).toBeGreaterThan(0);
+});
+
+test.each(keptPlans())('$broke: not again', { timeout: 60 * seconds }, async ({ plan }) => {
+  expect((await run(plan, createServiceAuth)).violations).toEqual([]);
+});
+
+test('the same plan is the same run', async () => {
+  const plan = { mode: 'pauses', seed: 7 };
+  const first = await run(plan, createServiceAuth);
+  const second = await run(plan, createServiceAuth);
+  const other = await run({ ...plan, seed: 8 }, createServiceAuth);
+  expect(first.events).toBeGreaterThan(100);
+  expect(second).toEqual(first);
+  expect(other.traceHash).not.toBe(first.traceHash);
+});
+
+describe('without the reserve', () => {
+  test.each(['wiped-uninsured', 'split-uninsured'])(
+    '%s breaks the limit, and the plan is made smaller',
+    async (mode) => {
+      const { findings } = await runCampaign({ mode, first: 1, last: 30 }, true);
+      expect(findings.map(({ violation }) => promiseOf(violation))).toContain('the limit is kept');
+      const [first] = findings;
+      if (first === undefined) throw new Error('Nothing was found.');
+      const { violations } = await run(first.smaller, createServiceAuth);
+      expect(violations.map(promiseOf)).toContain(promiseOf(first.violation));
+      expect(first.smaller.mostFaults).toBeLessThan((await run(first.plan, createServiceAuth)).faults);
+    },
+    120 * seconds,
+  );
+});
