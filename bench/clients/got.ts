@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream';
+import { serviceAuth } from '@service-auth/got';
+import got, { type Got } from 'got';
+import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHeaderAgain } from './target.ts';
+
+const body = Buffer.from('{"orders":[]}');
+
+/** What node:http would answer. */
+function mock(): unknown {
+  return Object.assign(Readable.from([body]), {
+    statusCode: 200,
+    headers: {},
+    rawHeaders: [],
+    trailers: {},
+    complete: true,
+  });
+}
+
+export const createContenders: CreateContenders = async ({ client, isMock, token, auth, handwritten }) => {
+  const base = isMock
+    ? got.extend({ request: mock as never, retry: { limit: 0 } })
+    : got.extend({ retry: { limit: 0 } });
+  const withHeader = () => base.extend({ headers: { authorization: `Bearer ${token}` } });
+  const intercepted = base.extend({
+    hooks: {
+      beforeRequest: [
+        async (options) => {
+          options.headers['authorization'] = `Bearer ${await handwritten.getToken()}`;
+        },
+      ],
+    },
+  });
+  const instances: Record<string, Got> = {
+    [staticHeader]: withHeader(),
+    [staticHeaderAgain]: withHeader(),
+    [handwrittenInterceptor]: intercepted,
+    '@service-auth/got': base.extend(serviceAuth(auth)),
+  };
+  return Object.entries(instances).map(([name, instance]) => ({ name, run: () => instance.get(client.apiUrl) }));
+};

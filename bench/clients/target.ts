@@ -1,0 +1,31 @@
+import type { ServiceAuth } from '@service-auth/core';
+import { SingleFlightCache } from '../contenders/handwritten.ts';
+import { createOurs, instantTransport } from '../contenders/ours.ts';
+import type { Client } from '../contenders/peers.ts';
+import type { Contender } from '../harness/compare.ts';
+
+/** What requests are sent to, and with which token. */
+export interface Target {
+  readonly client: Client;
+  /** Nothing is sent: the HTTP client's own mock answers at once. */
+  readonly isMock: boolean;
+  readonly withPeers: boolean;
+  readonly token: string;
+  readonly auth: ServiceAuth;
+  readonly handwritten: SingleFlightCache;
+}
+
+/** Sends the same request in all the ways that are compared. The first is the base, the third what people write themselves. */
+export type CreateContenders = (target: Target) => Promise<Contender[]>;
+
+export const staticHeader = 'static header';
+export const staticHeaderAgain = 'static header, again';
+export const handwrittenInterceptor = 'handwritten interceptor';
+
+export async function createTarget(client: Client, isMock: boolean, withPeers: boolean): Promise<Target> {
+  const token = `header.${'x'.repeat(740)}.signature`;
+  const auth = createOurs(client, { baseUrl: new URL(client.apiUrl).origin, transport: instantTransport(token) });
+  const handwritten = new SingleFlightCache(async () => ({ value: token, expiresAt: Date.now() + 86_400_000 }));
+  await Promise.all([auth.getToken(), handwritten.getToken()]);
+  return { client, isMock, withPeers, token, auth, handwritten };
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import type { Kind } from '../harness/answer.ts';
+
+/** Something that a program imports to get tokens, or to send them. */
+export interface Import {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly specifier: string;
+  /** What a program takes of it. */
+  readonly names: readonly string[];
+  /** From where it is resolved. */
+  readonly folder: string;
+}
+
+const bench = fileURLToPath(new URL('..', import.meta.url));
+const peers = fileURLToPath(new URL('../peers/', import.meta.url));
+
+export const handwrittenModule = 'handwritten fetch and cache';
+export const core = '@service-auth/core';
+
+const own: Readonly<Record<string, readonly string[]>> = {
+  [core]: ['createServiceAuth'],
+  '@service-auth/axios': ['attachServiceAuth'],
+  '@service-auth/got': ['serviceAuth'],
+  '@service-auth/fetch': ['createAuthFetch'],
+  '@service-auth/undici': ['serviceAuthInterceptor'],
+  '@service-auth/nestjs': ['ServiceAuthModule', 'ServiceAuthHttpModule'],
+  '@service-auth/file': ['fileStore'],
+  '@service-auth/redis': ['redisStore'],
+  '@service-auth/postgres': ['postgresStore'],
+};
+
+const foreign: Readonly<Record<string, readonly string[]>> = {
+  oauth4webapi: ['clientCredentialsGrantRequest', 'processClientCredentialsResponse', 'ClientSecretPost'],
+  'openid-client': ['clientCredentialsGrant', 'Configuration'],
+  '@badgateway/oauth2-client': ['OAuth2Client', 'OAuth2Fetch'],
+  'simple-oauth2': ['ClientCredentials'],
+  'google-auth-library': ['OAuth2Client'],
+  'axios-token-interceptor': ['default'],
+  'axios-auth-refresh': ['default'],
+  '@scienta/axios-oauth2': ['interceptorFactory', 'clientFactory', 'LockingTokenCache'],
+  '@smithy/property-provider': ['memoize'],
+  'undici-oidc-interceptor': ['default'],
+  '@azure/core-rest-pipeline': ['bearerTokenAuthenticationPolicy'],
+  '@azure/msal-node': ['ConfidentialClientApplication'],
+  '@azure/identity': ['ClientSecretCredential'],
+  auth0: ['ManagementClient'],
+};
+
+export function importsToCompare(withPeers: boolean): Import[] {
+  const of = (names: typeof own, kind: Kind, folder: string): Import[] =>
+    Object.entries(names).map(([name, taken]) => ({ name, kind, specifier: name, names: taken, folder }));
+  const handwritten: Import = {
+    name: handwrittenModule,
+    kind: 'handwritten',
+    specifier: './contenders/handwritten-module.js',
+    names: ['getToken'],
+    folder: bench,
+  };
+  return [handwritten, ...of(own, 'ours', bench), ...(withPeers ? of(foreign, 'peer', peers) : [])];
+}

@@ -1,0 +1,12 @@
+// What a process of `in-process.ts` runs: the module named by the first argument, once per message.
+const { default: run } = (await import(process.argv[2] ?? '')) as { default: (input: unknown) => unknown };
+
+process.on('message', async ({ input }: { input: unknown }) => {
+  try {
+    process.send?.({ output: await run(input) });
+  } catch (error) {
+    process.send?.({ error: error instanceof Error ? error.stack : String(error) });
+  }
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ output: 'ready' });

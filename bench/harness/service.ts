@@ -1,0 +1,27 @@
+import type { Client } from '../contenders/peers.ts';
+import type { ServiceOrder } from '../workers/service.ts';
+import { startWorker } from './in-process.ts';
+
+/** A token endpoint and an API, in a process of their own. */
+export interface Service extends AsyncDisposable {
+  /** A client that it knows, for it knows all. */
+  readonly client: Client;
+  /** How many tokens it has issued since this was asked last. */
+  issued(): Promise<number>;
+}
+
+export async function startService(options: { delayMs?: number } = {}): Promise<Service> {
+  const worker = await startWorker<ServiceOrder, string | number>('service');
+  const origin = await worker.run({ delayMs: options.delayMs ?? 0 });
+  return {
+    client: {
+      tokenUrl: `${origin}/oauth/token`,
+      apiUrl: `${origin}/api/v1/orders`,
+      clientId: 'client',
+      clientSecret: 'secret',
+      audience: 'api',
+    },
+    issued: async () => (await worker.run('issued')) as number,
+    [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,16 @@
+import { cpuUsage } from 'node:process';
+
+/** Milliseconds. */
+export interface Spent {
+  readonly ms: number;
+  /** Of the processor, by all threads of this process: what other processes disturb least. */
+  readonly processorMs: number;
+}
+
+/** What a process spends until `run` has ended. */
+export async function spentOn(run: () => Promise<unknown>): Promise<Spent> {
+  const [startedAt, before] = [performance.now(), cpuUsage()];
+  await run();
+  const { user, system } = cpuUsage(before);
+  return { ms: performance.now() - startedAt, processorMs: (user + system) / 1_000 };
+}

@@ -1,0 +1,1 @@
+export { loopback as default } from './adapters.ts';

@@ -1,0 +1,76 @@
+import { hasPeers, loadSources, peerVersions } from '../contenders/peers.ts';
+import { type Answer, atMost, type Kind, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { inProcess } from '../harness/in-process.ts';
+import { startService } from '../harness/service.ts';
+import type { Spent } from '../harness/spent.ts';
+import { type Rounds, ratioOf, spreadOf } from '../harness/statistics.ts';
+import { onePromise, ours, type StampedeInput, singleFlight, withoutCache } from '../workers/stampede.ts';
+
+const callers = 10_000;
+
+/** 10,000 callers at once, no token yet, a token endpoint that takes 20 ms. Each measurement has a process of its own. */
+export default async function stampede({ quick }: Scope): Promise<Answer> {
+  await using service = await startService({ delayMs: 20 });
+  const names = [
+    onePromise,
+    `${onePromise}, again`,
+    singleFlight,
+    ours,
+    ...(quick || !hasPeers() ? [] : await peerNames()),
+  ];
+  const times: Record<string, number[]> = {};
+  const processor: Record<string, number[]> = {};
+  const tokens: Record<string, number[]> = {};
+  for (let round = 0; round < (quick ? 3 : 5); round += 1) {
+    for (const name of names) {
+      const input = { name: name.replace(', again', ''), client: service.client, callers };
+      const { ms, processorMs } = await inProcess<StampedeInput, Spent>('stampede', input);
+      times[name] = [...(times[name] ?? []), ms];
+      processor[name] = [...(processor[name] ?? []), processorMs];
+      tokens[name] = [...(tokens[name] ?? []), await service.issued()];
+    }
+  }
+  const ratio = (name: string, of: Rounds = times) => ratioOf([of], name, onePromise);
+  const shown = names.toSorted((a, b) => ratio(a).median - ratio(b).median);
+  const versions = peerVersions();
+  const rows = shown.map((name): Row => {
+    const version = versions[name.replace(withoutCache, '')];
+    const issued = spreadOf(tokens[name] ?? []);
+    const cells = [numberText(issued.median, 0), spreadText(ratio(name)), spreadText(ratio(name, processor))];
+    return { name: version ? name.replace(/(, .*)?$/, ` ${version}$1`) : name, kind: kindOf(name), cells };
+  });
+  return {
+    tables: [
+      {
+        title: '10,000 callers without a token',
+        columns: ['tokens issued', 'time, one shared promise = 1', 'processor time'],
+        rows,
+      },
+    ],
+    charts: [
+      {
+        title: 'Tokens issued to 10,000 callers who come at once',
+        logarithmic: true,
+        bars: shown.map((name) => {
+          const value = spreadOf(tokens[name] ?? []);
+          return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
+        }),
+      },
+    ],
+    goals: [
+      atMost('10,000 callers without a token: tokens issued', 1, spreadOf(tokens[ours] ?? []), 0),
+      atMost('10,000 callers without a token: time, one shared promise = 1', 1.5, ratio(ours)),
+    ],
+  };
+}
+
+async function peerNames(): Promise<string[]> {
+  const requests = Object.keys(await loadSources('requests')).map((name) => name + withoutCache);
+  return [...Object.keys(await loadSources('caches')), ...requests];
+}
+
+function kindOf(name: string): Kind {
+  if (name === ours) return 'ours';
+  if (name === singleFlight) return 'handwritten';
+  return name.startsWith(onePromise) ? 'limit' : 'peer';
+}

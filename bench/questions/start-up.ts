@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import { core, handwrittenModule, type Import, importsToCompare } from '../contenders/imports.ts';
+import { hasPeers, peerVersions } from '../contenders/peers.ts';
+import { type Answer, atMost, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
+import { bundleBytes, type Installation, installationOf } from '../harness/footprint.ts';
+import { type Rounds, ratioOf, spreadOf } from '../harness/statistics.ts';
+
+const nothing = 'an empty program';
+const nothingAgain = 'an empty program, again';
+/** Libraries that get tokens by themselves; the others attach what they are given. */
+const oauth = new Set([
+  'oauth4webapi',
+  'openid-client',
+  '@badgateway/oauth2-client',
+  'simple-oauth2',
+  'google-auth-library',
+  '@azure/msal-node',
+  '@azure/identity',
+  'auth0',
+]);
+
+interface Starts {
+  /** Milliseconds of processor time of a process that imports it and nothing else. */
+  readonly whole: Rounds;
+  /** The part of it that `import()` took. */
+  readonly imports: Rounds;
+}
+
+/** What it costs to have it: at every start of a program, in `node_modules`, in a bundle. */
+export default async function startUp({ quick }: Scope): Promise<Answer> {
+  const imports = importsToCompare(!quick && hasPeers());
+  const starts = measureStarts(imports, quick ? 5 : 15);
+  const bundles = new Map<string, number>();
+  const installations = new Map<string, Installation>();
+  for (const item of imports) {
+    bundles.set(item.name, await bundleBytes(item));
+    installations.set(item.name, installationOf(item));
+  }
+
+  const versions = peerVersions();
+  const start = (name: string) => ratioOf([starts.whole], name, nothing);
+  const importing = (name: string, base = handwrittenModule) => ratioOf([starts.imports], name, base);
+  const kilobytes = (bytes: number) => bytes / 1_024;
+  const shown = imports.toSorted(
+    (a, b) =>
+      Number(a.kind === 'peer') - Number(b.kind === 'peer') || importing(a.name).median - importing(b.name).median,
+  );
+  const rows = shown.map(({ name, kind }): Row => {
+    const { packages, bytes } = installations.get(name) ?? { packages: 0, bytes: 0 };
+    const cells = [
+      spreadText(importing(name)),
+      spreadText(start(name)),
+      packages === 0 ? '–' : `${packages}`,
+      packages === 0 ? '–' : numberText(kilobytes(bytes), 0),
+      numberText(kilobytes(bundles.get(name) ?? 0), 1),
+    ];
+    return { name: versions[name] && kind === 'peer' ? `${name} ${versions[name]}` : name, kind, cells };
+  });
+  const bundle = (name: string) => spreadOf([kilobytes(bundles.get(name) ?? Number.NaN)]);
+  const fastest = shown.find(({ name }) => oauth.has(name));
+  const empty = [nothing, nothingAgain].map((name): Row => {
+    return { name, kind: 'limit', cells: ['–', spreadText(start(name)), '–', '–', '–'] };
+  });
+  return {
+    tables: [
+      {
+        title: 'to import it',
+        columns: [
+          'import(), handwritten = 1',
+          'start of a program, empty = 1',
+          'packages',
+          'kB installed',
+          'kB bundled (min+gzip)',
+        ],
+        rows: [...empty, ...rows],
+      },
+    ],
+    charts: [
+      {
+        title: 'kB in a bundle (minified and gzipped)',
+        logarithmic: true,
+        bars: shown.map(({ name, kind }) => ({
+          name,
+          kind,
+          value: bundle(name),
+          label: numberText(bundle(name).median, 1),
+        })),
+      },
+    ],
+    goals: [
+      atMost('import of core, of a handwritten fetch and cache = 1', 2, importing(core)),
+      ...(fastest
+        ? [
+            atMost(
+              `import of core, of the fastest OAuth library (${fastest.name}) = 1`,
+              1,
+              importing(core, fastest.name),
+            ),
+          ]
+        : []),
+      atMost('core in a bundle, minified and gzipped: kB', 7, bundle(core), 1),
+    ],
+  };
+}
+
+/** In turns. Processor time, for other processes disturb it least. */
+function measureStarts(imports: readonly Import[], rounds: number): Starts {
+  const programs = [
+    { name: nothing, code: '0', folder: process.cwd() },
+    { name: nothingAgain, code: '0', folder: process.cwd() },
+    ...imports.map(({ name, specifier, folder }) => ({ name, code: `import('${specifier}')`, folder })),
+  ];
+  const empty = (): Record<string, number[]> => Object.fromEntries(programs.map(({ name }) => [name, []]));
+  const [whole, importing] = [empty(), empty()];
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { name, code, folder } of programs) {
+      const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', programOf(code)], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      const { before, after } = JSON.parse(printed) as { before: number; after: number };
+      if (round === 0) continue;
+      whole[name]?.push(after);
+      importing[name]?.push(after - before);
+    }
+  }
+  return { whole, imports: importing };
+}
+
+function programOf(code: string): string {
+  return `
+    const used = () => { const { user, system } = process.cpuUsage(); return user + system; };
+    const before = used();
+    await ${code};
+    console.log(JSON.stringify({ before, after: used() }));`;
+}

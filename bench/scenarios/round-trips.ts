@@ -1,0 +1,148 @@
+import { createServiceAuth, memoryStore, type ServiceAuth, type Store } from '@service-auth/core';
+import { createTestClock, type TestClock } from '@service-auth/testing';
+
+/** What was asked of the store and of the token endpoint. */
+export interface Trips {
+  loads: number;
+  swaps: number;
+  tokenRequests: number;
+}
+
+/** A fleet whose every round trip is counted, in a time that stands still. */
+interface Fleet {
+  readonly clock: TestClock;
+  /** Since it was asked last. */
+  trips(): Trips;
+  start(): ServiceAuth;
+}
+
+const lifetimeMs = 86_400_000;
+const second = 1_000;
+
+function createFleet(answerMs = 0): Fleet {
+  const clock = createTestClock();
+  const kept = memoryStore({ clock });
+  let trips: Trips = { loads: 0, swaps: 0, tokenRequests: 0 };
+  const store: Store = {
+    durability: 'durable',
+    load(...call) {
+      trips.loads += 1;
+      return kept.load(...call);
+    },
+    swap(...call) {
+      trips.swaps += 1;
+      return kept.swap(...call);
+    },
+  };
+  const start = () =>
+    createServiceAuth({
+      authUrl: 'https://auth.example.com',
+      audience: 'api',
+      clientId: 'client',
+      clientSecret: 'secret',
+      store,
+      clock,
+      async transport() {
+        trips.tokenRequests += 1;
+        const body = JSON.stringify({
+          access_token: `token-${trips.tokenRequests}-${clock.now()}`,
+          token_type: 'Bearer',
+          expires_in: lifetimeMs / second,
+        });
+        if (answerMs > 0) await new Promise<void>((resolve) => clock.setTimer(resolve, answerMs));
+        return { status: 200, headers: { 'content-type': 'application/json' }, body };
+      },
+    });
+  return {
+    clock,
+    start,
+    trips() {
+      const counted = trips;
+      trips = { loads: 0, swaps: 0, tokenRequests: 0 };
+      return counted;
+    },
+  };
+}
+
+/** What a program causes that does this, by what it does. */
+export const scenarios: Readonly<Record<string, () => Promise<Trips>>> = {
+  async 'the first process of a fleet gets a token'() {
+    const { start, trips } = createFleet();
+    await start().getToken();
+    return trips();
+  },
+  async 'another process adopts it'() {
+    const { start, trips } = createFleet();
+    await start().getToken();
+    trips();
+    await start().getToken();
+    return trips();
+  },
+  async '10,000 callers without a token'() {
+    const { start, trips } = createFleet();
+    const auth = start();
+    await Promise.all(Array.from({ length: 10_000 }, () => auth.getToken()));
+    return trips();
+  },
+  async 'an hour of use, a call every second'() {
+    const { clock, start, trips } = createFleet();
+    const auth = start();
+    await auth.getToken();
+    trips();
+    await callEverySecond(auth, clock, 3_600);
+    return trips();
+  },
+  async 'a renewal ahead of expiry, noticed by nobody'() {
+    const { clock, start, trips } = createFleet();
+    const auth = start();
+    await auth.getToken();
+    await clock.advance(lifetimeMs * 0.9 - 60 * second);
+    // The first call after a pause looks whether the fleet has something newer.
+    await auth.getToken();
+    trips();
+    await clock.advance(60 * second);
+    await auth.getToken();
+    await clock.advance(0);
+    return trips();
+  },
+  async 'the API answers 401, 1,000 times'() {
+    const { clock, start, trips } = createFleet();
+    const auth = start();
+    const token = await auth.getToken();
+    trips();
+    for (let answer = 0; answer < 1_000; answer += 1) {
+      await auth.invalidate(token);
+      await auth.getToken();
+    }
+    await clock.advance(0);
+    return trips();
+  },
+};
+
+async function callEverySecond(auth: ServiceAuth, clock: TestClock, seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += 1) {
+    await clock.advance(second);
+    await auth.getToken();
+  }
+}
+
+/** How often processes that wait for another one's token look for it, while the token endpoint takes this long. */
+export async function waitingProcesses(count: number, answerMs: number): Promise<Trips & { readonly served: number }> {
+  const { clock, start, trips } = createFleet(answerMs);
+  let served = 0;
+  const tokens = Array.from({ length: count }, async () => {
+    await start().getToken();
+    served += 1;
+  });
+  await clock.advance(answerMs);
+  const waited = trips();
+  while (served < count) await clock.advance(second);
+  await Promise.all(tokens);
+  const afterwards = trips();
+  return {
+    loads: waited.loads,
+    swaps: waited.swaps + afterwards.swaps,
+    tokenRequests: waited.tokenRequests + afterwards.tokenRequests,
+    served,
+  };
+}

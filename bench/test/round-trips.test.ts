@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { recordSize } from '../scenarios/record-size.ts';
+import { scenarios, type Trips, waitingProcesses } from '../scenarios/round-trips.ts';
+
+// Every 25 seconds; a look that takes longer than a second of that hour delays the next one.
+const hourOfLooks = expect.toSatisfy((loads: number) => loads >= 138 && loads <= 144);
+
+const expected: Record<string, Trips> = {
+  'the first process of a fleet gets a token': { loads: 1, swaps: 2, tokenRequests: 1 },
+  'another process adopts it': { loads: 1, swaps: 0, tokenRequests: 0 },
+  '10,000 callers without a token': { loads: 1, swaps: 2, tokenRequests: 1 },
+  'an hour of use, a call every second': { loads: hourOfLooks, swaps: 0, tokenRequests: 0 },
+  'a renewal ahead of expiry, noticed by nobody': { loads: 2, swaps: 2, tokenRequests: 1 },
+  'the API answers 401, 1,000 times': { loads: 2, swaps: 2, tokenRequests: 1 },
+};
+
+test.each(Object.entries(scenarios))('%s: no more round trips than documented', async (name, run) => {
+  expect(await run()).toEqual(expected[name]);
+});
+
+test('processes that wait for another one ask the store less than twice a second each, and the token endpoint never', async () => {
+  const { loads, tokenRequests, served } = await waitingProcesses(200, 10_000);
+  expect({ tokenRequests, served }).toEqual({ tokenRequests: 1, served: 200 });
+  expect(loads / 200 / 10).toBeLessThan(2);
+});
+
+test('the record of 100,000 tokens stays below 48 KB', () => {
+  expect(recordSize(100_000)).toBeLessThan(48 * 1_024);
+});

@@ -1,0 +1,26 @@
+import { type CreateContenders, createTarget } from '../clients/target.ts';
+import type { Client } from '../contenders/peers.ts';
+import { type Comparison, type ComparisonOptions, compare } from '../harness/compare.ts';
+
+export interface AdaptersInput {
+  /** A module of `clients/`. */
+  readonly name: string;
+  readonly client: Client;
+  readonly isMock: boolean;
+  readonly withPeers: boolean;
+  readonly comparison: ComparisonOptions;
+}
+
+/** One HTTP client sends the same request in several ways. */
+export default async function adapters({
+  name,
+  client,
+  isMock,
+  withPeers,
+  comparison,
+}: AdaptersInput): Promise<Comparison> {
+  const module: unknown = await import(`../clients/${name}.ts`);
+  const { createContenders } = module as { createContenders: CreateContenders };
+  const contenders = await createContenders(await createTarget(client, isMock, withPeers));
+  return compare(contenders, comparison);
+}

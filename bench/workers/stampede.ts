@@ -1,0 +1,41 @@
+import { SingleFlightCache } from '../contenders/handwritten.ts';
+import { createOurs } from '../contenders/ours.ts';
+import { type Client, type CreateSource, loadSources } from '../contenders/peers.ts';
+import { requestToken } from '../contenders/request-token.ts';
+import { type Spent, spentOn } from '../harness/spent.ts';
+
+export const onePromise = 'one shared promise';
+export const singleFlight = 'handwritten cache, single flight';
+export const ours = '@service-auth/core';
+/** Peers that leave it to the application to keep the token. */
+export const withoutCache = ', no cache';
+
+export interface StampedeInput {
+  readonly name: string;
+  readonly client: Client;
+  readonly callers: number;
+}
+
+/** What is spent until every one of many callers, who all come at once and find no token, has one. */
+export default async function stampede({ name, client, callers }: StampedeInput): Promise<Spent> {
+  const getToken = await createSource(name, client);
+  return spentOn(() => Promise.all(Array.from({ length: callers }, getToken)));
+}
+
+async function createSource(name: string, client: Client): Promise<() => Promise<unknown>> {
+  const ask = () => requestToken(client);
+  if (name === onePromise) {
+    let promise: Promise<unknown> | undefined;
+    return () => (promise ??= ask());
+  }
+  if (name === singleFlight) {
+    const cache = new SingleFlightCache(ask);
+    return () => cache.getToken();
+  }
+  if (name === ours) {
+    const auth = createOurs(client);
+    return () => auth.getToken();
+  }
+  const sources = name.endsWith(withoutCache) ? await loadSources('requests') : await loadSources('caches');
+  return (sources[name.replace(withoutCache, '')] as CreateSource)(client);
+}
