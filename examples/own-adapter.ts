@@ -58,4 +58,4 @@ const contract = httpClientContract(
   },
   { followsRedirects: false },
 );
-for (const { name, run } of contract) test(name, run);
+for (const { name, run } of contract) await test(name, run);

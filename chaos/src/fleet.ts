@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
 /** What is done to the process that sends the next token request, at that very moment. */
-export type Ambush = (index: number) => void;
+type Ambush = (index: number) => void;
 
 /** The processes, each of which is replaced when it dies. */
 export interface Fleet {

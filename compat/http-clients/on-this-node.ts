@@ -25,6 +25,6 @@ for (const client of [...axiosClients, ...gotClients, ...fetchClients, ...undici
     continue;
   }
   for (const { name, run } of httpClientContract(await client.load(), client.traits)) {
-    test(`${name}, with ${client.name}`, run);
+    void test(`${name}, with ${client.name}`, run);
   }
 }

@@ -128,7 +128,7 @@ async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge, budget
       waiting.set(name, 'no answer');
       const attempt = () =>
         machine.deliver(() => {
-          client.call().then((error) => {
+          void client.call().then((error) => {
             const retryInMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
             const later = budget === 'spent' && world.now + retryInMs > endsAt;
             if (error === undefined || later) waiting.delete(name);

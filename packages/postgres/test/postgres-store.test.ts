@@ -185,7 +185,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     relay.set('silent');
     const asked = vi.fn();
     const outcome = auth.getToken().catch((error) => error);
-    outcome.then(asked);
+    void outcome.then(asked);
     while (relay.counts.silent === 0) await setImmediate();
     await clock.advance(1_999);
     expect(asked).not.toHaveBeenCalled();

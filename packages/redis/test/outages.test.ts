@@ -43,7 +43,7 @@ describe.runIf(redis)('a server that accepts everything and answers nothing', ()
       relay.set('silent');
       const asked = vi.fn();
       const outcome = auth.getToken().catch((error) => error);
-      outcome.then(asked);
+      void outcome.then(asked);
       while (relay.counts.silent === 0) await setImmediate();
       await clock.advance(1_999);
       expect(asked).not.toHaveBeenCalled();
