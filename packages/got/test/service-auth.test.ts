@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
-import newest, { type ExtendOptions, type OptionsInit, type Response } from 'got';
+import newest, { type ExtendOptions, type OptionsInit, type PaginationOptions, type Response } from 'got';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
@@ -109,9 +109,10 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
     const service = await startService();
     const pages: string[] = [];
     const pagination = {
-      paginate: () => (pages.length < 3 ? {} : (false as const)),
+      // Everything of the page before, the context included.
+      paginate: ({ response }: { response: Response }) => (pages.length < 3 ? response.request.options : false),
       transform: (response: { body: unknown }) => [String(response.body)],
-    };
+    } as PaginationOptions<string, unknown>;
     service.api.always(() => ({ status: service.counts.apiRequests % 2 === 1 ? 401 : 200, body: 'page' }));
     const api = got.extend(serviceAuth(createEagerSource()));
     for await (const page of api.paginate<string>(`${service.baseUrl}/api/v1/`, { pagination })) pages.push(page);

@@ -17,6 +17,30 @@ function createAgent({ Agent }: Undici, ...interceptors: Interceptor[]): Dispatc
   return agent.compose(...interceptors);
 }
 
+/** Counts what arrives of bodies, below the interceptors that are listed after it. */
+function createCounter(): { readonly bytes: number; readonly interceptor: Interceptor } {
+  let bytes = 0;
+  const isData = (name: string) => name === 'onData' || name === 'onResponseData';
+  const interceptor: Interceptor = (dispatch) => (options, handler) => {
+    const get = (_: object, name: string) => {
+      const method = Reflect.get(handler, name);
+      if (typeof method !== 'function') return method;
+      return (...details: unknown[]) => {
+        const chunk = details.find((detail) => detail instanceof Uint8Array);
+        if (isData(name) && chunk) bytes += chunk.length;
+        return Reflect.apply(method, handler, details);
+      };
+    };
+    return dispatch(options, new Proxy({}, { get }) as Dispatcher.DispatchHandler);
+  };
+  return {
+    get bytes() {
+      return bytes;
+    },
+    interceptor,
+  };
+}
+
 describe.each(Object.entries(copies))('with %s', (_, undici) => {
   const { request, interceptors } = undici;
   const follow = () => interceptors.redirect({ maxRedirections: 5 });
@@ -200,6 +224,23 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(statusCode).toBe(401);
       expect((await buffer(body)).equals(content)).toBe(true);
       expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
+    });
+
+    test('waits in the connection, not in memory, until there is another token', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const counter = createCounter();
+      const dispatcher = createAgent(undici, counter.interceptor, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.api.next({ status: 401, body: Buffer.alloc(20_000_000, 'x') });
+      const held = service.tokenEndpoint.hold();
+      const response = request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await held.arrived;
+      // Time enough for all of it to arrive.
+      for (let count = 0; count < 50; count++) await (await fetch(`${service.baseUrl}/api/v1/`)).text();
+      expect(counter.bytes).toBeLessThan(1_000_000);
+      held.release();
+      expect((await (await response).body.json()) as object).toMatchObject({ bearer: 'valid' });
     });
 
     test('that never ends does not hold up the resend, nor the end of the agent', async () => {
