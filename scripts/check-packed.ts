@@ -93,7 +93,7 @@ function checkTypes(): void {
     'all.cts',
     requirable.map((name, index) => `import _${index} = require('${name}');\nexport { _${index} };\n`).join(''),
   );
-  write('web.mts', importAll(['@service-auth/core']));
+  write('web.mts', importAll(['@service-auth/core', '@service-auth/fetch']));
 
   const strictest = {
     module: 'NodeNext',
