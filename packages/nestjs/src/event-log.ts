@@ -43,6 +43,8 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       return ['warn', `The store failed (${event.operation}): ${event.error}.`];
     case 'store_recovered':
       return ['log', 'The store answers again.'];
+    case 'store_warning':
+      return ['warn', `The store endangers the count: ${event.warning}`];
     case 'ledger_lost':
       return ['error', `The store lost its record; ${event.restored} entries were put back from memory.`];
     case 'clock_anomaly':

@@ -44,6 +44,7 @@ test.each<[string, ServiceAuthEvent]>([
   ['error', { ...about, type: 'issuance_refused', reason: 'cold', retryAt: 0, limit: 150, used: 120 }],
   ['warn', { ...about, type: 'store_failed', operation: 'load', error: 'ECONNREFUSED' }],
   ['log', { ...about, type: 'store_recovered' }],
+  ['warn', { ...about, type: 'store_warning', warning: 'maxmemory-policy is allkeys-lru.' }],
   ['error', { ...about, type: 'ledger_lost', restored: 3 }],
   ['warn', { ...about, type: 'clock_anomaly', clock: 'store', byMs: 60_000 }],
 ])('at the level %s: %j', (level, event) => {
