@@ -84,6 +84,8 @@ async function use(app: ChildProcessWithoutNullStreams, service: TestService): P
     ['orders-app', 'billing-app'],
   );
   assert.match(output, /LOG \[ServiceAuth:billing\] Token \S+ issued \(cold\)/);
+  // The name as it is written in the source, built or not.
+  assert.match(output, /\[InstanceLoader\] ServiceAuthModule /);
   assert.deepEqual(service.findSecrets(output), []);
 }
 
