@@ -42,6 +42,7 @@ export async function startLoopbackServer(
   clock: Clock,
   exchange: (request: ReceivedRequest) => Promise<Exchange>,
   onActivity: () => void,
+  port = 0,
 ): Promise<LoopbackServer> {
   const cancelTimers = new Set<() => void>();
   const failures: unknown[] = [];
@@ -119,7 +120,7 @@ export async function startLoopbackServer(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(port, '127.0.0.1', resolve);
   });
   // Closing idle connections by the real clock would race with the next request of a slow test.
   server.keepAliveTimeout = 0;

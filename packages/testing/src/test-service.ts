@@ -23,6 +23,8 @@ export interface TestServiceOptions {
   lifetimeMs?: number | undefined;
   /** Time for tokens, windows and delays. Default: the system's clocks. */
   clock?: Clock | undefined;
+  /** The port on 127.0.0.1. Default 0: one that is free. */
+  port?: number | undefined;
   /** Signs the tokens. Default: a new one for each service. */
   signingKey?: SigningKey | Promise<SigningKey> | undefined;
 }
@@ -146,7 +148,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     return unscripted(jsonAnswer(404, { error: 'not_found' }));
   }
 
-  const server = await startLoopbackServer(clock, route, activity.notify);
+  const server = await startLoopbackServer(clock, route, activity.notify, options.port);
 
   return {
     url: server.url,
