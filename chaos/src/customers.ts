@@ -10,7 +10,7 @@ export interface Customer extends TestClient {
 export const lifetimeMs = 4_000;
 
 /** One token request. Short, so that a process that died while asking is not waited for much longer. */
-export const timeoutMs = 500;
+export const timeoutMs = 1_000;
 
 /** Needs a token all the time, and gets along with its limit: it must be served as soon as nothing fails any more. */
 export const steady: Customer = {

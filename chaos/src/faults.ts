@@ -119,8 +119,8 @@ export function unreliableEndpoint(random: Random): () => ScriptedTokenAnswer | 
       { delayMs, cut: 'answer' },
       { delayMs, cut: 'request' },
       { delayMs, cut: 'body' },
-      { delayMs: 2_000 },
-      { delayMs: 2_000, waitBefore: 'handling' },
+      { delayMs: 3_000 },
+      { delayMs: 3_000, waitBefore: 'handling' },
       { delayMs, status: 500 },
       { delayMs, status: 502, issue: true },
     ]);

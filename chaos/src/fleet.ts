@@ -20,6 +20,8 @@ export interface Fleet {
   lieInWait(ambush: Ambush): void;
   /** Has every process get a token and use it. Resolves with what the API answered to each. */
   serveEach(): Promise<number[]>;
+  /** What those were told whom `serveEach` has not served yet. */
+  refusals(): string[];
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
   const killed = new WeakSet<ChildProcess>();
   const ambushes: Ambush[] = [];
   const askers = new Map<ChildProcess, (status: number) => void>();
+  const refusals = new Map<ChildProcess, string>();
   let onReady = () => {};
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
@@ -55,7 +58,11 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       if (message.type === 'ready') begun += 1;
       if (begun === size) onReady();
       if (message.type === 'sending' && processes[index] === child) ambushes.shift()?.(index);
-      if (message.type === 'served') askers.get(child)?.(message.status);
+      if (message.type === 'refused') refusals.set(child, `${options.instance} was last told: ${message.what}`);
+      if (message.type === 'served') {
+        refusals.delete(child);
+        askers.get(child)?.(message.status);
+      }
     });
     child.on('exit', (code, signal) => {
       if (!killed.has(child)) complaints.push(`${options.instance} ended with ${code ?? signal}`);
@@ -81,6 +88,11 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     });
   }
 
+  // Nobody else would continue those that are stopped.
+  const killAll = () => {
+    for (const child of processes) child.kill('SIGKILL');
+  };
+  process.on('exit', killAll);
   for (let index = 0; index < size; index += 1) start(index);
   return {
     size,
@@ -94,7 +106,9 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     resume: (index) => processes[index]?.kill('SIGCONT'),
     lieInWait: (ambush) => ambushes.push(ambush),
     serveEach: () => Promise.all(processes.map((_, index) => served(index))),
+    refusals: () => [...refusals.values()],
     async close() {
+      process.off('exit', killAll);
       closing = true;
       await Promise.all(
         processes.map(async (child, index) => {

@@ -74,6 +74,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     service.tokenEndpoint.clear();
     const calmAt = performance.now();
     const answers = await Promise.race([fleet.serveEach(), delay(recoverWithinMs, undefined, { ref: false })]);
+    const refusals = fleet.refusals();
     const servedAfterMs = Math.round(performance.now() - calmAt);
     await fleet.close();
     await judge.close();
@@ -85,7 +86,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
       ...leaked.map((kind) => `a ${kind} was printed`),
       ...(answers ?? []).filter((status) => status !== 200).map((status) => `the API answered ${status}`),
     ];
-    if (!answers) violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`);
+    if (!answers) {
+      violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`, ...refusals);
+    }
     const { tokenRequests, issued: tokensIssued } = service.counts;
     return {
       ...{ kind, seed, durationMs, processStarts: fleet.starts, ...counts, tokenRequests, tokensIssued },

@@ -23,6 +23,8 @@ export type WorkerMessage =
   | { readonly type: 'ready' }
   /** A token request is about to be sent. */
   | { readonly type: 'sending' }
+  /** The steady customer has no token yet, and why. */
+  | { readonly type: 'refused'; readonly what: string }
   /** The answer to any message: the steady customer's token, and what the API thinks of it. */
   | { readonly type: 'served'; readonly status: number }
   /** Something that must not happen. */
@@ -52,12 +54,16 @@ function connect({ clientId, clientSecret, issuanceLimit }: Customer, audience: 
   });
 }
 
-async function tolerating<Result>(call: Promise<Result>): Promise<Result | undefined> {
+async function tolerating<Result>(
+  call: Promise<Result>,
+  onRefusal = (_message: string) => {},
+): Promise<Result | undefined> {
   try {
     return await call;
   } catch (error) {
     if (!isServiceAuthError(error)) say({ type: 'unexpected', what: `${error}` });
     else if (!expected.includes(error.code)) say({ type: 'unexpected', what: error.code });
+    else onRefusal(error.message);
     return undefined;
   }
 }
@@ -85,7 +91,7 @@ async function callGreedily(): Promise<void> {
 
 async function serve(): Promise<void> {
   for (;;) {
-    const token = await tolerating(auth.getToken());
+    const token = await tolerating(auth.getToken(), (what) => say({ type: 'refused', what }));
     const headers = { authorization: token?.authorization ?? '' };
     const answer = token && (await fetch(`${options.serviceUrl}/api/v1/`, { headers }));
     if (answer) {
