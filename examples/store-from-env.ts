@@ -1,0 +1,32 @@
+// The store that the environment names: REDIS_URL, POSTGRES_URL, or else a directory of this machine.
+import type { Store } from '@service-auth/core';
+
+export interface OpenedStore {
+  /** What to call it in front of people. */
+  readonly name: string;
+  readonly store: Store;
+  close(): Promise<unknown>;
+}
+
+/** Loads only what it needs: nobody has all three installed. */
+export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore> {
+  const { REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, STORE_DIRECTORY: directory } = env;
+  if (redisUrl) {
+    const { redisStore } = await import('@service-auth/redis');
+    const { createClient } = await import('redis');
+    const client = createClient({ url: redisUrl });
+    client.on('error', () => {}); // Core reports it as the event store_failed.
+    await client.connect();
+    return { name: 'Redis', store: redisStore(client), close: async () => client.destroy() };
+  }
+  if (postgresUrl) {
+    const { createTable, postgresStore } = await import('@service-auth/postgres');
+    const { Pool } = await import('pg');
+    const pool = new Pool({ connectionString: postgresUrl, query_timeout: 2_000, connectionTimeoutMillis: 2_000 });
+    pool.on('error', () => {});
+    await createTable(pool);
+    return { name: 'PostgreSQL', store: postgresStore(pool), close: () => pool.end() };
+  }
+  const { fileStore } = await import('@service-auth/file');
+  return { name: 'a directory', store: fileStore(directory || undefined), close: async () => {} };
+}
