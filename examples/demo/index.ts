@@ -8,6 +8,7 @@ import {
 } from '@service-auth/core';
 import { startTestService } from '@service-auth/testing';
 import axios from 'axios';
+import { showFleet } from './fleet.ts';
 import { createScreen } from './screen.ts';
 
 const screen = createScreen(process.stdout);
@@ -119,6 +120,9 @@ async function showTestService(): Promise<void> {
   screen.result(
     `The endpoint never had to refuse: it counted ${service.counts.issued} issued, ${service.counts.refused} refused. Present tokens serve on (${stillServed.status}).`,
   );
+
+  screen.act(`8 processes share a directory, and two of them are killed: this act has a service of its own`);
+  await showFleet(screen);
 }
 
 function describe(event: ServiceAuthEvent): string {

@@ -1,12 +1,14 @@
 import { styleText } from 'node:util';
 
-/** Prints the demo: a line per event, and on a terminal a bar that moves while an act is running. */
+/** Prints the demo: a line per event, and on a terminal a last line that moves while an act is running. */
 export interface Screen {
   heading(text: string): void;
   act(title: string): void;
   event(text: string): void;
   /** What the service counted so far. */
   budget(issued: number, limit: number): void;
+  /** Replaces what is the last line while the act is running; without a terminal only its last state is printed, by `result`. */
+  picture(text: string): void;
   result(text: string): void;
 }
 
@@ -16,11 +18,18 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
   const terminal = stream.isTTY === true;
   const style = (format: Parameters<typeof styleText>[0], text: string) => (terminal ? styleText(format, text) : text);
   let acts = 0;
-  let bar = '';
+  let last = '';
 
-  // The bar is always the last line of a terminal: it is taken away before anything is printed, and put back after.
-  const wipe = () => (terminal && bar ? '\r\x1b[2K' : '');
-  const print = (text: string) => stream.write(`${wipe()}${text}\n${terminal ? bar : ''}`);
+  // The picture is always the last line of a terminal: it is taken away before anything is printed, and put back after.
+  const wipe = () => (terminal && last ? '\r\x1b[2K' : '');
+  const print = (text: string) => stream.write(`${wipe()}${text}\n${terminal ? last : ''}`);
+
+  function picture(text: string): void {
+    const next = `   ${text}`;
+    if (next === last) return;
+    if (terminal) stream.write(`${wipe()}${next}`);
+    last = next;
+  }
 
   return {
     heading: (text) => print(style('bold', text)),
@@ -33,13 +42,11 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
       const filled = Math.ceil((issued / limit) * width);
       const blocks =
         style(issued > limit * 0.7 ? 'yellow' : 'green', '█'.repeat(filled)) + style('dim', '░'.repeat(width - filled));
-      const next = `   ${blocks} ${issued} of ${limit} tokens issued, says the service`;
-      if (next === bar) return;
-      if (terminal) stream.write(`${wipe()}${next}`);
-      bar = next;
+      picture(`${blocks} ${issued} of ${limit} tokens issued, says the service`);
     },
+    picture,
     result(text) {
-      if (!terminal && bar) print(bar);
+      if (!terminal && last) print(last);
       print(`   ${style('green', '✓')} ${text}`);
     },
   };
