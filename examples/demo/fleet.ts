@@ -91,13 +91,10 @@ export async function showFleet(screen: Screen): Promise<void> {
     const again = victims.filter((index) => members[index]?.adopted).length;
     screen.event(`started again, ${again} of them found it in the directory`);
   } finally {
-    await Promise.all(
-      members.map(({ child, running }) => {
-        const ended = running && once(child, 'exit');
-        if (running) child.kill();
-        return ended;
-      }),
-    );
+    const running = members.filter((member) => member.running);
+    const ends = running.map(({ child }) => once(child, 'exit'));
+    for (const { child } of running) child.kill();
+    await Promise.all(ends);
     rmSync(folder, { recursive: true });
   }
   const { issued, apiRequests, apiUnauthorized } = service.counts;
