@@ -1,21 +1,47 @@
 import { raced } from './pause.ts';
 
-/** An attempt to get a token that any number of callers wait for. */
-export interface Flight {
-  /** Ends with the attempt, or when the flight is ended. */
-  readonly landed: Promise<void>;
-  /** Ends with the attempt. */
-  readonly done: Promise<void>;
-  /** Nobody is kept waiting any longer; the attempt itself ends at its next step. */
-  end(reason: Error): void;
+/** Whether work may outlive the request in which it began. */
+export interface Lifeline {
+  /** I/O ends with the request that began it, as in Cloudflare Workers: nobody may wait for what another request began. */
+  readonly requestBound: boolean;
+  /** Keeps the request's I/O going until `work` settles. */
+  readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Sets off an attempt. */
-export function takeOff(attempt: (signal: AbortSignal) => Promise<void>, afterwards: () => void): Flight {
-  const controller = new AbortController();
-  const done = attempt(controller.signal).finally(afterwards);
-  const landed = raced(done, controller.signal);
-  // A flight that nobody waits for must not end the process when it fails.
-  landed.catch(() => {});
-  return { landed, done, end: (reason) => controller.abort(reason) };
+/** Attempts of one kind, made by any number of callers. */
+export interface Flights<Reason> {
+  /** Ends with the attempt under way, or with one that begins now; where I/O is bound to requests, with one of its own. */
+  join(reason: Reason): Promise<void>;
+  /** Nobody is kept waiting any longer; the attempt itself ends at its next step, and with it the returned promise. */
+  end(reason: Error): Promise<void>;
+}
+
+/** Shares attempts among those who wait for them. */
+export function createFlights<Reason>(
+  attempt: (reason: Reason, signal: AbortSignal) => Promise<void>,
+  { requestBound, waitUntil }: Lifeline,
+): Flights<Reason> {
+  let underWay: { landed: Promise<void>; done: Promise<void>; controller: AbortController } | undefined;
+
+  function join(reason: Reason): Promise<void> {
+    if (underWay) return underWay.landed;
+    const controller = new AbortController();
+    const done = attempt(reason, controller.signal).finally(() => {
+      underWay = undefined;
+    });
+    const landed = raced(done, controller.signal);
+    // A flight that nobody waits for must not end the process when it fails.
+    const settled = landed.catch(() => {});
+    waitUntil?.(settled);
+    // What a request left behind never lands: those who joined it would wait for ever.
+    if (!requestBound) underWay = { landed, done, controller };
+    return landed;
+  }
+
+  async function end(reason: Error): Promise<void> {
+    underWay?.controller.abort(reason);
+    await underWay?.done.catch(() => {});
+  }
+
+  return { join, end };
 }

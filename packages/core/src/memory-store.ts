@@ -13,8 +13,12 @@ export interface MemoryStoreOptions {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const clock = options.clock ?? systemClock;
-  const origin = clock.now() - clock.monotonic();
-  const now = () => Math.floor(origin + clock.monotonic());
+  let origin: number | undefined;
+  const now = () => {
+    // Once, at the first request: outside of requests the clocks of workers stand still.
+    origin ??= clock.now() - clock.monotonic();
+    return Math.floor(origin + clock.monotonic());
+  };
   const records = new Map<string, { record: string; version: string }>();
   return {
     durability: 'process',

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { type ConfigProblem, serviceAuthError } from './errors.ts';
 import { type Emit, emitter, type ServiceAuthEventListener } from './events.ts';
 import { fetchTransport } from './fetch-transport.ts';
+import type { Lifeline } from './flight.ts';
 import { type Limits, limitsFor } from './ledger/limits.ts';
 import { memoryStore } from './memory-store.ts';
 import { randomId } from './seal.ts';
@@ -48,12 +49,17 @@ export interface ServiceAuthOptions {
   /** Names this process in `getUsage().issuances`: 1 to 64 characters. Default: a random id. */
   instance?: string | undefined;
   onEvent?: ServiceAuthEventListener | undefined;
+  /**
+   * For runtimes in which I/O ends with the request that began it: keeps it going until `work` settles. In Cloudflare Workers
+   * `import { waitUntil } from 'cloudflare:workers'`. Without it nothing is renewed ahead of expiry there. Default: none.
+   */
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined;
   /** Time, for tests. Default: the system's clocks. */
   clock?: Clock | undefined;
 }
 
 /** Options that were checked and completed. */
-export interface Settings {
+export interface Settings extends Lifeline {
   readonly tokenUrl: string;
   readonly covers: (url: string | URL) => boolean;
   readonly audience: string;
@@ -83,6 +89,7 @@ const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
   'allowInsecureHttp',
   'instance',
   'onEvent',
+  'waitUntil',
   'clock',
 ]);
 
@@ -130,14 +137,23 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {
     report('store', "must have a durability of 'process', 'durable' or 'replicated'");
   }
-  for (const name of ['transport', 'onEvent'] as const) {
+  for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function') report(name, 'must be a function');
   }
   const limits = resolveLimits(options.issuanceLimit, durability, report);
 
   if (problems.length > 0) throw configError(problems);
   const audience = options.audience as string;
-  const instance = options.instance ?? randomId();
+  const { waitUntil } = options;
+  let { instance } = options;
+  const source = {
+    audience,
+    // Drawn when it is needed: workers have no randomness before their first request.
+    get instance(): string {
+      instance ??= randomId();
+      return instance;
+    },
+  };
   return {
     tokenUrl: tokenEndpointOf(authUrl as URL),
     covers: urlScope(baseUrl as URL | undefined),
@@ -149,10 +165,20 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
     transport: options.transport ?? fetchTransport(),
     timeoutMs,
     storeKey,
-    instance,
-    emit: emitter(options.onEvent, { audience, instance }, clock),
+    get instance() {
+      return source.instance;
+    },
+    emit: emitter(options.onEvent, source, clock),
+    requestBound: waitUntil !== undefined || inWorker(),
+    waitUntil,
     clock,
   };
+}
+
+/** Whether this is Cloudflare Workers, or another runtime on workerd. */
+function inWorker(): boolean {
+  const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
+  return navigator?.userAgent === 'Cloudflare-Workers';
 }
 
 function resolveLimits(

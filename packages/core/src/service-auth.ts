@@ -2,7 +2,7 @@ import type { AccessToken } from './access-token.ts';
 import { clientSecretSource } from './client-secret.ts';
 import { type Instant, instantOf, longestSince } from './clock.ts';
 import type { ServiceAuthEventFields } from './events.ts';
-import { type Flight, takeOff } from './flight.ts';
+import { createFlights } from './flight.ts';
 import { type HeldToken, holdToken, isAlive, isTrusted, recount, sleptMs, type Trusted } from './held-token.ts';
 import { createIssuer, type Grant, type Want } from './issuer.ts';
 import { resolveOptions, type ServiceAuthOptions } from './options.ts';
@@ -39,8 +39,8 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   let held: HeldToken | undefined;
   let trusted: Trusted | undefined;
   // One asks whether the fleet has something newer, or reset the token; the other gets a token. A look never waits for the token endpoint.
-  let look: Flight | undefined;
-  let issue: Flight | undefined;
+  const look = createFlights((_: undefined, signal) => fly('refresh', false, signal), settings);
+  const issue = createFlights((reason: Want['reason'], signal) => fly(reason, true, signal), settings);
   let lookedAt: Instant = { monotonic: 0, wall: 0 };
   // Monotonic instants.
   let lookAt = 0;
@@ -69,9 +69,9 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     for (;;) {
       if (closed) throw closedError();
       const now = instantOf(clock);
-      if (!isUsable(held, now)) await raced(startIssue(reasonToIssue()), signal);
+      if (!isUsable(held, now)) await raced(issue.join(reasonToIssue()), signal);
       // With a usable token a look that failed is no reason to fail: it is reported as an event.
-      else if (mustLookFirst(now)) await raced(startLook().catch(ignore), signal);
+      else if (mustLookFirst(now)) await raced(look.join(undefined).catch(ignore), signal);
       else {
         takeCareOf(held, now);
         return held.promise;
@@ -81,26 +81,6 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 
   function reasonToIssue(): Want['reason'] {
     return !held ? 'cold' : held.rejected ? 'rejected' : 'expired';
-  }
-
-  function startIssue(reason: Want['reason']): Promise<void> {
-    issue ??= takeOff(
-      (signal) => fly(reason, true, signal),
-      () => {
-        issue = undefined;
-      },
-    );
-    return issue.landed;
-  }
-
-  function startLook(): Promise<void> {
-    look ??= takeOff(
-      (signal) => fly('refresh', false, signal),
-      () => {
-        look = undefined;
-      },
-    );
-    return look.landed;
   }
 
   function isUsable(token: HeldToken | undefined, now: Instant): token is HeldToken {
@@ -113,8 +93,17 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 
   /** Sets off what is due, for nobody to wait for. */
   function takeCareOf(token: HeldToken, { monotonic }: Instant): void {
-    if (monotonic >= Math.max(token.renewAt, renewalRetryAt)) void startIssue('refresh');
-    if (monotonic >= lookAt) void startLook();
+    // Unless it would end with the request that is served: half a token request costs a token.
+    if (settings.requestBound && !settings.waitUntil) return;
+    // Not with every call, where flights are not shared.
+    if (monotonic >= Math.max(token.renewAt, renewalRetryAt)) {
+      renewalRetryAt = monotonic + retryMs;
+      void issue.join('refresh');
+    }
+    if (monotonic >= lookAt) {
+      lookAt = monotonic + retryMs;
+      void look.join(undefined);
+    }
   }
 
   function trust(held: HeldToken, now: Instant): Trusted {
@@ -228,9 +217,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   async function close(): Promise<void> {
     closed = true;
     drop();
-    const flights = [look, issue].filter((flight) => flight !== undefined);
-    for (const flight of flights) flight.end(closedError());
-    await within(closeWithinMs, clock, () => Promise.allSettled(flights.map(({ done }) => done)));
+    await within(closeWithinMs, clock, () => Promise.all([look, issue].map((flights) => flights.end(closedError()))));
   }
 
   return {

@@ -26,6 +26,8 @@ const second = 1_000;
  */
 const unsentCodes =
   /^(ECONNREFUSED|ENOTFOUND|EAI_[A-Z]+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_[A-Z_]+|HOSTNAME_MISMATCH|ConnectionRefused)$/;
+/** The same from Deno, which has no codes: the address, and that it was not connected to. */
+const unsentMessage = /\): client error \(Connect\): /;
 
 /** Sends the token request once and says what the answer, or its absence, means for the ledger. Never rejects. */
 export async function requestToken(
@@ -87,8 +89,11 @@ function failureOf(error: unknown): TokenRequestResult {
     return { kind: 'ambiguous', charge: 1, reason: error.reason };
   }
   const unsent = [error, own(error, 'cause')].some((candidate) => {
-    const code = own(candidate, 'code');
-    return typeof code === 'string' && unsentCodes.test(code);
+    const [code, message] = [own(candidate, 'code'), own(candidate, 'message')];
+    return (
+      (typeof code === 'string' && unsentCodes.test(code)) ||
+      (typeof message === 'string' && unsentMessage.test(message))
+    );
   });
   return unsent ? { kind: 'released', cause: 'unreachable' } : { kind: 'ambiguous', charge: 1 };
 }

@@ -23,6 +23,6 @@ export interface TransportResponse {
  *
  * Must not follow redirects and must not retry: a second POST may issue a second token.
  * Rejects when there is no complete answer; a `code` of the error (or of its `cause`) such as `ECONNREFUSED` or `ENOTFOUND`
- * tells core that nothing was sent, so that the attempt costs nothing. Any other rejection counts as a token that may have been issued.
+ * tells core that nothing was sent, so that the attempt costs nothing; so does what Deno says instead. Any other rejection counts as a token that may have been issued.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;

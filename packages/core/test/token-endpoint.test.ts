@@ -149,7 +149,19 @@ describe('a transport that fails', () => {
     }
   });
 
+  test('with what Deno says of an address that it could not connect to, sent nothing', async () => {
+    const cause = new Error('error sending request for url (https://h/oauth/token): client error (Connect): dns error');
+    for (const error of [cause, new TypeError('fetch failed', { cause })]) {
+      expect(await through(() => Promise.reject(error))).toEqual({ kind: 'released', cause: 'unreachable' });
+    }
+  });
+
   test.each([
+    [
+      'what Deno says of a lost connection',
+      new Error('error sending request for url (https://h/): client error (SendRequest)'),
+    ],
+    ['a message that is no text', { message: ['): client error (Connect): '] }],
     ['ECONNRESET', { code: 'ECONNRESET' }],
     ['EPIPE', { code: 'EPIPE' }],
     ['a timeout after the connection', { code: 'UND_ERR_HEADERS_TIMEOUT' }],
