@@ -3,14 +3,14 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Package, root } from './packages.ts';
 
-/** Packs every package as it would be published and returns its tarball by the package's name. Builds first what is not built. */
+/** Packs packages as they would be published and returns their tarballs by the package's name. Builds first what is not built. */
 export function packAll(packages: Package[]): Map<string, string> {
   const folder = join(root, 'node_modules/.cache/packed');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const pack = ['--recursive', '--filter', './packages/*', 'pack', '--pack-destination', folder];
-  run('turbo', ['run', 'build', '--output-logs=errors-only']);
-  run('pnpm', [...pack, '--config.ignore-scripts=true']);
+  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`);
+  run('turbo', ['run', 'build', '--output-logs=errors-only', ...filters]);
+  run('pnpm', ['--recursive', ...filters, 'pack', '--pack-destination', folder, '--config.ignore-scripts=true']);
 
   const tarballs = readdirSync(folder);
   return new Map(

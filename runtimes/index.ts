@@ -1,0 +1,110 @@
+// Core, packed as it is published, on every runtime that it is said to run on. `pnpm check runtimes`
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { build } from 'esbuild';
+import { packAll } from '../scripts/pack.ts';
+import { readPackages, root } from '../scripts/packages.ts';
+import { startControl } from './control.ts';
+import type { Result } from './suite/cases.ts';
+import { runInWorker } from './worker.ts';
+
+type Run = (control: string) => Promise<Result[]>;
+/** A runtime, the file without which there is none, and what to do with it. */
+type Runtime = [name: string, file: string, run: Run];
+
+const engines = join(root, 'runtimes/engines');
+const consumer = mkdtempSync(join(tmpdir(), 'service-auth-runtimes-'));
+const limitMs = 30_000;
+
+try {
+  execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', engines], { stdio: 'pipe' });
+  installPacked();
+  for (const format of ['esm', 'cjs'] as const) {
+    writeFileSync(join(consumer, format === 'esm' ? 'program.mjs' : 'program.cjs'), await bundle('program.ts', format));
+  }
+  const worker = await bundle('worker.ts', 'esm');
+  const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
+  const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
+  const miniflare = engine('miniflare/package.json');
+  const runtimes: Runtime[] = [
+    ...[20, 22, 24, 26].flatMap((major): Runtime[] => {
+      const node = major === 24 ? process.execPath : engine(`node-${major}-${arch()}/bin/node`);
+      return [
+        [`Node ${major}`, node, program(node, 'program.mjs')],
+        [`Node ${major}, CommonJS`, node, program(node, 'program.cjs')],
+      ];
+    }),
+    ['Bun', bun, program(bun, 'program.mjs')],
+    ['Deno', deno, program(deno, 'run', '--allow-net=127.0.0.1', 'program.mjs')],
+    ['workerd', miniflare, (control) => runInWorker(miniflare, worker, control)],
+  ];
+
+  const control = await startControl();
+  for (const [name, file, run] of runtimes) await report(name, file, run, control.url);
+  await control.close();
+} finally {
+  rmSync(consumer, { recursive: true, force: true });
+}
+
+/** A folder as `npm install` leaves it, with our packages and nothing else. */
+function installPacked(): void {
+  // Deno imports what the manifest names, and nothing else.
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ dependencies: { '@service-auth/core': '*' } }));
+  for (const [name, tarball] of packAll(readPackages().filter(({ name }) => name === 'core'))) {
+    const folder = join(consumer, 'node_modules', name);
+    mkdirSync(folder, { recursive: true });
+    execFileSync('tar', ['--extract', '--gzip', '--strip-components=1', '--file', tarball, '--directory', folder]);
+  }
+}
+
+/** The suite as one file. A worker takes our packages with it, programs import them. */
+async function bundle(entry: 'program.ts' | 'worker.ts', format: 'esm' | 'cjs'): Promise<string> {
+  const core = join(consumer, 'node_modules/@service-auth/core/dist/index.js');
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'runtimes/suite', entry)],
+    bundle: true,
+    format,
+    platform: 'neutral',
+    write: false,
+    ...(entry === 'program.ts'
+      ? { external: ['@service-auth/*', 'node:*'] }
+      : { external: ['cloudflare:*'], alias: { '@service-auth/core': core } }),
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+function engine(file: string): string {
+  return join(engines, 'node_modules', file);
+}
+
+/** Runs a program that prints its results and ends by itself. */
+function program(command: string, ...argv: string[]): Run {
+  return async (control) => {
+    const child = spawn(command, [...argv, control], { cwd: consumer, timeout: limitMs, env: {} });
+    const [output, errors, [code, signal]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (code !== 0) throw new Error(`ended with ${code ?? signal}: ${output}${errors}`);
+    return JSON.parse(output) as Result[];
+  };
+}
+
+async function report(name: string, file: string, run: Run, control: string): Promise<void> {
+  if (!existsSync(file) && !process.env['CI']) {
+    console.log(`warning: ${name} is not to be had for this machine, so it was not tried.`);
+    return;
+  }
+  const startedAt = performance.now();
+  const results = await run(control).catch((error: Error): Result[] => [{ name: 'runs', problem: error.message }]);
+  const broken = results.filter(({ problem }) => problem !== undefined);
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  console.log(`${name.padEnd(18)} ${results.length - broken.length} of ${results.length} cases, ${seconds} s`);
+  for (const { name, problem } of broken) console.log(`  ${name}: ${problem}`);
+  if (broken.length > 0 || results.length === 0) process.exitCode = 1;
+}

@@ -1,0 +1,95 @@
+import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
+import { createTestClock, type TestClock } from '@service-auth/testing';
+import type { Exercise } from './measure.ts';
+
+const day = 86_400_000;
+
+/** What a client does all its life, a hundred years of it in minutes. */
+export const exercises: Readonly<Record<string, () => Exercise>> = {
+  calls: () =>
+    exercise(async ({ auth, signal }, times) => {
+      for (let call = 0; call < times; call += 1) await auth.getToken({ signal });
+    }),
+
+  renewals: () =>
+    exercise(async ({ auth, signal, clock, issued }, times) => {
+      await auth.getToken({ signal });
+      for (const until = issued() + times; issued() < until; ) {
+        await clock.advance(0.93 * day);
+        // It is looked up first; the answer sets off the renewal.
+        const token = await auth.getToken({ signal });
+        while ((await auth.getToken({ signal })) === token) await clock.advance(0);
+      }
+    }),
+
+  aborts: () =>
+    exercise(async ({ auth, signal, hold }, times) => {
+      await auth.reset();
+      const release = hold();
+      const waiting = auth.getToken({ signal });
+      for (let call = 0; call < times; call += 1) {
+        const controller = new AbortController();
+        const aborted = auth.getToken({ signal: controller.signal });
+        controller.abort();
+        await aborted.catch(() => {});
+      }
+      release();
+      await waiting;
+    }),
+
+  clients: () =>
+    exercise(async ({ create, signal }, times) => {
+      for (let call = 0; call < times; call += 1) {
+        const auth = create();
+        await auth.getToken({ signal });
+        await auth.close();
+      }
+    }),
+};
+
+interface Equipment {
+  readonly clock: TestClock;
+  readonly signal: AbortSignal;
+  readonly auth: ServiceAuth;
+  create(): ServiceAuth;
+  issued(): number;
+  /** Holds the next answers back until the returned function is called. */
+  hold(): () => void;
+}
+
+function exercise(run: (equipment: Equipment, times: number) => Promise<void>): Exercise {
+  const clock = createTestClock();
+  const { signal } = new AbortController();
+  let issued = 0;
+  let gate = Promise.resolve();
+  const transport: Transport = async () => {
+    issued += 1;
+    const body = JSON.stringify({ access_token: `token-${issued}`, token_type: 'Bearer', expires_in: 86_400 });
+    await gate;
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  };
+  const create = () =>
+    createServiceAuth({
+      authUrl: 'https://auth.example.com',
+      audience: 'https://api.example.com/',
+      clientId: 'a client',
+      clientSecret: 'a secret',
+      transport,
+      clock,
+    });
+  const equipment: Equipment = {
+    clock,
+    signal,
+    auth: create(),
+    create,
+    issued: () => issued,
+    hold() {
+      let release = () => {};
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => release();
+    },
+  };
+  return { clock, signal, run: (times) => run(equipment, times) };
+}

@@ -1,0 +1,22 @@
+// pnpm soak: a client's whole life, on a clock that is held, and what is left of it in memory afterwards. `--short`: a hundredth of it.
+import { exercises } from './exercises.ts';
+import { isLeak, measure } from './measure.ts';
+
+const times: Readonly<Record<string, number>> = {
+  calls: 1_000_000,
+  renewals: 100_000,
+  aborts: 100_000,
+  clients: 20_000,
+};
+const share = process.argv.includes('--short') ? 0.01 : 1;
+
+for (const [name, prepare] of Object.entries(exercises)) {
+  const count = (times[name] ?? 0) * share;
+  const remains = await measure(prepare(), count);
+  const { kilobytes, listeners, timers, handles, seconds } = remains;
+  const left = `${kilobytes} kB, ${listeners} listeners, ${timers} timers, ${handles} handles`;
+  console.log(
+    `${isLeak(remains) ? 'LEAK ' : ''}${count.toLocaleString('en')} ${name}: ${left} left after ${seconds} s`,
+  );
+  if (isLeak(remains)) process.exitCode = 1;
+}

@@ -1,0 +1,64 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { TestClock } from '@service-auth/testing';
+
+/** Something that is done very often. */
+export interface Exercise {
+  readonly clock: TestClock;
+  /** A signal that outlives all that was done with it. */
+  readonly signal: AbortSignal;
+  /** Does it `times` times, and leaves nothing under way. */
+  run(times: number): Promise<void>;
+}
+
+/** What was left behind. */
+export interface Remains {
+  /** Kilobytes of heap that nine tenths of the exercise added to what the first tenth had. */
+  readonly kilobytes: number;
+  /** Listeners of the signal. */
+  readonly listeners: number;
+  /** Timers of the clock. */
+  readonly timers: number;
+  /** Sockets, timers and requests that keep the process running, above those from before. */
+  readonly handles: number;
+  readonly seconds: number;
+}
+
+/** What a heap of a few megabytes varies by from one collection to the next. */
+const noiseKilobytes = 512;
+
+/** Does an exercise so often, and looks at what is left. */
+export async function measure(exercise: Exercise, times: number): Promise<Remains> {
+  const startedAt = performance.now();
+  const handles = process.getActiveResourcesInfo().length;
+  const first = Math.ceil(times / 10);
+  await exercise.run(first);
+  const before = await heapInUse();
+  await exercise.run(times - first);
+  const after = await heapInUse();
+  const { background, foreground } = exercise.clock.pendingTimers;
+  return {
+    kilobytes: Math.round((after - before) / 1_024),
+    listeners: getEventListeners(exercise.signal, 'abort').length,
+    timers: background + foreground,
+    handles: process.getActiveResourcesInfo().length - handles,
+    seconds: Math.round((performance.now() - startedAt) / 100) / 10,
+  };
+}
+
+/** Whether something was left behind. */
+export function isLeak({ kilobytes, listeners, timers, handles }: Remains): boolean {
+  return kilobytes > noiseKilobytes || listeners > 0 || timers > 0 || handles > 0;
+}
+
+async function heapInUse(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 5; round += 1) {
+    await setImmediate();
+    collect();
+  }
+  return process.memoryUsage().heapUsed;
+}
