@@ -28,7 +28,7 @@ function withNest(major: number): TestProjectInlineConfiguration {
 const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
-    include: ['{packages/*,bench,chaos,compat/*,examples,peers,proof,runtimes}/test/**/*.test.ts'],
+    include: ['{packages/*,bench,chaos,compat/*,examples,peers,proof,soak}/test/**/*.test.ts'],
     projects: [{ extends: true, test: { name: 'workspace' } }, withNest(10), withNest(11)],
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],
