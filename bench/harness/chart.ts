@@ -51,14 +51,14 @@ export function svgOf({ title, logarithmic, bars }: Chart, theme: Theme): string
     return [
       `<text x="${nameWidth - 8}" y="${middle + 4}" text-anchor="end" fill="${colours.text}"${weight}>${escaped(name)}</text>`,
       `<rect x="${nameWidth}" y="${top + 4}" width="${round(x(value.median) - nameWidth)}" height="${rowHeight - 8}" rx="2" fill="${colours[kind]}"/>`,
-      `<line x1="${round(x(value.min))}" x2="${round(x(value.max))}" y1="${middle}" y2="${middle}" stroke="${colours.faint}"/>`,
+      `<line x1="${round(x(value.min))}" x2="${round(x(Math.min(value.max, most)))}" y1="${middle}" y2="${middle}" stroke="${colours.faint}"/>`,
       `<text x="${round(x(Math.max(value.median, Math.min(value.max, most))) + 8)}" y="${middle + 4}" fill="${colours.faint}">${escaped(label)}</text>`,
     ].join('\n  ');
   });
   const height = headHeight + bars.length * rowHeight + 8;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12">
   <title>${escaped(title)}</title>
-  <text x="0" y="18" fill="${colours.text}" font-size="14" font-weight="600">${escaped(title)}</text>
+  <text x="0" y="18" fill="${colours.text}" font-size="14" font-weight="600">${escaped(title)}</text>${logarithmic ? `\n  <text x="${width}" y="18" text-anchor="end" fill="${colours.faint}">logarithmic scale</text>` : ''}
   <line x1="${nameWidth}" x2="${nameWidth}" y1="${headHeight}" y2="${height - 8}" stroke="${colours.line}"/>
   ${rows.join('\n  ')}
 </svg>

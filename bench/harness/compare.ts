@@ -14,54 +14,50 @@ export interface ComparisonOptions {
   readonly rounds: number;
   /** How long each contender runs in each round. */
   readonly sliceMs: number;
-  /** Calls between two looks at the clock. Default 1,024. */
+  /** Calls between two looks at the clock, one after the other. Default 1,024. */
   readonly batch?: number;
-  /** Calls under way at the same time. Default 1. */
+  /** Calls under way at the same time, of which there is one such group between two looks at the clock. Default 1. */
   readonly concurrency?: number;
-  /** Also take the processor time, for calls of many microseconds: counting them takes some nanoseconds. Default false. */
-  readonly processorTime?: boolean;
+  /**
+   * What is read before and after a batch. `processor`: what all threads of this process used, whatever else the machine does; reading
+   * it takes microseconds. Default `time`.
+   */
+  readonly clock?: 'time' | 'processor';
 }
 
-/** Of each contender, one figure per round. */
-export interface Comparison {
-  /** Nanoseconds per call. */
-  readonly times: Rounds;
-  /** Microseconds of processor time per call, of all threads of this process: what other processes disturb least. Empty unless asked for. */
-  readonly processor: Rounds;
-}
+const clocks = {
+  time: () => performance.now() * 1e6,
+  processor: () => {
+    const { user, system } = cpuUsage();
+    return (user + system) * 1e3;
+  },
+};
 
 /**
- * Times contenders against each other. In every round each contender runs for a moment, in an order drawn anew, so that a noisy moment hits whom it
+ * Nanoseconds per call. In every round each contender runs for a moment, in an order drawn anew, so that a noisy moment hits whom it
  * may. The first round, in which everything is compiled, does not count.
  */
-export async function compare(contenders: readonly Contender[], options: ComparisonOptions): Promise<Comparison> {
-  const { rounds, sliceMs, batch = 1_024, concurrency = 1, processorTime = false } = options;
+export async function compare(contenders: readonly Contender[], options: ComparisonOptions): Promise<Rounds> {
+  const { rounds, sliceMs, batch = 1_024, concurrency = 1, clock = 'time' } = options;
   const random = seededRandom(rounds);
-  const empty = (): Record<string, number[]> => Object.fromEntries(contenders.map(({ name }) => [name, []]));
-  const [times, processor] = [empty(), empty()];
+  const results: Record<string, number[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
     for (const { name, run } of shuffled(contenders, random)) {
-      let calls = 0;
-      const counted = () => {
-        calls += 1;
-        return run();
-      };
-      const before = cpuUsage();
-      // mitata takes a sample of `batch` calls at once, unless one call takes longer than 65 µs.
-      const { p50 } = await measure((processorTime ? counted : run) as () => void, {
+      const { p50 } = await measure(run as () => void, {
+        now: clocks[clock],
         gc: false,
         concurrency,
         min_cpu_time: sliceMs * 1e6,
         min_samples: 3,
         batch_samples: batch,
+        // Else it batches or not by how long the first calls happen to take.
+        warmup_threshold: Number.POSITIVE_INFINITY,
+        batch_threshold: concurrency > 1 ? -1 : Number.POSITIVE_INFINITY,
       });
-      const { user, system } = cpuUsage(before);
-      if (round === 0) continue;
-      times[name]?.push(p50);
-      if (processorTime) processor[name]?.push((user + system) / calls);
+      if (round > 0) results[name]?.push(p50);
     }
   }
-  return { times, processor };
+  return results;
 }
 
 /** Numbers from 0 to 1, the same in every run (mulberry32). */

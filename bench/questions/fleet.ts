@@ -32,7 +32,7 @@ export default async function fleet({ quick }: Scope): Promise<Answer> {
     name === pairs.redis.byHand ? [name, name + again] : [name],
   );
   const deployments: Record<string, Deployment[]> = Object.fromEntries(names.map((name) => [name, []]));
-  for (let round = 0; round < (quick ? 1 : 5); round += 1) {
+  for (let round = 0; round < (quick ? 1 : 3); round += 1) {
     for (const [index, name] of names.entries()) {
       const client = { ...service.client, clientId: `client-${round}-${index}` };
       deployments[name]?.push(await deploy({ name: name.replace(again, ''), client, places }, service.issued));

@@ -21,7 +21,7 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
   const times: Record<string, number[]> = {};
   const processor: Record<string, number[]> = {};
   const tokens: Record<string, number[]> = {};
-  for (let round = 0; round < (quick ? 3 : 5); round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     for (const name of names) {
       const input = { name: name.replace(', again', ''), client: service.client, callers };
       const { ms, processorMs } = await inProcess<StampedeInput, Spent>('stampede', input);
@@ -51,10 +51,12 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
       {
         title: 'Tokens issued to 10,000 callers who come at once',
         logarithmic: true,
-        bars: shown.map((name) => {
-          const value = spreadOf(tokens[name] ?? []);
-          return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
-        }),
+        bars: shown
+          .filter((name) => !name.endsWith(', again'))
+          .map((name) => {
+            const value = spreadOf(tokens[name] ?? []);
+            return { name, kind: kindOf(name), value, label: numberText(value.median, 0) };
+          }),
       },
     ],
     goals: [

@@ -1,6 +1,7 @@
 import { type CreateContenders, createTarget } from '../clients/target.ts';
 import type { Client } from '../contenders/peers.ts';
-import { type Comparison, type ComparisonOptions, compare } from '../harness/compare.ts';
+import { type ComparisonOptions, compare } from '../harness/compare.ts';
+import type { Rounds } from '../harness/statistics.ts';
 
 export interface AdaptersInput {
   /** A module of `clients/`. */
@@ -18,7 +19,7 @@ export default async function adapters({
   isMock,
   withPeers,
   comparison,
-}: AdaptersInput): Promise<Comparison> {
+}: AdaptersInput): Promise<Rounds> {
   const module: unknown = await import(`../clients/${name}.ts`);
   const { createContenders } = module as { createContenders: CreateContenders };
   const contenders = await createContenders(await createTarget(client, isMock, withPeers));

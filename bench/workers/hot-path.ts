@@ -20,7 +20,7 @@ export interface HotPathOutput {
 /** Everybody has a token that is fresh for the whole day, and is asked for it. */
 export default async function hotPath({ client, rounds, sliceMs, withPeers }: HotPathInput): Promise<HotPathOutput> {
   const contenders = [...(await createOwn(client)), ...(withPeers ? await createPeers(client) : [])];
-  const { times } = await compare(contenders, { rounds, sliceMs });
+  const times = await compare(contenders, { rounds, sliceMs });
   const bytes: Record<string, number> = {};
   for (const { name, run } of contenders) bytes[name] = await bytesPerCall(run);
   return { rounds: times, bytes };
