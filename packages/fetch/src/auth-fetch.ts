@@ -49,9 +49,9 @@ export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
       if (request && hop.isReplayable) hop.init.body = await request.arrayBuffer();
     }
     const { signal = request?.signal, redirect = request?.redirect ?? 'follow' } = init ?? {};
-    // What a Request holds (a dispatcher, a body) cannot be taken to another URL. So fetch follows its redirects by itself, unless the token
-    // has to stay under a path: it leaves the token behind at another origin only, and does not tell which way it went.
-    const isLeftToUs = redirect === 'follow' && !(request && auth.covers(new URL('/', url)));
+    // fetch leaves the token behind at another origin only, and does not tell which way it went. But it alone can take a body along that
+    // was handed to it as a stream: so it may, unless the token has to stay under a path.
+    const isLeftToUs = redirect === 'follow' && (hop.isReplayable || !auth.covers(new URL('/', url)));
     const exchange = createExchange(auth, send, isLeftToUs ? 'manual' : redirect, signal ?? undefined);
     const response = await exchange(hop);
     return isLeftToUs && isRedirect(response) ? followRedirects(response, hop, { auth, exchange, send }) : response;

@@ -32,10 +32,10 @@ export function createExchange(
     let token = await auth.getToken({ signal });
     for (;;) {
       const response = await send(target, { ...init, headers: withToken(fields, token), redirect });
-      if (response.status !== 401 || (response.redirected && !isCovered(auth, response.url))) return response;
+      // Where fetch followed redirects by itself, the token may have been left behind on the way.
+      if (response.status !== 401 || response.redirected) return response;
       await auth.invalidate(token);
-      // What fetch redirected by itself may have been another request at last: a POST that was answered is not to be repeated.
-      if (isResent || !isReplayable || response.redirected) return response;
+      if (isResent || !isReplayable) return response;
       const next = await auth.getToken({ signal }).catch((error) => {
         discard(response);
         throw error;

@@ -172,9 +172,23 @@ describe('the token', () => {
       path === '/api/v1/from' ? { status: 302, headers: { location: '/api/v1/to' } } : undefined,
     );
     const url = `${service.baseUrl}/api/v1/from`;
-    expect((await authFetch(new Request(url))).status).toBe(401);
     expect((await authFetch(new Request(url))).status).toBe(200);
     expect(service.counts.issued).toBe(2);
+  });
+
+  test('is not blamed for a 401 at the end of a way that fetch went alone, with a body that it alone has', async () => {
+    const service = await startService();
+    const foreign = await startForeign();
+    const auth = createAuth(service);
+    service.api.next({ status: 307, headers: { location: foreign.url } });
+    foreign.answers.next({ status: 307, headers: { location: `${service.baseUrl}/api/v1/back` } });
+    const request = new Request(`${service.baseUrl}/api/v1/from`, { method: 'POST', body: 'text' });
+    expect((await createAuthFetch(auth)(request)).status).toBe(401);
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
+      '/api/v1/from valid',
+      '/api/v1/back none',
+    ]);
+    expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
   });
 
   test('a foreign 401 at the end of a Request says nothing about it', async () => {
