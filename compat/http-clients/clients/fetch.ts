@@ -1,6 +1,6 @@
 import { createServiceAuth } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
-import type { ConnectHttpClient, HttpClientBody } from '@service-auth/testing';
+import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '@service-auth/testing';
 import type { Client } from './client.ts';
 
 type FormDataClass = new () => { set(name: string, value: string | Blob): void };
@@ -14,6 +14,33 @@ function bodyOf(body: HttpClientBody, OwnFormData: FormDataClass): NonNullable<R
   return form as FormData;
 }
 
+function initOf(
+  { method, headers, body, signal, timeoutMs }: Omit<HttpClientRequest, 'url' | 'optOut'>,
+  OwnFormData: FormDataClass,
+): RequestInit {
+  return {
+    method,
+    headers: { ...headers },
+    signal: signal ?? (timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs)),
+    ...(body && { body: bodyOf(body, OwnFormData) }),
+    ...(body?.kind === 'stream' && { duplex: 'half' }),
+  };
+}
+
+/** As ky and openapi-fetch do with all that they are given. */
+const givenRequests: ConnectHttpClient = ({ options }) => {
+  const auth = createServiceAuth(options);
+  const authFetch = createAuthFetch(auth, { bufferRequests: true });
+  return {
+    auth,
+    async request({ url, optOut, ...request }) {
+      const response = await (optOut ? fetch : authFetch)(new Request(url, initOf(request, FormData)));
+      return { status: response.status, text: await response.text() };
+    },
+    close: () => auth.close(),
+  };
+};
+
 const connectTo =
   (fetch: typeof globalThis.fetch, OwnFormData: FormDataClass): ConnectHttpClient =>
   ({ options }) => {
@@ -21,15 +48,8 @@ const connectTo =
     const authFetch = createAuthFetch(auth, { fetch });
     return {
       auth,
-      async request({ method, url, headers, body, signal, timeoutMs, optOut }) {
-        const send = optOut ? fetch : authFetch;
-        const response = await send(url, {
-          method,
-          headers: { ...headers },
-          signal: signal ?? (timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs)),
-          ...(body && { body: bodyOf(body, OwnFormData) }),
-          ...(body?.kind === 'stream' && { duplex: 'half' }),
-        });
+      async request({ url, optOut, ...request }) {
+        const response = await (optOut ? fetch : authFetch)(url, initOf(request, OwnFormData));
         return { status: response.status, text: await response.text() };
       },
       close: () => auth.close(),
@@ -41,12 +61,18 @@ const ofUndici = (name: string, dependency: string, load: () => Promise<unknown>
   dependency,
   async load() {
     const { fetch, FormData } = (await load()) as typeof globalThis;
-    return connectTo(fetch, FormData as FormDataClass);
+    return connectTo(fetch, FormData);
   },
 });
 
 export const fetchClients: readonly Client[] = [
-  { name: 'the fetch of Node', load: async () => connectTo(fetch, FormData as FormDataClass) },
+  { name: 'the fetch of Node', load: async () => connectTo(fetch, FormData) },
+  {
+    name: 'the fetch of Node, given Requests',
+    load: async () => givenRequests,
+    // Streams are buffered, too: what has become of them cannot be told from the outside.
+    traits: { bodies: ['string', 'json', 'bytes', 'formData', 'blob', 'urlSearchParams'] },
+  },
   ofUndici('the fetch of undici 6.18', 'undici-oldest', () => import('undici-oldest')),
   ofUndici('the fetch of undici 8', 'undici', () => import('undici')),
 ];
