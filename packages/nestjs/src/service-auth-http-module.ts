@@ -3,6 +3,7 @@ import {
   type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
+  Logger,
   type ModuleMetadata,
 } from '@nestjs/common';
 import type { CreateAxiosDefaults } from 'axios';
@@ -27,7 +28,6 @@ export interface ServiceAuthHttpModuleAsyncOptions
 
 interface ConfigurableModule {
   new (): object;
-  /** An `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
   register(options: ServiceAuthHttpModuleOptions): DynamicModule;
   /** An `HttpService` with defaults that are known only at run time. */
   registerAsync(options: ServiceAuthHttpModuleAsyncOptions): DynamicModule;
@@ -45,6 +45,12 @@ const Configurable: ConfigurableModule = ConfigurableModuleClass;
 
 /** Provides the `HttpService` of `@nestjs/axios` with the token attached. It is this module's own: no other HttpService is touched. */
 export class ServiceAuthHttpModule extends Configurable {
+  /** An `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
+  static override register(options: ServiceAuthHttpModuleOptions = {}): DynamicModule {
+    // biome-ignore lint/complexity/noThisInStatic: the module is the class that register() is called on
+    return super.register(options);
+  }
+
   /**
    * Attaches the token to an `HttpService` that you have; returns a function that detaches it. In a provider's factory, for in `onModuleInit` it
    * would be too late for what others send in theirs.
@@ -73,6 +79,7 @@ function withHttpService(definition: DynamicModule, { name, imports }: ServiceAu
       const axios = new HttpService().axiosRef;
       const httpService = new HttpService(axios.create({ ...(baseUrl && { baseURL: String(baseUrl) }), ...defaults }));
       ServiceAuthHttpModule.attachTo(httpService, auth);
+      warnIfUncovered(httpService, auth);
       return httpService;
     },
   };
@@ -82,4 +89,13 @@ function withHttpService(definition: DynamicModule, { name, imports }: ServiceAu
     providers: [...(definition.providers ?? []), provider],
     exports: [HttpService],
   };
+}
+
+/** A warning only: requests may have addresses of their own. */
+function warnIfUncovered({ axiosRef }: HttpService, auth: ServiceAuth): void {
+  const { baseURL } = axiosRef.defaults;
+  if (baseURL === undefined || auth.covers(baseURL)) return;
+  new Logger('ServiceAuthHttpModule').warn(
+    "The baseURL of this HttpService lies outside of the client's baseUrl: requests to it are sent without a token.",
+  );
 }

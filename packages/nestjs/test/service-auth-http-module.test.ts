@@ -1,10 +1,10 @@
 import { HttpModule, HttpService } from '@nestjs/axios';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { AccessToken } from '@service-auth/core';
+import type { AccessToken, ServiceAuthOptions } from '@service-auth/core';
 import { InjectServiceAuth, ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { boot, moduleWith, testService } from './support/boot.ts';
+import { boot, moduleWith, recordingLogger, testService } from './support/boot.ts';
 
 @Injectable()
 class Orders {
@@ -46,6 +46,24 @@ describe('the HttpService', () => {
     expect(service.apiRequests).toMatchObject([
       { path: '/api/v1/orders', bearer: 'valid', headers: { 'x-covered': 'true' } },
     ]);
+  });
+
+  test('warns at start when it has a baseURL to which the client sends no token', async () => {
+    const { options } = await testService();
+    const warnings = async (baseURL: string | undefined, client: ServiceAuthOptions = options) => {
+      const logger = recordingLogger();
+      const http = ServiceAuthHttpModule.register(baseURL === undefined ? {} : { baseURL });
+      await boot({ imports: [ServiceAuthModule.forRoot(client), http] }, logger);
+      return logger.lines.filter((line) => line.startsWith('warn'));
+    };
+    const warning = expect.stringMatching(
+      /^warn \[ServiceAuthHttpModule\] The baseURL of this HttpService lies outside/,
+    );
+    expect(await warnings('https://user:password@elsewhere.example')).toEqual([warning]);
+    const { baseUrl, ...withoutBaseUrl } = options;
+    expect(await warnings(baseUrl, withoutBaseUrl)).toEqual([warning]);
+    expect(await warnings(`${baseUrl}/api/v1`)).toEqual([]);
+    expect(await warnings(undefined)).toEqual([]);
   });
 
   test('sends the token of the client whose name it was given', async () => {
@@ -112,7 +130,7 @@ describe('the HttpService', () => {
   test('replaces a token that the API rejects, once for all requests', async () => {
     const service = await testService();
     const app = await boot({
-      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
+      imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register()],
       providers: [Orders],
     });
     const { http } = app.get(Orders);
