@@ -79,7 +79,7 @@ async function fetchEmbedded(folder: string): Promise<void> {
 }
 
 /** PostgreSQL refuses to run as root, and looks up the name of its user. */
-async function ordinaryUser(): Promise<{ uid: number; gid: number }> {
+export async function ordinaryUser(): Promise<{ uid: number; gid: number }> {
   const id = async (name: string, what: string) => Number(await run('id', [what, name]));
   for (const name of ['postgres', 'nobody']) {
     try {

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { debianProgram, type Program } from './debian.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
-import { cachedFolder, isExecutable, lastLine, onPath, run } from './tools.ts';
+import { lastLine, onPath } from './tools.ts';
 
 /** Settings that differ from those of an untouched Redis, such as `{ appendonly: 'yes' }`. */
 export type RedisSettings = Readonly<Record<string, string>>;
@@ -24,11 +25,6 @@ export async function startRedis(settings: RedisSettings = {}): Promise<TestServ
   );
 }
 
-interface Program {
-  readonly command: string;
-  readonly env: Record<string, string>;
-}
-
 async function findRedis(): Promise<Program> {
   const installed = onPath('redis-server', 'valkey-server');
   if (installed) return { command: installed, env: {} };
@@ -40,39 +36,7 @@ async function findRedis(): Promise<Program> {
   }
 }
 
-async function findUnpackedRedis(): Promise<Program> {
-  const folder = await cachedFolder(`redis-${process.arch}`, unpackRedis);
-  const command = join(folder, 'usr/bin/redis-server');
-  if (!isExecutable(command)) throw new Error(`there is no ${command}`);
-  const libraries = readdirSync(join(folder, 'usr/lib')).map((name) => join(folder, 'usr/lib', name));
-  return { command, env: { LD_LIBRARY_PATH: libraries.join(':') } };
-}
-
-/** Debian's packages and what the machine lacks of their dependencies. Nothing is installed. */
-async function unpackRedis(folder: string): Promise<void> {
-  const scratch = mkdtempSync(join(folder, 'apt-'));
-  try {
-    // Root would have apt write as a user who may not enter this folder.
-    const options = ['-o', 'APT::Sandbox::User=root', '-o', 'Acquire::Retries=0'];
-    await downloadAndUnpack(folder, scratch, options).catch(async () => {
-      // The machine has no lists of packages, or outdated ones: fetch them, but leave its own alone.
-      const lists = join(scratch, 'lists');
-      mkdirSync(join(lists, 'partial'), { recursive: true });
-      options.push('-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${scratch}`);
-      await run('apt-get', [...options, 'update']);
-      await downloadAndUnpack(folder, scratch, options);
-    });
-  } finally {
-    rmSync(scratch, { recursive: true });
-  }
-}
-
-async function downloadAndUnpack(folder: string, scratch: string, options: string[]): Promise<void> {
-  const plan = await run('apt-get', [...options, 'install', '--simulate', '--no-install-recommends', 'redis-server']);
-  const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
+function findUnpackedRedis(): Promise<Program> {
   // The server is a link to a program of the tools, so both are needed even where one is installed.
-  const names = new Set(['redis-server', 'redis-tools', ...missing]);
-  await run('apt-get', [...options, 'download', ...names], { cwd: scratch });
-  const archives = readdirSync(scratch).filter((file) => file.endsWith('.deb'));
-  for (const archive of archives) await run('dpkg', ['-x', join(scratch, archive), folder]);
+  return debianProgram('redis', 'usr/bin/redis-server', ['redis-server', 'redis-tools']);
 }
