@@ -10,6 +10,8 @@ export interface Import {
   readonly names: readonly string[];
   /** From where it is resolved. */
   readonly folder: string;
+  /** What the program has loaded anyway. */
+  readonly host: string | undefined;
 }
 
 const bench = fileURLToPath(new URL('..', import.meta.url));
@@ -47,15 +49,33 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
   auth0: ['ManagementClient'],
 };
 
+const hosts: Readonly<Record<string, string>> = {
+  '@service-auth/axios': 'axios',
+  '@service-auth/got': 'got',
+  '@service-auth/undici': 'undici',
+  '@service-auth/nestjs': '@nestjs/axios',
+  'axios-token-interceptor': 'axios',
+  'axios-auth-refresh': 'axios',
+  '@scienta/axios-oauth2': 'axios',
+};
+
 export function importsToCompare(withPeers: boolean): Import[] {
   const of = (names: typeof own, kind: Kind, folder: string): Import[] =>
-    Object.entries(names).map(([name, taken]) => ({ name, kind, specifier: name, names: taken, folder }));
+    Object.entries(names).map(([name, taken]) => ({
+      name,
+      kind,
+      specifier: name,
+      names: taken,
+      folder,
+      host: hosts[name],
+    }));
   const handwritten: Import = {
     name: handwrittenModule,
     kind: 'handwritten',
     specifier: './contenders/handwritten-module.js',
     names: ['getToken'],
     folder: bench,
+    host: undefined,
   };
   return [handwritten, ...of(own, 'ours', bench), ...(withPeers ? of(foreign, 'peer', peers) : [])];
 }

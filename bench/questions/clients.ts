@@ -30,7 +30,7 @@ export default async function clients({ quick }: Scope): Promise<Answer> {
       { name: name === closureAgain ? closure : name, client: service.client, sizes, rounds },
       allocationFlags,
     );
-  for (const name of names) measured.set(name, await measure(name, [1, 100, 10_000], quick ? 3 : 7));
+  for (const name of names) measured.set(name, await measure(name, [1, 100, 10_000], quick ? 3 : 5));
   const crowd = quick ? 10_000 : 100_000;
   const crowded = new Map<string, number>();
   for (const name of [closure, closureAgain, singleFlight, getToken])

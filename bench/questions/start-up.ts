@@ -20,7 +20,7 @@ const oauth = new Set([
 ]);
 
 interface Starts {
-  /** Milliseconds of processor time of a process that imports it and nothing else. */
+  /** Microseconds of processor time of a process that imports it and, uncounted, its host. */
   readonly whole: Rounds;
   /** The part of it that `import()` took. */
   readonly imports: Rounds;
@@ -106,31 +106,37 @@ export default async function startUp({ quick }: Scope): Promise<Answer> {
 /** In turns. Processor time, for other processes disturb it least. */
 function measureStarts(imports: readonly Import[], rounds: number): Starts {
   const programs = [
-    { name: nothing, code: '0', folder: process.cwd() },
-    { name: nothingAgain, code: '0', folder: process.cwd() },
-    ...imports.map(({ name, specifier, folder }) => ({ name, code: `import('${specifier}')`, folder })),
+    { name: nothing, program: programOf('', ''), folder: process.cwd() },
+    { name: nothingAgain, program: programOf('', ''), folder: process.cwd() },
+    ...imports.map(({ name, host, specifier, folder }) => {
+      const program = programOf(host ? `await import('${host}');` : '', `await import('${specifier}');`);
+      return { name, program, folder };
+    }),
   ];
   const empty = (): Record<string, number[]> => Object.fromEntries(programs.map(({ name }) => [name, []]));
   const [whole, importing] = [empty(), empty()];
   for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, code, folder } of programs) {
-      const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', programOf(code)], {
+    for (const { name, program, folder } of programs) {
+      const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
         cwd: folder,
         encoding: 'utf8',
       });
-      const { before, after } = JSON.parse(printed) as { before: number; after: number };
+      const [start = 0, hosted = 0, end = 0] = JSON.parse(printed) as number[];
       if (round === 0) continue;
-      whole[name]?.push(after);
-      importing[name]?.push(after - before);
+      importing[name]?.push(end - hosted);
+      whole[name]?.push(start + end - hosted);
     }
   }
   return { whole, imports: importing };
 }
 
-function programOf(code: string): string {
+function programOf(loadHost: string, load: string): string {
   return `
     const used = () => { const { user, system } = process.cpuUsage(); return user + system; };
-    const before = used();
-    await ${code};
-    console.log(JSON.stringify({ before, after: used() }));`;
+    const spent = [used()];
+    ${loadHost}
+    spent.push(used());
+    ${load}
+    spent.push(used());
+    console.log(JSON.stringify(spent));`;
 }
