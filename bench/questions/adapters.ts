@@ -20,7 +20,7 @@ const clients = ['axios', 'nestjs', 'fetch', 'got', 'undici'];
 
 /** What a request costs by itself: the HTTP client's own mock answers, nothing is sent. */
 export default async function adapters(scope: Scope): Promise<Answer> {
-  const options = { rounds: scope.quick ? 7 : 15, sliceMs: 5, batch: 256, clock: 'processor' } as const;
+  const options = { rounds: scope.quick ? 7 : 9, sliceMs: 5, batch: 128, clock: 'processor' } as const;
   return answerFrom(await measureClients(scope, true, options), (client, runs) =>
     atMost(
       `${client}: a request that is mocked, handwritten interceptor = 1`,
@@ -32,7 +32,7 @@ export default async function adapters(scope: Scope): Promise<Answer> {
 
 /** The same over loopback, 16 requests at a time. */
 export async function loopback(scope: Scope): Promise<Answer> {
-  const options = { rounds: scope.quick ? 7 : 25, sliceMs: 20, concurrency: 16, clock: 'processor' } as const;
+  const options = { rounds: scope.quick ? 7 : 15, sliceMs: 20, concurrency: 16, clock: 'processor' } as const;
   return answerFrom(await measureClients(scope, false, options), (client, runs) =>
     atMost(
       `${client}: a request over loopback, handwritten interceptor = 1`,

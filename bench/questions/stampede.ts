@@ -23,6 +23,8 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
   const tokens: Record<string, number[]> = {};
   for (let round = 0; round < 3; round += 1) {
     for (const name of names) {
+      // Those that ask 10,000 times take seconds, and are not compared by a few per cent.
+      if ((tokens[name]?.[0] ?? 1) > 1) continue;
       const input = { name: name.replace(', again', ''), client: service.client, callers };
       const { ms, processorMs } = await inProcess<StampedeInput, Spent>('stampede', input);
       times[name] = [...(times[name] ?? []), ms];

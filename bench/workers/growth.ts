@@ -47,7 +47,7 @@ export default async function growth({ name, client, sizes, rounds }: GrowthInpu
     contenders.push({ name: `${size}`, run });
   }
   if (rounds === 0) return { rounds: {}, heapBytes };
-  return { rounds: await compare(contenders, { rounds, sliceMs: 100, clock: 'processor' }), heapBytes };
+  return { rounds: await compare(contenders, { rounds, sliceMs: 40, clock: 'processor' }), heapBytes };
 }
 
 async function fill(create: (index: number) => () => unknown, size: number): Promise<(() => unknown)[]> {
