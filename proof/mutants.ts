@@ -1,6 +1,6 @@
 /**
  * pnpm mutants                      looks for the first seed that catches each mutant, and writes docs/evidence/mutants.md
- * pnpm mutants --only lease         some of them; nothing is written
+ * pnpm mutants --only lease         ... of some of them
  * pnpm mutants --check              tries each mutant with the seed that the document names
  */
 import { writeFileSync } from 'node:fs';
@@ -21,10 +21,11 @@ if (values.check) {
 } else {
   const rows = await huntAll(Number(values.seeds), values.only, report);
   for (const { mutant, caught } of rows) {
-    if (!caught && !mutant.redundant) fail(`${mutant.name}: not caught`);
-    if (caught && mutant.redundant) fail(`${mutant.name}: caught, and yet called redundant`);
+    if (!caught && !mutant.survives) fail(`${mutant.name}: not caught`);
+    if (caught && mutant.survives) fail(`${mutant.name}: caught, and yet said to survive`);
   }
-  if (values.only === '') writeFileSync(document, render(rows));
+  const found = new Map(rows.map((row) => [row.mutant.name, row]));
+  writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
 }
 
 function report({ mutant: { name }, caught }: Row): void {

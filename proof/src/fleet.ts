@@ -2,9 +2,9 @@ import type { ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import { type Client, createClient, type Surroundings } from './client.ts';
 import { createMachine, type Machine } from './machine.ts';
-import type { Settings } from './modes.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
+import type { Settings } from './settings.ts';
 import type { Side } from './simulated-store.ts';
 
 /** A process of the fleet: when one dies, another takes its place. */

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import type { AccessToken } from '@service-auth/core';
 import { createLedgerWatch } from './ledger-watch.ts';
-import type { Settings } from './modes.ts';
 import type { Service, ServiceToken } from './service.ts';
+import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 

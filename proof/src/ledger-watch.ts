@@ -2,8 +2,8 @@ import { decodeRecord } from '../../packages/core/src/ledger/codec.ts';
 import { limitsFor, spent } from '../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../packages/core/src/ledger/record.ts';
 import { compact } from '../../packages/core/src/ledger/repair.ts';
-import type { Settings } from './modes.ts';
 import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 

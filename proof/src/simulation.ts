@@ -8,8 +8,6 @@ export const promisedModes: readonly string[] = Object.keys(modes).filter((name)
 
 const worker = new URL('worker.ts', import.meta.url);
 const atOnce = 40;
-// A seed of a slow mode takes as long as twenty others.
-const slowness = 20;
 
 /** Runs about `seeds` seeds, the same number of each of `names`, from `first` on, on all processors. Returns what each mode came to. */
 export async function simulate(
@@ -17,7 +15,7 @@ export async function simulate(
   names: readonly string[] = promisedModes,
   first = 1,
 ): Promise<ReadonlyMap<string, Figures>> {
-  const shares = names.map((name) => (modes[name]?.slow ? 1 / slowness : 1));
+  const shares = names.map((name) => 1 / (modes[name]?.weight ?? 1));
   const perShare = seeds / shares.reduce((all, share) => all + share, 0);
   const results = new Map(names.map((name) => [name, noFigures]));
   const campaigns = names.flatMap((mode, index) => parts(mode, first, Math.ceil(perShare * (shares[index] ?? 1))));
@@ -34,7 +32,7 @@ export function neverHappened(results: ReadonlyMap<string, Figures>): string[] {
 }
 
 function parts(mode: string, first: number, seeds: number): Campaign[] {
-  const length = modes[mode]?.slow ? Math.ceil(atOnce / slowness) : atOnce;
+  const length = Math.ceil(atOnce / (modes[mode]?.weight ?? 1));
   return Array.from({ length: Math.ceil(seeds / length) }, (_, part) => {
     const begin = first + part * length;
     return { mode, first: begin, last: Math.min(begin + length, first + seeds) - 1 };

@@ -1,8 +1,8 @@
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
-import type { Settings } from './modes.ts';
 import type { Network } from './network.ts';
 import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 

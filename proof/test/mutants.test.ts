@@ -9,9 +9,9 @@ test.each(mutants)('$name: the passage occurs once in core', (mutant) => {
   expect(() => textsOf(mutant)).not.toThrow();
 });
 
-test('every mutant is caught by the seed that docs/evidence/mutants.md names', { timeout: 300_000 }, async () => {
+test('every mutant is caught by the seed that docs/evidence/mutants.md names', { timeout: 900_000 }, async () => {
   const rows = readTable();
-  const uncaught = rows.filter(({ mutant, caught }) => !caught && !mutant.redundant).map(({ mutant }) => mutant.name);
+  const uncaught = rows.filter(({ mutant, caught }) => !caught && !mutant.survives).map(({ mutant }) => mutant.name);
   expect(uncaught).toEqual([]);
   expect(rows.filter(({ caught }) => caught).length).toBeGreaterThanOrEqual(50);
   expect((await escaped(rows)).map(({ mutant }) => mutant.name)).toEqual([]);

@@ -103,7 +103,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
     if (message !== undefined) problems.push({ option, message });
   };
   // A copy without prototype: whatever was put on Object.prototype is no option.
-  const options: Partial<ServiceAuthOptions> = Object.assign(Object.create(null), given);
+  const options: Partial<ServiceAuthOptions> = Object.assign(Object.create(null), typeof given === 'object' && given);
   for (const name of Object.keys(options)) if (!names.has(name)) report(name, 'is not an option');
 
   const insecure = options.allowInsecureHttp ?? false;

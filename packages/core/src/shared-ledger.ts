@@ -159,7 +159,11 @@ function integrityError(problem: 'damaged' | 'unknown version'): Error {
 
 /** Name and code of a foreign error. Its message may contain anything, addresses with passwords included. */
 function describe(error: unknown): string {
-  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
-  const safe = [name, code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
-  return safe.join(' ') || 'unknown error';
+  try {
+    const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+    const safe = [name, code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
+    return safe.join(' ') || 'unknown error';
+  } catch {
+    return 'unknown error';
+  }
 }

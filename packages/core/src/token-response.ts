@@ -76,8 +76,12 @@ function parseObject(json: string): object | undefined {
   }
 }
 
-/** A property of an object's own, never one of a polluted prototype; undefined for what is no object. */
+/** A property of an object's own, never one of a polluted prototype; undefined for what is no object, or throws when it is asked. */
 export function own(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
+  try {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    return (value as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
 }

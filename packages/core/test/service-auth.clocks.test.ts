@@ -62,6 +62,20 @@ describe('a wall clock that is set', () => {
     await clock.advance(5 * second);
     expect(auth.peekToken()).not.toBe(first);
   });
+
+  test('back into a moment of trust that has ended does not bring back a token that ended as well', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    endpoint.otherwise(failing('ECONNREFUSED'));
+    await clock.advance(day - minute - 2 * second);
+    expect(await token(auth)).toBe(first);
+    expect(await token(auth)).toBe(first);
+    await clock.advance(10 * second);
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
+    clock.step(-10 * second);
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
+  });
 });
 
 describe('a machine that sleeps while its monotonic clock stands still', () => {

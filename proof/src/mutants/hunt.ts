@@ -14,8 +14,8 @@ export interface Caught {
 /** Looks for the first of `seeds` seeds that catches a mutant and passes with the right code. */
 export async function hunt(mutant: Mutant, seeds: number): Promise<Caught | undefined> {
   const mutated = await loadMutant(mutant);
-  // Enough to notice that it is not redundant any more.
-  const most = mutant.redundant === undefined ? seeds : Math.min(seeds, 100);
+  // Enough to notice that it is noticed after all.
+  const most = mutant.survives === undefined ? seeds : Math.min(seeds, 100);
   for (const mode of mutant.modes) {
     for (let seed = 1; seed <= most; seed++) {
       const [violation] = (await run({ mode, seed }, mutated)).violations;

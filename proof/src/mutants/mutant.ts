@@ -16,6 +16,6 @@ export interface Mutant extends Change {
   readonly modes: readonly string[];
   /** A second change, where one alone is harmless. */
   readonly also?: Change;
-  /** Why no seed can notice, if that is so: another defence does the same. */
-  readonly redundant?: string;
+  /** Why no seed notices, if that is so: another defence does the same, or only a directed test can. */
+  readonly survives?: string;
 }

@@ -31,10 +31,10 @@ export function render(rows: readonly Row[]): string {
   const lines = caught.map(({ mutant, caught }) => {
     return `| ${mutant.name} | ${mutant.about} | ${caught?.mode} | ${caught?.seed} | ${caught?.promise} |`;
   });
-  const survivors = others.map(({ mutant }) => `- **${mutant.name}** (${mutant.about}): ${mutant.redundant}.`);
+  const survivors = others.map(({ mutant }) => `- **${mutant.name}** (${mutant.about}): ${mutant.survives}.`);
   return `${introduction}${lines.join('\n')}
 
-${caught.length} of ${rows.length} are caught. The others change nothing that is promised, because something else does the same:
+${caught.length} of ${rows.length} are caught. The others, and why no seed notices them:
 
 ${survivors.join('\n')}
 `;

@@ -17,7 +17,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'const ledgerNow = Math.max(record.highWaterAt, now);',
     replace: 'const ledgerNow = now;',
     modes: ['faults', 'feasible', 'clock-set-back'],
-    redundant: 'within the tolerance of ten minutes nothing depends on it, and beyond it the reserve carries',
+    survives: 'within the tolerance of ten minutes nothing depends on it, and beyond it the reserve carries',
   },
   {
     name: 'blind write',
@@ -107,5 +107,6 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'const clockBackMs = ahead > limits.pendingMs ? ahead : 0;',
     replace: 'const clockBackMs = ahead > 1e15 ? ahead : 0;',
     modes: ['wild-clock'],
+    survives: 'beyond the assumptions; a test in packages/core/test/ledger/repair.test.ts does it',
   },
 ];

@@ -1,0 +1,33 @@
+import { inChildren } from '../children.ts';
+import { targets } from './targets.ts';
+import type { Fuzzed, FuzzTask } from './worker.ts';
+
+/** What came of one target. */
+interface Result {
+  readonly runs: number;
+  readonly failures: readonly string[];
+  readonly mostMegabytes: number;
+}
+
+const worker = new URL('worker.ts', import.meta.url);
+const atOnce = 5_000;
+
+/** Tries `runs` inputs for each target whose name contains `only`, on all processors. Each 5,000 have a seed of their own, from `seed` on. */
+export async function fuzz(runs: number, seed: number, only = ''): Promise<ReadonlyMap<string, Result>> {
+  const names = Object.keys(targets).filter((name) => name.includes(only));
+  const tasks = names.flatMap((name) =>
+    Array.from({ length: Math.ceil(runs / atOnce) }, (_, part): FuzzTask => {
+      return { name, seed: seed + part, runs: Math.min(atOnce, runs - part * atOnce) };
+    }),
+  );
+  const results = new Map<string, Result>();
+  await inChildren(worker, tasks, ({ runs, failure, mostMegabytes }: Fuzzed, { name }) => {
+    const before = results.get(name);
+    results.set(name, {
+      runs: runs + (before?.runs ?? 0),
+      failures: [...(before?.failures ?? []), ...(failure === undefined ? [] : [failure])],
+      mostMegabytes: Math.max(mostMegabytes, before?.mostMegabytes ?? 0),
+    });
+  });
+  return results;
+}

@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { serve } from '../children.ts';
+import { targets } from './targets.ts';
+
+/** So many inputs for a target. */
+export interface FuzzTask {
+  readonly name: string;
+  readonly seed: number;
+  readonly runs: number;
+}
+
+/** What came of it. */
+export interface Fuzzed {
+  readonly runs: number;
+  /** Undefined: all held. */
+  readonly failure: string | undefined;
+  readonly mostMegabytes: number;
+}
+
+serve(async ({ name, seed, runs }: FuzzTask): Promise<Fuzzed> => {
+  const details = await targets[name]?.({ seed, numRuns: runs });
+  const failure = details?.failed
+    ? `seed ${seed}: ${details.errorInstance}\n${fc.stringify(details.counterexample)}`
+    : undefined;
+  return { runs: details?.numRuns ?? 0, failure, mostMegabytes: process.resourceUsage().maxRSS / 1_024 };
+});

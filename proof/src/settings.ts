@@ -1,0 +1,125 @@
+import type { StoreDurability } from '@service-auth/core';
+import type { Rates } from './faults.ts';
+import type { Random } from './random.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Everything that is fixed before a run begins. */
+export interface Settings {
+  readonly processes: number;
+  readonly audiences: readonly string[];
+  readonly windowMs: number;
+  readonly tokens: number;
+  /** Undefined: core's default. */
+  readonly reserve: number | undefined;
+  readonly durability: StoreDurability;
+  readonly lifetimeMs: number;
+  /** The mean time between calls of one process. */
+  readonly callEveryMs: number;
+  /** How long faults go on. */
+  readonly faultsForMs: number;
+  readonly rates: Rates;
+  /** The most tokens that any window may see. */
+  readonly bound: number;
+  /** The longest that a token request may stand still before it leaves, and the longest that it may be under way. */
+  readonly longestFreezeMs: number;
+  readonly longestQueueMs: number;
+  /** How often the store may be wiped, regress or split within the time that a lost entry would have counted. */
+  readonly lossesPerWindow: number;
+  /** Demand is far below the budget: whoever asks after the faults is served at once. */
+  readonly feasible: boolean;
+}
+
+const network: Rates = {
+  store_refused: 0.01,
+  store_request_lost: 0.01,
+  store_request_late: 0.01,
+  store_duplicated: 0.01,
+  store_reply_lost: 0.015,
+  store_reply_late: 0.01,
+  store_reply_error: 0.01,
+  token_unreachable: 0.03,
+  token_request_lost: 0.03,
+  token_request_late: 0.04,
+  token_reply_lost: 0.04,
+  token_reply_late: 0.03,
+  token_5xx_before: 0.03,
+  token_5xx_after: 0.04,
+  token_sent_twice: 0.01,
+  token_garbled: 0.01,
+  token_refused: 0.005,
+  token_rate_limited: 0.01,
+  token_redirected: 0.005,
+  partition: 1.5,
+  store_outage: 1,
+  endpoint_outage: 1,
+};
+
+const processes: Rates = {
+  crash: 5,
+  crash_at_call: 0.01,
+  crash_at_send: 0.05,
+  freeze: 5,
+  freeze_at_call: 0.01,
+  freeze_at_send: 0.03,
+  close: 2,
+  wall_clock_step: 3,
+};
+
+/** Nobody ends or begins anew. */
+export const undying: Rates = { crash: 0, crash_at_call: 0, crash_at_send: 0, close: 0, secret_rotated: 0 };
+
+const people: Rates = {
+  api_401: 0.01,
+  caller_aborts: 0.05,
+  secret_source_fails: 0.002,
+  reset: 2,
+  revoked: 0.5,
+  secret_rotated: 0.3,
+};
+
+/** All that may go wrong within the assumptions, short of losing the store. */
+export const everything: Rates = { ...network, ...processes, ...people, store_clock_step: 5 };
+
+/** `usable`, as the contract states the defaults. */
+function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
+  return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
+}
+
+/** What is not given is drawn. */
+export function drawn(random: Random, given: Partial<Settings>): Settings {
+  const windowMs = given.windowMs ?? day;
+  const scale = windowMs / day;
+  const tokens = given.tokens ?? random.pick([1, 2, 3, 5, 8, 11, 12, 12, 12, 24]);
+  const reserve = 'reserve' in given ? given.reserve : 0;
+  const durability = given.durability ?? 'durable';
+  return {
+    processes: random.integer(2, 4),
+    audiences: tokens < 5 || random.chance(0.75) ? ['api'] : ['api', 'other api'],
+    windowMs,
+    tokens,
+    reserve,
+    durability,
+    lifetimeMs: Math.round((random.between(0.7, 3) * 3_600 * scale * 12) / Math.max(12, tokens)) * second,
+    callEveryMs: random.between(10, 90) * minute * scale,
+    // A little more than a window shows most; some runs see an entry leave twice.
+    faultsForMs: (1.1 + 1.9 * random.next() ** 3) * windowMs,
+    rates: everything,
+    bound: usableOf(tokens, reserve, durability),
+    longestFreezeMs: 50 * minute * scale,
+    longestQueueMs: 25 * minute * scale,
+    lossesPerWindow: 0,
+    feasible: false,
+    ...given,
+  };
+}
+
+/** As {@link drawn}: demand of about 1.2 tokens per lifetime and audience fits three times over. */
+export function feasible(random: Random, given: Partial<Settings> = {}): Settings {
+  const tokens = random.pick([24, 40, 60]);
+  const lifetimeMs = Math.round(random.between(12, 24) * 3_600) * second;
+  return drawn(random, { tokens, lifetimeMs, feasible: true, ...given });
+}
