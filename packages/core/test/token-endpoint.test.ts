@@ -13,6 +13,24 @@ const through = (transport: Transport): Promise<TokenRequestResult> =>
   requestToken('https://auth.example.com/oauth/token', credentials, transport, 30_000, createHeldClock());
 const meaningOf = (response: TransportResponse): Promise<TokenRequestResult> => through(async () => response);
 
+describe('the meaning of a body', () => {
+  test('is a token, with warnings when its type is not stated as JSON', async () => {
+    const withHeaders = (headers: Record<string, string>) => meaningOf({ status: 200, headers, body: token });
+    expect(await withHeaders({ 'content-type': 'application/json' })).toMatchObject({ token: { warnings: [] } });
+    expect(await withHeaders({})).toMatchObject({ token: { warnings: ['content_type'] } });
+  });
+
+  test('that is no token: one may have been issued, and the reason is kept', async () => {
+    const meaning = { kind: 'ambiguous', charge: 1, status: 200, reason: 'access_token' };
+    expect(await meaningOf(answered(200, '{}'))).toEqual(meaning);
+  });
+
+  test('of a refusal is not read beyond 64 KB', async () => {
+    const body = `{"error":"invalid_client","x":"${'x'.repeat(65_536)}"}`;
+    expect(await meaningOf(answered(401, body))).toMatchObject({ oauthError: undefined });
+  });
+});
+
 describe('the meaning of a status', () => {
   test.each([200, 201, 203, 206, 299])('%i with a token is a token', async (status) => {
     expect(await meaningOf(answered(status, token))).toMatchObject({ kind: 'token', token: { value: 'abc' } });
@@ -96,6 +114,7 @@ describe('Retry-After', () => {
     '60, 120',
     '1'.repeat(16),
     'Thu, nonsense',
+    'later: Fri, 01 Jan 2099 00:00:00 GMT',
     `${date(0)}, ${date(1)}`,
   ])('%j says nothing', async (value) => expect(await pauseOf({ 'retry-after': value })).toBeUndefined());
 
@@ -149,6 +168,12 @@ describe('a transport that fails', () => {
     }
   });
 
+  test('with an error of ours about something else is judged by its cause', async () => {
+    const error = serviceAuthError('ERR_CLOSED', 'closed', undefined);
+    Object.defineProperty(error, 'cause', { value: { code: 'ECONNREFUSED' } });
+    expect(await through(() => Promise.reject(error))).toEqual({ kind: 'released', cause: 'unreachable' });
+  });
+
   test('with what Deno says of an address that it could not connect to, sent nothing', async () => {
     const cause = new Error('error sending request for url (https://h/oauth/token): client error (Connect): dns error');
     for (const error of [cause, new TypeError('fetch failed', { cause })]) {
@@ -162,6 +187,8 @@ describe('a transport that fails', () => {
       new Error('error sending request for url (https://h/): client error (SendRequest)'),
     ],
     ['a message that is no text', { message: ['): client error (Connect): '] }],
+    ['a code that only ends like one', { code: 'NOT_ECONNREFUSED' }],
+    ['a code in a list', { code: ['ECONNREFUSED'] }],
     ['ECONNRESET', { code: 'ECONNRESET' }],
     ['EPIPE', { code: 'EPIPE' }],
     ['a timeout after the connection', { code: 'UND_ERR_HEADERS_TIMEOUT' }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createServiceAuth } from '../src/index.ts';
-import { tokenEndpointOf } from '../src/url-scope.ts';
+import { parseAddress, tokenEndpointOf } from '../src/url-scope.ts';
 
 const covering = (baseUrl: string | URL | undefined) =>
   createServiceAuth({ authUrl: 'https://auth.example.com', baseUrl, audience: 'a', clientId: 'c', clientSecret: 's' })
@@ -20,6 +20,7 @@ describe('covers', () => {
     'HTTPS://api.example.com:443/x',
     'https:api.example.com/x',
     'https:///api.example.com/x',
+    'HTTPS://api.example.com/..%2fx',
     'https://api.example.com/%2e%2e/%2F..%5c',
     'https://api.example.com/\\evil.example',
     new URL('https://api.example.com/x'),
@@ -60,7 +61,18 @@ describe('covers', () => {
     'only what is under the path of %s',
     (baseUrl) => {
       const covers = covering(baseUrl);
-      for (const path of ['/v1', '/v1/', '/v1/x', '/v1?x', '/v1/a/../b', '/v1/%2e/x', '/v1/a..b/c', '/x/../v1/y']) {
+      for (const path of [
+        '/v1',
+        '/v1/',
+        '/v1/x',
+        '/v1?x',
+        '/v1/a/../b',
+        '/v1/%2e/x',
+        '/v1/a..b/c',
+        '/v1/a.%2fb',
+        '/v1/a%5c.b',
+        '/x/../v1/y',
+      ]) {
         expect([path, covers(`https://api.example.com${path}`)]).toEqual([path, true]);
       }
       const outside = ['/', '/v', '/v2', '/v1x', '/V1/x', '/v1/../x', '/v1/%2e%2e/x', '/v1/.%2E/x', '/x/v1/'];
@@ -94,4 +106,41 @@ describe('the address of the token endpoint', () => {
     ['https://auth.example.com/tenant/', 'https://auth.example.com/tenant/oauth/token'],
     ['http://localhost:3000', 'http://localhost:3000/oauth/token'],
   ])('of %s is %s', (authUrl, expected) => expect(tokenEndpointOf(new URL(authUrl))).toBe(expected));
+});
+
+describe('an address', () => {
+  const outside = 'http://auth.example.com';
+
+  test.each([
+    ['https://auth.example.com', false],
+    [new URL('https://auth.example.com/tenant'), false],
+    [`https://auth.example.com/${'x'.repeat(2_023)}`, false],
+    [outside, true],
+    ['http://localhost:3000', false],
+    ['http://127.0.0.1', false],
+    ['http://127.255.255.254', false],
+    ['http://[::1]:8080', false],
+  ])('%s is one, with http allowed: %s', (value, insecure) => {
+    expect(String(parseAddress(value, insecure))).toBe(new URL(value).href);
+  });
+
+  const secure = 'must begin with https:// (http: only on loopback, or with allowInsecureHttp: true)';
+  test.each([
+    [undefined, 'must be a URL or a string'],
+    [{ toString: (): string => 'https://auth.example.com' }, 'must be a URL or a string'],
+    [`https://auth.example.com/${'x'.repeat(2_024)}`, 'must be at most 2,048 characters long'],
+    ['https://auth.example.com\\x', 'must not contain white space, control characters or backslashes'],
+    ['https://auth.example.com/\u0001', 'must not contain white space, control characters or backslashes'],
+    ['auth.example.com', 'must be an absolute URL such as https://auth.example.com'],
+    ['ftp://auth.example.com', 'must begin with https://'],
+    ['https://user@auth.example.com', 'must not contain credentials'],
+    ['https://:password@auth.example.com', 'must not contain credentials'],
+    ['https://auth.example.com/?', 'must not contain a query or a fragment'],
+    ['https://auth.example.com/#', 'must not contain a query or a fragment'],
+    [outside, secure],
+    ['http://localhost.example.com', secure],
+    ['http://notlocalhost', secure],
+    ['http://127.0.0.1.example.com', secure],
+    ['http://128.0.0.1', secure],
+  ])('%s %s', (value, problem) => expect(parseAddress(value, false)).toBe(problem));
 });

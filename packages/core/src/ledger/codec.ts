@@ -87,11 +87,10 @@ const listOf =
     return wire.map((part) => read(part));
   };
 
-/** An object with exactly these fields; never one that a polluted prototype adds. */
+/** An object with exactly these fields; never one that a polluted prototype adds. What is no object lacks those that every object of a record has. */
 const object =
   <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> =>
   (wire) => {
-    demand(typeof wire === 'object' && wire !== null);
     const own = Object.assign(Object.create(null), wire) as Record<string, unknown>;
     const entries = Object.entries<Reader<unknown>>(fields).map(([name, read]) => [name, read(own[name])]);
     return Object.fromEntries(entries) as Whole;

@@ -119,6 +119,25 @@ describe('encodeRecord and decodeRecord', () => {
     expect(changed(() => {})).toBe(encodeRecord(full));
   });
 
+  test('name every instance and audience once, in the order in which they come', () => {
+    const wire = JSON.parse(encodeRecord(full).slice('service-auth/1 12345678 '.length)) as { names: string[] };
+    expect(wire.names).toEqual(['process', 'orders', 'other', 'invoices']);
+  });
+
+  test('write what every version of this format reads', () => {
+    expect(encodeRecord(newRecord('epoch', 7))).toBe(
+      'service-auth/1 cf84f2d3 {"epoch":"epoch","sequence":7,"bornAt":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"rejections":{"count":0,"retryAt":0},"names":[]}',
+    );
+  });
+
+  test('read up to four million characters', () => {
+    const slotOf = (length: number) => slotWith({ token: tokenAt(1, noon, { sealed: 's'.repeat(length) }) });
+    const most = (length: number) => recordWith({ slots: [...new Array(99).fill(slotOf(40_000)), slotOf(length)] });
+    const spare = 4_000_000 - encodeRecord(most(0)).length;
+    expect(decodeRecord(encodeRecord(most(spare)))).toEqual(most(spare));
+    expect(decodeRecord(encodeRecord(most(spare + 1)))).toBe('damaged');
+  });
+
   test('give back nothing that a polluted prototype adds', () => {
     const polluted = ['failures', 'rateLimit', 'token', 'lease', 'refused'];
     try {
@@ -157,6 +176,7 @@ describe('a text that cannot be trusted', () => {
     expect(decodeRecord('service-auth/2 12345678 {}')).toBe('unknown version');
     expect(decodeRecord('service-auth/999999 anything')).toBe('unknown version');
     expect(decodeRecord('service-auth/9999999 anything')).toBe('damaged');
+    expect(decodeRecord('is not service-auth/2 at all')).toBe('damaged');
   });
 
   test.each(['', ' ', '{}', 'null', 'service-auth/', 'service-auth/1', 'service-auth/1 ', 'service-auth/1 00000000 '])(
@@ -178,6 +198,7 @@ describe('a text that cannot be trusted', () => {
     'a number is text': (wire) => Object.assign(wire, { highWaterAt: '1' }),
     'an instant is beyond what a Date can show': (wire) =>
       Object.assign(wire, { failures: { ...full.failures, retryAt: 8.1e15 } }),
+    'a text is a list': (wire) => Object.assign(wire, { epoch: [] }),
     'a flag is a number': (wire) => Object.assign(entries(wire)[0] ?? [], { 2: 1 }),
     'a reason is unknown': (wire) => Object.assign(entries(wire)[0] ?? [], { 3: 9 }),
     'a name is unknown': (wire) => Object.assign(entries(wire)[0] ?? [], { 4: 99 }),

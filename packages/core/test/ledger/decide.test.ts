@@ -51,6 +51,15 @@ describe('a token in the record', () => {
     }
   });
 
+  test('is used although this machine takes it for expired: the clock of the store counts', () => {
+    expect(decideOn(withCurrent, { reason: 'expired', held: heldCurrent })).toEqual({ kind: 'use', token: current });
+  });
+
+  test('is used instead of an expired one of a later reservation, for it may come from holders of another key', () => {
+    const held = { id: 'newer', generation: 6 };
+    expect(decideOn(withCurrent, { reason: 'expired', held, unusable: ['newer'] }).kind).toBe('use');
+  });
+
   test('is not used when it is older than the one in memory', () => {
     const held = { id: 'newer', generation: 6 };
     expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, held })).toEqual({
@@ -126,6 +135,12 @@ describe('a reservation', () => {
       slots: [slotWith({ lease: { id: 'other', generation: 11, until: noon + minute } })],
     };
     expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
+  });
+
+  test('that lost its lease is made again, in place of the first', () => {
+    const first = entryAt(noon - minute, { id: 'asked', pending: true });
+    const { entries } = reserved(decideOn(recordWith({ entries: [first] })));
+    expect(entries).toEqual([{ ...first, at: noon }]);
   });
 
   test('leaves other slots alone', () => {

@@ -144,6 +144,13 @@ describe('spent, freeAt and leavesAt', () => {
     expect(freeAt(record, noon, usualLimits, 1)).toBe(leaving(1));
   });
 
+  test('whatever leaves first makes room first, whenever it was stamped', () => {
+    const entries = [entryAt(noon - 26 * hour, { pending: true }), entryAt(noon - 25 * hour)];
+    for (const order of [entries, entries.toReversed()]) {
+      expect(freeAt(recordWith({ entries: order }), noon, usualLimits, 2)).toBe(noon + 10 * minute);
+    }
+  });
+
   test('entries that were added up leave together', () => {
     const record = recordWith({ condensed: [{ at: noon, pending: true, count: 9 }] });
     expect(freeAt(record, noon, usualLimits, 9)).toBe(noon + usualLimits.pendingMs);

@@ -80,6 +80,15 @@ describe('a record that was lost', () => {
     expect(found.record.entries.map(({ id }) => id)).toEqual([...known.entries, ...begun.entries].map(({ id }) => id));
   });
 
+  test('is written anew even if there was nothing in it', () => {
+    expect(repaired(undefined, seenAt(recordWith({ sequence: 1 })))).toMatchObject({ restored: 0, changed: true });
+  });
+
+  test('is written again when one entry was missing, and nothing else', () => {
+    const begun = { ...known, epoch: 'other', sequence: 10, entries: known.entries.slice(1) };
+    expect(repaired({ ...begun, condensed: [] }, seenAt(known))).toMatchObject({ restored: 1, changed: true });
+  });
+
   test('needs no writing when somebody else has restored all of it', () => {
     const restored = { ...known, epoch: 'other', sequence: 10 };
     expect(repaired(restored, seenAt(known))).toMatchObject({ lost: true, restored: 0, changed: false });
@@ -146,6 +155,19 @@ describe('slots on both sides', () => {
     expect(inStore).toMatchObject({ revoked: 4, changed: false });
     expect(inStore.token).toBeUndefined();
     expect(merged({ token: later }, { revoked: 3 })).toMatchObject({ token: later, revoked: 3, changed: true });
+  });
+
+  test('of two tokens of one reservation that of the record wins', () => {
+    const [mine, theirs] = ['mine', 'theirs'].map((id) => slotWith({ token: tokenAt(5, noon + hour, { id }) }));
+    const seen = recordWith({ slots: [mine ?? slotWith()] });
+    const found = repaired(recordWith({ epoch: 'other', slots: [theirs ?? slotWith()] }), seenAt(seen));
+    expect(found.record.slots[0]?.token?.id).toBe('theirs');
+  });
+
+  test('a slot without a token is kept for what was reset in it', () => {
+    const slot = slotWith({ revoked: 4, keptUntil: noon + day });
+    const found = repaired(recordWith({ epoch: 'other' }), seenAt(recordWith({ slots: [slot] })));
+    expect(found.record.slots).toEqual([{ ...slot, token: undefined }]);
   });
 
   test('a slot that only one side knows is kept', () => {
@@ -238,6 +260,20 @@ describe('compact', () => {
     const kept = compact(record, noon, usualLimits);
     expect(kept.entries).toEqual(record.entries.slice(1));
     expect(kept.condensed).toEqual([record.condensed[1]]);
+  });
+
+  test('keeps a slot until the last of what is in it has ended', () => {
+    const refusedUntil = (retryAt: number) => ({ secretId: 'secret', count: 1, retryAt, status: 401 });
+    const endingAt = (at: number) => [
+      slotWith({ keptUntil: at }),
+      slotWith({ token: tokenAt(1, at) }),
+      slotWith({ lease: { id: 'lease', generation: 1, until: at } }),
+      slotWith({ refused: refusedUntil(at - hour) }),
+    ];
+    const keptOf = (slots: LedgerRecord['slots']) =>
+      slots.filter((slot) => compact(recordWith({ slots: [slot] }), noon, usualLimits).slots.length === 1);
+    expect(keptOf(endingAt(noon))).toEqual([]);
+    expect(keptOf(endingAt(noon + 1))).toHaveLength(4);
   });
 
   test('keeps the newest 150 in detail and adds up the others by quarters of an hour', () => {

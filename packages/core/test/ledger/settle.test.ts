@@ -66,6 +66,12 @@ describe('a token that arrived', () => {
     expect(slotIn(settled(issued, record))).toMatchObject({ token: later, settled: 10 });
   });
 
+  test('of an earlier reservation leaves the slot as it is, but for the note that it arrived', () => {
+    const slot = slotWith({ token: tokenAt(10, noon + hour), settled: 8, renewAfter: noon, keptUntil: noon + day });
+    const record = { ...reserved, slots: [{ ...slot, lease }] };
+    expect(slotIn(settled(issued, record))).toEqual({ ...slot, settled: 9, lease: undefined });
+  });
+
   test('is not kept when it was reset on its way', () => {
     const record = { ...reserved, slots: [slotWith({ revoked: 9, lease })] };
     expect(slotIn(settled(issued, record))).toEqual(slotWith({ revoked: 9, lease: undefined }));
@@ -111,6 +117,36 @@ describe('a renewal ahead of expiry', () => {
       settled: 9,
       renewAfter: present.expiresAt - minute,
     });
+  });
+
+  test('of a token that the record has lost is no renewal in vain', () => {
+    const record = settle(
+      reserved,
+      noon,
+      { entry: { ...entry, reason: 'refresh' }, keyId: 'key', secretId: 'secret' },
+      { kind: 'issued', token },
+      usualLimits,
+    );
+    expect(slotIn(record)).toMatchObject({ token, renewAfter: 0 });
+  });
+
+  test('is worth it from a hundredth of a life on', () => {
+    const outcomeOf = (expiresAt: number) => {
+      const present = tokenAt(5, noon + hour);
+      return slotIn(
+        settle(
+          { ...reserved, slots: [slotWith({ lease, token: present, settled: 5 })] },
+          noon,
+          { entry: { ...entry, reason: 'refresh' }, keyId: 'key', secretId: 'secret' },
+          { kind: 'issued', token: { ...token, expiresAt } },
+          usualLimits,
+        ),
+      );
+    };
+    expect(outcomeOf(noon + hour + day / 100)?.renewAfter).toBe(0);
+    expect(outcomeOf(noon + hour + day / 100 - 1)?.renewAfter).toBeGreaterThan(noon);
+    // Of two that end together the newer one is kept: the older one may have been rejected.
+    expect(outcomeOf(noon + hour)?.token?.id).toBe('mine');
   });
 
   test('in vain counts as one only when it was ahead of expiry', () => {
@@ -205,6 +241,13 @@ describe('what may have been issued', () => {
     expect(slotIn(record)?.lease).toBeUndefined();
     const again = settled({ kind: 'ambiguous', charge: 1, reason: 'not_json' }, record);
     expect(again.failures).toMatchObject({ count: 2, retryAt: noon + 2 * second, reason: 'not_json' });
+  });
+
+  test('stays where its time puts it among the entries', () => {
+    const later = entryAt(noon - second);
+    const record = { ...reserved, entries: [older, entry, later] };
+    const { entries } = settled({ kind: 'ambiguous', charge: 1 }, record);
+    expect(entries.map(({ id }) => id)).toEqual([older.id, entry.id, later.id]);
   });
 
   test('is charged twice when two requests may have arrived', () => {
