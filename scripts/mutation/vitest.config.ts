@@ -8,6 +8,8 @@ const config: ViteUserConfig = {
     include: (process.env['MUTATION_TESTS'] ?? '').split(' '),
     execArgv: ['--conditions=@service-auth/source'],
     isolate: false,
+    // Counting what is covered makes loops over millions slow.
+    testTimeout: 60_000,
     fsModuleCache: false,
   },
 };
