@@ -43,6 +43,8 @@ export interface ServiceAuthModuleAsyncOptions
 export interface ServiceAuthTestingModuleOptions extends TestingServiceAuthOptions {
   /** Names of the clients to provide besides the one without a name. Default: none. */
   names?: readonly string[] | undefined;
+  /** The `baseURL` of each `ServiceAuthHttpModule`: where your test has its API. Default: none. */
+  baseUrl?: string | URL | undefined;
 }
 
 interface ConfigurableModule {
@@ -70,9 +72,12 @@ export class ServiceAuthModule extends Configurable {
 }
 
 // Outside of the class: esbuild would rename one that mentions itself, and Nest's log shows the name.
-function testingModule({ names = [], ...options }: ServiceAuthTestingModuleOptions): DynamicModule {
-  const useValue = createTestingServiceAuth(options);
-  const providers = [undefined, ...names].map((name) => ({ provide: getServiceAuthToken(name), useValue }));
+function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingModuleOptions): DynamicModule {
+  const client = createTestingServiceAuth(options);
+  const providers = [undefined, ...names].flatMap((name) => [
+    { provide: getServiceAuthToken(name), useValue: client },
+    { provide: getBaseUrlToken(name), useFactory: () => baseUrl },
+  ]);
   return { module: ServiceAuthModule, global: true, providers, exports: providers };
 }
 

@@ -1,6 +1,14 @@
-import { createTestingServiceAuth, getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { HttpService } from '@nestjs/axios';
+import {
+  createTestingServiceAuth,
+  getServiceAuthToken,
+  ServiceAuth,
+  ServiceAuthHttpModule,
+  ServiceAuthModule,
+} from '@service-auth/nestjs';
+import { firstValueFrom } from 'rxjs';
 import { expect, test } from 'vitest';
-import { boot } from './support/boot.ts';
+import { boot, testService } from './support/boot.ts';
 
 test('forTesting provides a client with a token that costs nothing', async () => {
   const app = await boot({ imports: [ServiceAuthModule.forTesting({ token: 'mine', names: ['billing'] })] });
@@ -18,6 +26,18 @@ test('forTesting provides a client with a token that costs nothing', async () =>
 test('the token has a value also when none is given', async () => {
   const app = await boot({ imports: [ServiceAuthModule.forTesting()] });
   expect((await app.get(ServiceAuth).getToken()).value).toBe('test-token');
+});
+
+test('with the address of an API of its own, the HttpService sends the token there', async () => {
+  const service = await testService();
+  const app = await boot({
+    imports: [
+      ServiceAuthModule.forTesting({ token: 'mine', names: ['billing'], baseUrl: service.baseUrl }),
+      ServiceAuthHttpModule.register({ name: 'billing', validateStatus: () => true }),
+    ],
+  });
+  await firstValueFrom(app.get(HttpService, { strict: false }).get('/api/v1/orders'));
+  expect(service.apiRequests).toMatchObject([{ path: '/api/v1/orders', bearer: 'invalid' }]);
 });
 
 test('a caller who gave up gets the reason of the signal, as from a real client', async () => {
