@@ -56,12 +56,7 @@ export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: Re
 }
 
 function warningsOf(policy: string, aof: string): string[] {
-  const warnings: string[] = [];
-  if (policy.startsWith('allkeys')) {
-    warnings.push(`maxmemory-policy is ${policy}: Redis may evict the record. Set it to noeviction or volatile-lru.`);
-  }
-  if (aof === '0') {
-    warnings.push('appendonly is off: a restart of Redis may forget the newest tokens. Turn it on.');
-  }
-  return warnings;
+  const evicts = `maxmemory-policy is ${policy}: Redis may evict the record. Set it to noeviction or volatile-lru.`;
+  const forgets = 'appendonly is off: a restart of Redis may forget the newest tokens. Turn it on.';
+  return [policy.startsWith('allkeys') ? evicts : '', aof === '0' ? forgets : ''].filter((warning) => warning !== '');
 }

@@ -1,7 +1,13 @@
-/** What is needed of a node-redis client, cluster, Sentinel or pool: both methods are there in versions 4 to 6. */
+/** What is needed of a node-redis client, Sentinel or pool: both methods are there in versions 4 to 6. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+/** What is needed of a node-redis cluster, which tells it from the other clients. */
+export interface NodeRedisCluster {
+  readonly masters: readonly unknown[];
+  sendCommand(firstKey: string, isReadonly: boolean, command: string[]): Promise<unknown>;
 }
 
 /** What is needed of an ioredis or iovalkey client or cluster. */
@@ -11,7 +17,7 @@ export interface IoRedisClient {
 }
 
 /** Any supported client, told apart by shape. */
-export type RedisClient = NodeRedisClient | IoRedisClient;
+export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient;
 
 /** A script with one key. */
 export type Script = (key: string, parts: string[], signal: AbortSignal | undefined) => Promise<unknown[]>;
@@ -20,24 +26,26 @@ export type Script = (key: string, parts: string[], signal: AbortSignal | undefi
 export function defineScript(client: RedisClient, text: string): Script {
   const hash = sha1(text);
 
-  async function send(how: 'hash' | 'text', key: string, parts: string[]): Promise<unknown[]> {
-    const script = how === 'hash' ? await hash : text;
+  async function send(whole: boolean, key: string, parts: string[]): Promise<unknown[]> {
+    const script = whole ? text : await hash;
     try {
-      const options = { keys: [key], arguments: parts };
-      const reply =
-        'evalSha' in client
-          ? client[how === 'hash' ? 'evalSha' : 'eval'](script, options)
-          : client[how === 'hash' ? 'evalsha' : 'eval'](script, 1, key, ...parts);
+      let reply: Promise<unknown>;
+      // The methods of a cluster would do, but those of version 4 do not look at the key and ask any node.
+      if ('masters' in client)
+        reply = client.sendCommand(key, false, [whole ? 'EVAL' : 'EVALSHA', script, '1', key, ...parts]);
+      else if ('evalSha' in client)
+        reply = client[whole ? 'eval' : 'evalSha'](script, { keys: [key], arguments: parts });
+      else reply = client[whole ? 'eval' : 'evalsha'](script, 1, key, ...parts);
       return (await reply) as unknown[];
     } catch (error) {
       // Replies such as READONLY, LOADING or OOM say what is wrong in their first word only.
       const code = error instanceof Error ? /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] : undefined;
-      if (code === 'NOSCRIPT') return send('text', key, parts);
+      if (code === 'NOSCRIPT') return send(true, key, parts);
       throw code === undefined ? error : Object.assign(new Error(`Redis answered ${code}`), { code });
     }
   }
 
-  return (key, parts, signal) => unlessAborted(() => send('hash', key, parts), signal);
+  return (key, parts, signal) => unlessAborted(() => send(false, key, parts), signal);
 }
 
 /** Clients wait for a silent server for ever, or as long as they try to reconnect. */

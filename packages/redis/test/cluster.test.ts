@@ -1,33 +1,60 @@
 import { once } from 'node:events';
 import { storeContract } from '@service-auth/testing';
-import { Cluster as Cluster5 } from 'ioredis-5';
-import { Cluster as Cluster6, Redis } from 'ioredis-6';
+import { Cluster as IoRedis5 } from 'ioredis-5';
+import { Cluster as IoRedis6, Redis } from 'ioredis-6';
+import { Cluster as IoValkey } from 'iovalkey';
 import { createCluster as createCluster4 } from 'redis-4';
 import { createCluster as createCluster5 } from 'redis-5';
 import { createCluster as createCluster6 } from 'redis-6';
 import { afterAll, describe, expect, test } from 'vitest';
 import { orSkip } from '../../../scripts/servers/or-skip.ts';
 import { startRedis } from '../../../scripts/servers/redis.ts';
-import { freePort } from '../../../scripts/servers/server.ts';
+import { freePort, type TestServer } from '../../../scripts/servers/server.ts';
 import { redisStore } from '../src/index.ts';
 import type { Connection } from './clients.ts';
 
-const lastSlot = 16_383;
-
-// A cluster of one node: clients find it, ask it for its slots and route by key as they do with many.
-const node = await orSkip(async () =>
-  startRedis({ 'cluster-enabled': 'yes', 'cluster-port': `${await freePort()}`, 'cluster-announce-ip': '127.0.0.1' }),
-);
-const url = node?.url ?? '';
-const administrator = node && new Redis(url);
-if (administrator) {
-  await administrator.cluster('ADDSLOTSRANGE', 0, lastSlot);
-  while (!/cluster_state:ok/.test(await administrator.cluster('INFO'))) await administrator.cluster('SLOTS');
+interface Node {
+  readonly server: TestServer;
+  /** Connected to this node alone. */
+  readonly administrator: Redis;
 }
+
+const slots = 16_384;
+const size = 3;
+
+/** Three nodes that share the slots: clients find them, and route by key. */
+async function startCluster(): Promise<Node[]> {
+  const nodes: Node[] = [];
+  for (let index = 0; index < size; index += 1) {
+    const bus = await freePort();
+    const settings = { 'cluster-enabled': 'yes', 'cluster-port': `${bus}`, 'cluster-announce-ip': '127.0.0.1' };
+    const server = await startRedis(settings);
+    const administrator = new Redis(server.url);
+    nodes.push({ server, administrator });
+    const from = Math.ceil((index * slots) / size);
+    await administrator.cluster('ADDSLOTSRANGE', from, Math.ceil(((index + 1) * slots) / size) - 1);
+    await nodes[0]?.administrator.call('CLUSTER', 'MEET', '127.0.0.1', `${server.port}`, `${bus}`);
+  }
+  for (const { administrator } of nodes) {
+    const serves = /cluster_state:ok[\s\S]*cluster_slots_ok:16384[\s\S]*cluster_size:3/;
+    while (!serves.test(await administrator.cluster('INFO'))) await administrator.wait(1, 20);
+  }
+  return nodes;
+}
+
+const nodes = (await orSkip(startCluster)) ?? [];
+const url = nodes[0]?.server.url ?? '';
 afterAll(async () => {
-  administrator?.disconnect();
-  await node?.stop();
+  for (const { server, administrator } of nodes) {
+    administrator.disconnect();
+    await server.stop();
+  }
 });
+
+async function ioRedis(client: IoRedis5 | IoRedis6 | IoValkey): Promise<Connection> {
+  await once(client, 'ready');
+  return { client, close: async () => client.disconnect() };
+}
 
 const clusters: Record<string, () => Promise<Connection>> = {
   async 'node-redis 4'() {
@@ -45,20 +72,13 @@ const clusters: Record<string, () => Promise<Connection>> = {
     await client.connect();
     return { client, close: async () => client.destroy() };
   },
-  async 'ioredis 5'() {
-    const client = new Cluster5([url]);
-    await once(client, 'ready');
-    return { client, close: async () => client.disconnect() };
-  },
-  async 'ioredis 6'() {
-    const client = new Cluster6([url]);
-    await once(client, 'ready');
-    return { client, close: async () => client.disconnect() };
-  },
+  'ioredis 5': () => ioRedis(new IoRedis5([url])),
+  'ioredis 6': () => ioRedis(new IoRedis6([url])),
+  iovalkey: () => ioRedis(new IoValkey([url])),
 };
 
 for (const [name, connect] of Object.entries(clusters)) {
-  describe.runIf(node)(`the contract of stores, with a cluster and ${name}`, () => {
+  describe.runIf(url)(`the contract of stores, with a cluster and ${name}`, () => {
     const cases = storeContract(async () => {
       const connections: Connection[] = [];
       async function another() {
@@ -70,14 +90,42 @@ for (const [name, connect] of Object.entries(clusters)) {
     });
     for (const { name, run } of cases) test(name, run);
   });
+
+  test.runIf(url)(`a key whose slot moves to another node is followed there, with ${name}`, async () => {
+    // A slot that holds keys cannot be given away.
+    for (const { administrator } of nodes) await administrator.flushall();
+    const { client, close } = await connect();
+    const store = redisStore(client, { prefix: `${name}:` });
+    await store.load('moving');
+    const slot = `${await nodes[0]?.administrator.cluster('KEYSLOT', `${name}:moving`)}`;
+    const hasSlot = ([from, to]: [number, number]) => from <= Number(slot) && Number(slot) <= to;
+    const owner = nodes.findIndex((_, index) =>
+      hasSlot([Math.ceil((index * slots) / size), Math.ceil(((index + 1) * slots) / size) - 1]),
+    );
+    const target = nodes[(owner + 1) % size];
+    const id = `${await target?.administrator.call('CLUSTER', 'MYID')}`;
+    for (const { administrator } of nodes) await administrator.call('CLUSTER', 'SETSLOT', slot, 'NODE', id);
+    const change = { version: '1', record: 'after the move' };
+    expect(await store.swap('moving', change)).toMatchObject({ swapped: true });
+    expect(await target?.administrator.hget(`${name}:moving`, 'record')).toBe('after the move');
+    await close();
+  });
 }
 
-test.runIf(node)('a cluster that does not serve the slot of the key is down', async () => {
+test.runIf(url)('a cluster that does not serve all of its slots is down', async () => {
   const client = new Redis(url);
   const store = redisStore(client);
-  await store.load('key');
-  await client.cluster('DELSLOTSRANGE', 0, lastSlot);
-  await expect(store.load('key')).rejects.toMatchObject({ code: 'CLUSTERDOWN' });
-  await client.cluster('ADDSLOTSRANGE', 0, lastSlot);
+  const own = await keyOf(client);
+  await store.load(own);
+  await client.cluster('DELSLOTSRANGE', 0, 10);
+  await expect(store.load(own)).rejects.toMatchObject({ code: 'CLUSTERDOWN' });
   client.disconnect();
 });
+
+/** A key that is the first node's to serve. */
+async function keyOf(client: Redis): Promise<string> {
+  for (let number = 0; ; number += 1) {
+    const slot = await client.cluster('KEYSLOT', `service-auth:${number}`);
+    if (slot > 10 && slot < slots / size - 1) return `${number}`;
+  }
+}
