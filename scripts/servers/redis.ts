@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianProgram, type Program } from './debian.ts';
@@ -21,6 +21,27 @@ export async function startRedis(settings: RedisSettings = {}): Promise<TestServ
   );
   return startServer(
     { command, args, env, ready: /Ready to accept connections/ },
+    { url: `redis://127.0.0.1:${port}`, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+  );
+}
+
+/** Starts a Sentinel that watches a Redis under the name `master`, and replaces it by a replica half a second after it is gone. */
+export async function startSentinel(master: TestServer): Promise<TestServer> {
+  const { command, env } = await findRedis();
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-sentinel-'));
+  const port = await freePort();
+  const file = join(folder, 'sentinel.conf');
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${folder}`,
+    `sentinel monitor master 127.0.0.1 ${master.port} 1`,
+    'sentinel down-after-milliseconds master 500',
+    'sentinel failover-timeout master 3000',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return startServer(
+    { command, args: [file, '--sentinel'], env, ready: /\+monitor master/ },
     { url: `redis://127.0.0.1:${port}`, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
   );
 }
