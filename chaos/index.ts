@@ -21,7 +21,7 @@ for (let seed = Number(firstSeed); performance.now() < until; seed += 1) {
 summarize();
 
 async function run(kind: StoreKind, seed: number): Promise<void> {
-  const ran = await runChaos({ place: await openPlace(kind), seed, durationMs: runMs });
+  const ran = await runChaos({ place: await openPlace(kind), seed, durationMs: runMs, recoverWithinMs: 120_000 });
   figures.push(ran);
   const { tokensIssued, servedAfterMs, violations } = ran;
   const faults = ran.kills + ran.killsOfSenders + ran.stops + ran.stopsOfSenders + ran.serverKills + ran.relayFaults;

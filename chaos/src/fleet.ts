@@ -18,8 +18,8 @@ export interface Fleet {
   stop(index: number): void;
   resume(index: number): void;
   lieInWait(ambush: Ambush): void;
-  /** Has every process get a token and use it. Resolves with what the API answered to each. */
-  serveEach(): Promise<number[]>;
+  /** Has every process get a token that the API takes. */
+  serveEach(): Promise<unknown>;
   /** What those were told whom `serveEach` has not served yet. */
   refusals(): string[];
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
   const processes: ChildProcess[] = [];
   const killed = new WeakSet<ChildProcess>();
   const ambushes: Ambush[] = [];
-  const askers = new Map<ChildProcess, (status: number) => void>();
+  const askers = new Map<ChildProcess, () => void>();
   const refusals = new Map<ChildProcess, string>();
   let onReady = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       if (message.type === 'refused') refusals.set(child, `${options.instance} was last told: ${message.what}`);
       if (message.type === 'served') {
         refusals.delete(child);
-        askers.get(child)?.(message.status);
+        askers.get(child)?.();
       }
     });
     child.on('exit', (code, signal) => {
@@ -77,7 +77,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     child.kill('SIGKILL');
   }
 
-  async function served(index: number): Promise<number> {
+  async function served(index: number): Promise<void> {
     const present = processes[index];
     if (present && killed.has(present)) await once(present, 'exit');
     const child = processes[index];

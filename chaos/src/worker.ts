@@ -23,10 +23,10 @@ export type WorkerMessage =
   | { readonly type: 'ready' }
   /** A token request is about to be sent. */
   | { readonly type: 'sending' }
-  /** The steady customer has no token yet, and why. */
+  /** Not yet, and why. */
   | { readonly type: 'refused'; readonly what: string }
-  /** The answer to any message: the steady customer's token, and what the API thinks of it. */
-  | { readonly type: 'served'; readonly status: number }
+  /** The answer to any message: the API took the steady customer's token. */
+  | { readonly type: 'served' }
   /** Something that must not happen. */
   | { readonly type: 'unexpected'; readonly what: string };
 
@@ -94,10 +94,12 @@ async function serve(): Promise<void> {
     const token = await tolerating(auth.getToken(), (what) => say({ type: 'refused', what }));
     const headers = { authorization: token?.authorization ?? '' };
     const answer = token && (await fetch(`${options.serviceUrl}/api/v1/`, { headers }));
-    if (answer) {
-      say({ type: 'served', status: answer.status });
+    if (answer?.ok) {
+      say({ type: 'served' });
       return;
     }
+    // It may have expired on the way: a process of a busy machine is stopped longer than a token of four seconds allows for.
+    if (answer) say({ type: 'refused', what: `the API answered ${answer.status}` });
     await delay(50);
   }
 }
