@@ -177,9 +177,12 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   function peekToken(): AccessToken | undefined {
     if (trusted && isTrusted(trusted, clock.now())) return trusted.token;
     const now = instantOf(clock);
-    return isUsable(held, now) && (!mustLookFirst(now) || settings.store.durability === 'process')
-      ? held.token
-      : undefined;
+    // What is due waits for a caller who can wait: then it is trusted for no time at all.
+    trusted =
+      isUsable(held, now) && (!mustLookFirst(now) || settings.store.durability === 'process')
+        ? trust(held, now)
+        : undefined;
+    return trusted?.token;
   }
 
   async function invalidate(token: AccessToken): Promise<void> {

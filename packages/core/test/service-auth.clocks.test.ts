@@ -76,6 +76,21 @@ describe('a wall clock that is set', () => {
     clock.step(-10 * second);
     await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
   });
+
+  test('back does not show a token again that ended meanwhile', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await clock.advance(day - minute - 3 * second);
+    endpoint.next(failing('ECONNREFUSED'));
+    await auth.getToken();
+    await settled();
+    expect(await token(auth)).toBe(first);
+    await clock.advance(10 * second);
+    expect(auth.peekToken()).toBeUndefined();
+    clock.step(-10 * second);
+    expect(auth.peekToken()).toBeUndefined();
+  });
 });
 
 describe('a machine that sleeps while its monotonic clock stands still', () => {
