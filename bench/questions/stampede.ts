@@ -2,9 +2,15 @@ import { hasPeers, loadSources, peerVersions } from '../contenders/peers.ts';
 import { type Answer, atMost, type Kind, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
 import { inProcess } from '../harness/in-process.ts';
 import { startService } from '../harness/service.ts';
-import type { Spent } from '../harness/spent.ts';
 import { type Rounds, ratioOf, spreadOf } from '../harness/statistics.ts';
-import { onePromise, ours, type StampedeInput, singleFlight, withoutCache } from '../workers/stampede.ts';
+import {
+  onePromise,
+  ours,
+  type Stampede,
+  type StampedeInput,
+  singleFlight,
+  withoutCache,
+} from '../workers/stampede.ts';
 
 const callers = 10_000;
 
@@ -21,14 +27,16 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
   const times: Record<string, number[]> = {};
   const processor: Record<string, number[]> = {};
   const tokens: Record<string, number[]> = {};
+  const failed: Record<string, number[]> = {};
   for (let round = 0; round < 3; round += 1) {
     for (const name of names) {
       // Those that ask 10,000 times take seconds, and are not compared by a few per cent.
       if ((tokens[name]?.[0] ?? 1) > 1) continue;
       const input = { name: name.replace(', again', ''), client: service.client, callers };
-      const { ms, processorMs } = await inProcess<StampedeInput, Spent>('stampede', input);
-      times[name] = [...(times[name] ?? []), ms];
-      processor[name] = [...(processor[name] ?? []), processorMs];
+      const spent = await inProcess<StampedeInput, Stampede>('stampede', input);
+      times[name] = [...(times[name] ?? []), spent.ms];
+      processor[name] = [...(processor[name] ?? []), spent.processorMs];
+      failed[name] = [...(failed[name] ?? []), spent.failed];
       tokens[name] = [...(tokens[name] ?? []), await service.issued()];
     }
   }
@@ -38,14 +46,19 @@ export default async function stampede({ quick }: Scope): Promise<Answer> {
   const rows = shown.map((name): Row => {
     const version = versions[name.replace(withoutCache, '')];
     const issued = spreadOf(tokens[name] ?? []);
-    const cells = [numberText(issued.median, 0), spreadText(ratio(name)), spreadText(ratio(name, processor))];
+    const cells = [
+      numberText(issued.median, 0),
+      numberText(spreadOf(failed[name] ?? []).median, 0),
+      spreadText(ratio(name)),
+      spreadText(ratio(name, processor)),
+    ];
     return { name: version ? name.replace(/(, .*)?$/, ` ${version}$1`) : name, kind: kindOf(name), cells };
   });
   return {
     tables: [
       {
         title: '10,000 callers without a token',
-        columns: ['tokens issued', 'time, one shared promise = 1', 'processor time'],
+        columns: ['tokens issued', 'failed callers', 'time, one shared promise = 1', 'processor time'],
         rows,
       },
     ],

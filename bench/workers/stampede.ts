@@ -16,10 +16,18 @@ export interface StampedeInput {
   readonly callers: number;
 }
 
+export interface Stampede extends Spent {
+  /** Callers who got an error. */
+  readonly failed: number;
+}
+
 /** What is spent until every one of many callers, who all come at once and find no token, has one. */
-export default async function stampede({ name, client, callers }: StampedeInput): Promise<Spent> {
+export default async function stampede({ name, client, callers }: StampedeInput): Promise<Stampede> {
   const getToken = await createSource(name, client);
-  return spentOn(() => Promise.all(Array.from({ length: callers }, getToken)));
+  let failed = 0;
+  const call = () => getToken().catch(() => (failed += 1));
+  const spent = await spentOn(() => Promise.all(Array.from({ length: callers }, call)));
+  return { ...spent, failed };
 }
 
 async function createSource(name: string, client: Client): Promise<() => Promise<unknown>> {
