@@ -58,7 +58,7 @@ export async function run(
     faultsForMs: Math.min(drawn.faultsForMs, plan.faultsForMs ?? drawn.faultsForMs),
   };
   const scale = settings.windowMs / day;
-  const world = createWorld(print);
+  const world = createWorld(() => judge.violated('nobody is busy without end', `${world.events} events`), print);
   const dice = createDice(world, random.fork('faults'), settings.rates, settings.windowMs, plan);
   const judge: Judge = createJudge(
     world,

@@ -22,8 +22,11 @@ interface Scheduled {
   event: (() => void) | undefined;
 }
 
-/** Creates a world. `print`: receives every line of the trace. */
-export function createWorld(print?: (line: string) => void): World {
+/** More than any run needs in which nobody asks again and again without a pause. */
+const mostEvents = 100_000;
+
+/** Creates a world. `exhausted`: called when it ends because so much happened; `print`: receives every line of the trace. */
+export function createWorld(exhausted: () => void, print?: (line: string) => void): World {
   const heap: Scheduled[] = [];
   let now = 0;
   let order = 0;
@@ -54,6 +57,8 @@ export function createWorld(print?: (line: string) => void): World {
         if (first.event === undefined) continue;
         now = first.time;
         events += 1;
+        if (events === mostEvents) exhausted();
+        if (events >= mostEvents) break;
         first.event();
         // All promises that this event settled have run when the next turn of the real event loop begins.
         await new Promise(setImmediate);
