@@ -113,8 +113,8 @@ export const holdingMutants: readonly Mutant[] = [
     name: 'a failed look is a refusal',
     about: 'with a good token in memory the store must answer',
     file: 'service-auth.ts',
-    find: 'await raced(startLook().catch(ignore), signal);',
-    replace: 'await raced(ignore() ?? startLook(), signal);',
+    find: 'await raced(look.join(undefined).catch(ignore), signal);',
+    replace: 'await raced(look.join(undefined), signal);',
     modes: ['feasible', 'faults'],
   },
   {
@@ -123,16 +123,16 @@ export const holdingMutants: readonly Mutant[] = [
     file: 'service-auth.ts',
     find: 'takeCareOf(held, now);\n        return held.promise;',
     replace:
-      'if (now.monotonic >= Math.max(held.renewAt, renewalRetryAt)) await startIssue("refresh").catch(ignore);\n        return held?.promise ?? obtain(signal);',
+      'if (now.monotonic >= Math.max(held.renewAt, renewalRetryAt)) await issue.join("refresh").catch(ignore);\n        return held?.promise ?? obtain(signal);',
     modes: ['feasible', 'faults'],
   },
   {
     name: 'the first who goes away takes all with him',
     about: 'the abort of one caller ends the flight of all',
     file: 'service-auth.ts',
-    find: 'await raced(startIssue(reasonToIssue()), signal);',
+    find: 'await raced(issue.join(reasonToIssue()), signal);',
     replace:
-      'await raced(startIssue(reasonToIssue()), signal).catch((error) => { if (signal?.aborted) issue?.end(error); throw error; });',
+      'await raced(issue.join(reasonToIssue()), signal).catch((error) => { if (signal?.aborted) void issue.end(error); throw error; });',
     modes: ['faults', 'feasible'],
   },
   {
@@ -140,7 +140,7 @@ export const holdingMutants: readonly Mutant[] = [
     about: 'a look that nobody waits for ends the process when it fails',
     file: 'flight.ts',
     find: 'landed.catch(() => {});',
-    replace: '',
+    replace: 'landed;',
     modes: ['faults', 'feasible'],
   },
   {
