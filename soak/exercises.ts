@@ -23,7 +23,9 @@ export const exercises: Readonly<Record<string, () => Exercise>> = {
     }),
 
   aborts: () =>
-    exercise(async ({ auth, signal, hold }, times) => {
+    exercise(async ({ auth, signal, clock, hold }, times) => {
+      // Two days later, so that the reset has its slot.
+      await clock.advance(2 * day);
       await auth.reset();
       const release = hold();
       const waiting = auth.getToken({ signal });
