@@ -14,8 +14,8 @@ export interface PostgresStoreOptions {
 const undefinedTable = '42P01';
 const serializationFailure = '40001';
 const deadlockDetected = '40P01';
-const uniqueViolation = '23505';
-const duplicateTable = '42P07';
+/** What `create table if not exists` fails with when another process creates it: unique_violation, duplicate_table, duplicate_object (its type). */
+const createdMeanwhile = ['23505', '42P07', '42710'];
 
 const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)::text as now';
 // Within the statement, so that it holds behind any pooler: what is acknowledged survives, whatever the session says.
@@ -76,12 +76,13 @@ export function createTableSql(options: PostgresStoreOptions = {}): string {
 
 /** Creates the table if it is missing. Any number of processes may do so at once. */
 export async function createTable(pool: Queryable, options: PostgresStoreOptions = {}): Promise<void> {
+  const sql = createTableSql(options);
   try {
-    await pool.query(createTableSql(options), []);
+    await pool.query(sql, []);
   } catch (error) {
-    // "if not exists" looks before it creates: of several at once, all but one find it there after all.
-    const { code } = error as { code?: unknown };
-    if (code !== uniqueViolation && code !== duplicateTable) throw error;
+    // "if not exists" looks before it creates. The second time it is there; if not, something else has its name, and this rejects.
+    if (!createdMeanwhile.includes(String((error as { code?: unknown }).code))) throw error;
+    await pool.query(sql, []);
   }
 }
 
