@@ -172,3 +172,38 @@ test('clients of one directory share one token, in turn and at once, and no file
     expect(service.findSecrets(await readFile(join(directory, name), 'utf8'))).toEqual([]);
   }
 });
+
+test('a process that issues needs one load and two swaps, one that adopts one load', async () => {
+  await using service = await startTestService();
+  const calls: string[] = [];
+  const kept = fileStore(directory);
+  const store: Store = {
+    durability: kept.durability,
+    load(key, options) {
+      calls.push('load');
+      return kept.load(key, options);
+    },
+    swap(key, change, options) {
+      calls.push('swap');
+      return kept.swap(key, change, options);
+    },
+  };
+  await using issuing = createServiceAuth({ ...service.options, store });
+  await issuing.getToken();
+  expect(calls.splice(0)).toEqual(['load', 'swap', 'swap']);
+  await using adopting = createServiceAuth({ ...service.options, store });
+  await adopting.getToken();
+  expect(calls).toEqual(['load']);
+  expect(service.counts.tokenRequests).toBe(1);
+});
+
+test('a directory that cannot be used is ERR_STORE with the code of the system, and nothing is sent', async () => {
+  await using service = await startTestService();
+  await writeFile(directory, 'a file where the directory should be');
+  await using auth = createServiceAuth({ ...service.options, store: fileStore(join(directory, 'below')) });
+  await expect(auth.getToken()).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.stringContaining('ENOTDIR'),
+  });
+  expect(service.counts.tokenRequests).toBe(0);
+});

@@ -146,6 +146,23 @@ describe.runIf(redis)('a server that cannot answer as it should', () => {
   });
 });
 
+test.runIf(redis)('a user needs no more rights than the documentation says', async () => {
+  const administrator = await start({ appendonly: 'yes' });
+  const commands = ['eval', 'evalsha', 'time', 'hget', 'hmget', 'hset', 'persist'].map((name) => `+${name}`);
+  await administrator.acl('SETUSER', 'fleet', 'on', '>password', 'resetkeys', '~service-auth:*', '-@all', ...commands);
+  const client = new Redis(administrator.options.port ?? 0, '127.0.0.1', {
+    username: 'fleet',
+    password: 'password',
+    enableReadyCheck: false,
+  });
+  endings.push(() => client.disconnect());
+  const store = redisStore(client);
+  expect(await store.load('key')).toMatchObject({ warnings: [] });
+  expect(await store.swap('key', change('1'))).toMatchObject({ swapped: true });
+  expect(await store.load('key')).toMatchObject({ version: '1' });
+  await expect(redisStore(client, { prefix: 'other:' }).load('key')).rejects.toMatchObject({ code: 'NOPERM' });
+});
+
 describe.runIf(redis)('settings that endanger the record', () => {
   async function warningsWith(settings: RedisSettings): Promise<readonly string[] | undefined> {
     return (await redisStore(await start(settings)).load('key')).warnings;
