@@ -33,9 +33,12 @@ const clocks = {
   },
 };
 
+/** Calls after which everything is compiled as well as it will be. */
+const callsToWarmUp = 10_000;
+
 /**
  * Nanoseconds per call. In every round each contender runs for a moment, in an order drawn anew, so that a noisy moment hits whom it
- * may. The first round, in which everything is compiled, does not count.
+ * may. The first round, in which code is compiled, does not count.
  */
 export async function compare(contenders: readonly Contender[], options: ComparisonOptions): Promise<Rounds> {
   const { rounds, sliceMs, batch = 1_024, concurrency = 1, clock = 'time' } = options;
@@ -48,7 +51,7 @@ export async function compare(contenders: readonly Contender[], options: Compari
         gc: false,
         concurrency,
         min_cpu_time: sliceMs * 1e6,
-        min_samples: 3,
+        min_samples: round === 0 ? Math.ceil(callsToWarmUp / (concurrency > 1 ? concurrency : batch)) : 3,
         batch_samples: batch,
         // Else it batches or not by how long the first calls happen to take.
         warmup_threshold: Number.POSITIVE_INFINITY,
