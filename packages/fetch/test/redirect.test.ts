@@ -1,5 +1,5 @@
 import type { TestService } from '@service-auth/testing';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
 import { createAuth, startForeign, startService } from './service.ts';
 
@@ -114,6 +114,8 @@ describe('redirects are followed as fetch does', () => {
 });
 
 describe('the token', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
   test.each(['a string', 'a Request'])('does not leave the path of baseUrl along a redirect of %s', async (kind) => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/items` }));
@@ -125,6 +127,24 @@ describe('the token', () => {
     const received = service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`);
     expect(received).toEqual(['/api/v1/items/1 valid', '/api/v1/items/2 valid', '/api/v1/others none']);
     expect(service.counts.issued).toBe(1);
+  });
+
+  test('is not left to fetch with a stream in a worker, whose fetch may take it to another origin', async () => {
+    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+    const service = await startService();
+    const foreign = await startForeign();
+    redirectAll(service, 302, foreign.url);
+    const modes: unknown[] = [];
+    const send = (input: string | URL | Request, init?: RequestInit) => {
+      modes.push(init?.redirect);
+      return fetch(input, init);
+    };
+    const url = `${service.baseUrl}/api/v1/from`;
+    const authFetch = createAuthFetch(createAuth(service), { fetch: send });
+    const response = await authFetch(new Request(url, { method: 'POST', body: 'text' }));
+    expect(response).toMatchObject({ status: 200, redirected: true });
+    expect(modes[0]).toBe('manual');
+    expect(foreign.received).not.toMatch(/authorization/i);
   });
 
   test('stays under its path with a Request whose body is rewritten, and one that cannot be is refused', async () => {
