@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { arch, tmpdir } from 'node:os';
+import { arch, availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
@@ -18,7 +18,7 @@ type Runtime = [name: string, file: string, run: Run];
 
 const engines = join(root, 'runtimes/engines');
 const consumer = mkdtempSync(join(tmpdir(), 'service-auth-runtimes-'));
-const limitMs = 30_000;
+const limitMs = 60_000;
 
 try {
   execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', engines], { stdio: 'pipe' });
@@ -26,6 +26,7 @@ try {
   for (const format of ['esm', 'cjs'] as const) {
     writeFileSync(join(consumer, format === 'esm' ? 'program.mjs' : 'program.cjs'), await bundle('program.ts', format));
   }
+  writeFileSync(join(consumer, 'contract.mjs'), await bundle('contract.ts', 'esm'));
   const worker = await bundle('worker.ts', 'esm');
   const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
   const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
@@ -36,15 +37,22 @@ try {
       return [
         [`Node ${major}`, node, program(node, 'program.mjs')],
         [`Node ${major}, CommonJS`, node, program(node, 'program.cjs')],
+        [`Node ${major}, fetch`, node, program(node, 'contract.mjs')],
       ];
     }),
     ['Bun', bun, program(bun, 'program.mjs')],
+    ['Bun, fetch', bun, program(bun, 'contract.mjs')],
     ['Deno', deno, program(deno, 'run', '--allow-net=127.0.0.1', 'program.mjs')],
+    ['Deno, fetch', deno, program(deno, 'run', '--allow-all', 'contract.mjs')],
     ['workerd', miniflare, (control) => runInWorker(miniflare, worker, control)],
   ];
 
   const control = await startControl();
-  for (const [name, file, run] of runtimes) await report(name, file, run, control.url);
+  const waiting = [...runtimes];
+  const take = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await report(...next, control.url);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, take));
   await control.close();
 } finally {
   rmSync(consumer, { recursive: true, force: true });
@@ -52,9 +60,11 @@ try {
 
 /** A folder as `npm install` leaves it, with our packages and nothing else. */
 function installPacked(): void {
+  const tarballs = packAll(readPackages().filter(({ name }) => ['core', 'fetch', 'testing'].includes(name)));
   // Deno imports what the manifest names, and nothing else.
-  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ dependencies: { '@service-auth/core': '*' } }));
-  for (const [name, tarball] of packAll(readPackages().filter(({ name }) => name === 'core'))) {
+  const dependencies = Object.fromEntries([...tarballs.keys()].map((name) => [name, '*']));
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ dependencies }));
+  for (const [name, tarball] of tarballs) {
     const folder = join(consumer, 'node_modules', name);
     mkdirSync(folder, { recursive: true });
     execFileSync('tar', ['--extract', '--gzip', '--strip-components=1', '--file', tarball, '--directory', folder]);
@@ -62,17 +72,16 @@ function installPacked(): void {
 }
 
 /** The suite as one file. A worker takes our packages with it, programs import them. */
-async function bundle(entry: 'program.ts' | 'worker.ts', format: 'esm' | 'cjs'): Promise<string> {
-  const core = join(consumer, 'node_modules/@service-auth/core/dist/index.js');
+async function bundle(entry: 'program.ts' | 'contract.ts' | 'worker.ts', format: 'esm' | 'cjs'): Promise<string> {
+  const packed = (name: string) => join(consumer, `node_modules/@service-auth/${name}/dist/index.js`);
+  const alias = { '@service-auth/core': packed('core'), '@service-auth/fetch': packed('fetch') };
   const { outputFiles } = await build({
     entryPoints: [join(root, 'runtimes/suite', entry)],
     bundle: true,
     format,
     platform: 'neutral',
     write: false,
-    ...(entry === 'program.ts'
-      ? { external: ['@service-auth/*', 'node:*'] }
-      : { external: ['cloudflare:*'], alias: { '@service-auth/core': core } }),
+    ...(entry === 'worker.ts' ? { external: ['cloudflare:*'], alias } : { external: ['@service-auth/*', 'node:*'] }),
   });
   return outputFiles[0]?.text ?? '';
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
+import { startForeignOrigin, startTestService, type TestService } from '@service-auth/testing';
 import type { Result } from './suite/cases.ts';
 import { startRemoteService } from './suite/service.ts';
 
@@ -100,34 +101,76 @@ const workerCases: readonly WorkerCase[] = [
   },
 ];
 
+const fetchCases: readonly WorkerCase[] = [
+  {
+    name: 'the fetch adapter sends the token, and another one after a 401',
+    async run({ ask }) {
+      const service = await startTestService();
+      await ask('/create', { options: optionsOf(service), alive: true });
+      assert.equal((await ask('/fetch', { options: optionsOf(service) }))['status'], 200);
+      service.revoke('all');
+      assert.equal((await ask('/fetch', { options: optionsOf(service) }))['status'], 200);
+      assert.deepEqual([service.counts.issued, service.counts.apiUnauthorized], [2, 1]);
+      await service.close();
+    },
+  },
+  ...[true, false].map((asRequest) => ({
+    name: `the fetch adapter takes the token to no other origin along a redirect of a ${asRequest ? 'Request' : 'string'}`,
+    async run({ ask }: Worker) {
+      const service = await startTestService();
+      const foreign = await startForeignOrigin();
+      service.api.always({ status: 302, headers: { location: foreign.url } });
+      await ask('/create', { options: optionsOf(service), alive: true });
+      const { status } = await ask('/fetch', { options: optionsOf(service), asRequest });
+      assert.deepEqual([status, foreign.requests.length], [200, 1]);
+      assert.deepEqual(service.findSecrets(foreign.received), []);
+      await Promise.all([service.close(), foreign.close()]);
+    },
+  })),
+];
+
+function optionsOf({ authUrl, baseUrl, credentials }: TestService) {
+  return { authUrl, baseUrl, ...credentials };
+}
+
 /** Runs all cases in workerd. `script`: the bundled worker; `manifest`: that of miniflare. */
 export async function runInWorker(manifest: string, script: string, control: string): Promise<Result[]> {
   const { Miniflare } = createRequire(manifest)('miniflare') as {
     Miniflare: new (options: object) => Miniflare;
   };
-  // `cf: false`: no address of Cloudflare's is asked where it thinks we are.
-  const options = { modules: true, compatibilityDate: '2026-07-01', cf: false, script };
-  const miniflare = new Miniflare(options);
-  async function ask(path: string, body: object = {}) {
-    const response = await miniflare.dispatchFetch(`http://worker${path}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-    });
-    assert.equal(response.status, 200, `${path}: ${response.status}`);
-    return (await response.json()) as Record<string, unknown>;
-  }
-  try {
-    const shared = (await ask('/cases', { control })) as unknown as Result[];
-    const own: Result[] = [];
-    for (const { name, run } of workerCases) {
-      const problem = await run({ ask, control }).then(
-        () => undefined,
-        (error: Error) => error.stack,
-      );
-      own.push({ name, problem });
+  async function inWorker(compatibilityDate: string, use: (worker: Worker) => Promise<Result[]>): Promise<Result[]> {
+    // `cf: false`: no address of Cloudflare's is asked where it thinks we are.
+    const miniflare = new Miniflare({ modules: true, compatibilityDate, cf: false, script });
+    async function ask(path: string, body: object = {}) {
+      const init = { method: 'POST', body: JSON.stringify(body) };
+      const response = await miniflare.dispatchFetch(`http://worker${path}`, init);
+      assert.equal(response.status, 200, `${path}: ${response.status}`);
+      return (await response.json()) as Record<string, unknown>;
     }
-    return [...shared, ...own];
-  } finally {
-    await miniflare.dispose();
+    try {
+      return await use({ ask, control });
+    } finally {
+      await miniflare.dispose();
+    }
   }
+  const newest = await inWorker('2026-07-01', async (worker) => [
+    ...((await worker.ask('/cases', { control })) as unknown as Result[]),
+    ...(await outcomes(workerCases, worker)),
+    ...(await outcomes(fetchCases, worker)),
+  ]);
+  // Until September 2025 fetch took credentials along to other origins.
+  const older = await inWorker('2025-07-01', (worker) => outcomes(fetchCases, worker));
+  return [...newest, ...older];
+}
+
+async function outcomes(cases: readonly WorkerCase[], worker: Worker): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const { name, run } of cases) {
+    const problem = await run(worker).then(
+      () => undefined,
+      (error: Error) => error.stack,
+    );
+    results.push({ name, problem });
+  }
+  return results;
 }

@@ -3,6 +3,7 @@
 // @ts-expect-error: a module of workerd, whose types are not ours to bring.
 import { waitUntil } from 'cloudflare:workers';
 import { createServiceAuth, memoryStore, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import { createAuthFetch } from '@service-auth/fetch';
 import { runCases, shiftedClock } from './cases.ts';
 import type { RemoteOptions } from './service.ts';
 
@@ -21,7 +22,13 @@ let shared: ServiceAuth | undefined;
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    const body = (await request.json()) as { control: string; options: RemoteOptions; alive: boolean; ms: number };
+    const body = (await request.json()) as {
+      control: string;
+      options: RemoteOptions;
+      alive: boolean;
+      ms: number;
+      asRequest: boolean;
+    };
     switch (new URL(request.url).pathname) {
       case '/cases':
         return Response.json(await runCases({ control: body.control, print: printed, tellsUnsent: false, waitUntil }));
@@ -41,6 +48,15 @@ export default {
       case '/shift':
         clock.shift(body.ms);
         return Response.json({});
+      case '/fetch': {
+        if (!shared) throw new Error('there is no client');
+        const url = `${body.options.baseUrl}/api/v1/`;
+        const authFetch = createAuthFetch(shared);
+        const response = await (body.asRequest
+          ? authFetch(new Request(url))
+          : authFetch(url, { method: 'POST', body: 'text' }));
+        return Response.json({ status: response.status, text: await response.text() });
+      }
       case '/usage': {
         const { used, pending } = (await shared?.getUsage()) ?? {};
         return Response.json({ used, pending });
