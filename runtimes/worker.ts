@@ -119,7 +119,7 @@ const fetchCases: readonly WorkerCase[] = [
     async run({ ask }: Worker) {
       const service = await startTestService();
       const foreign = await startForeignOrigin();
-      service.api.always({ status: 302, headers: { location: foreign.url } });
+      service.api.always({ status: 303, headers: { location: foreign.url } });
       await ask('/create', { options: optionsOf(service), alive: true });
       const { status } = await ask('/fetch', { options: optionsOf(service), asRequest });
       assert.deepEqual([status, foreign.requests.length], [200, 1]);

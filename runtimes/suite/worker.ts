@@ -53,7 +53,7 @@ export default {
         const url = `${body.options.baseUrl}/api/v1/`;
         const authFetch = createAuthFetch(shared);
         const response = await (body.asRequest
-          ? authFetch(new Request(url))
+          ? authFetch(new Request(url, { method: 'POST', body: 'text' }))
           : authFetch(url, { method: 'POST', body: 'text' }));
         return Response.json({ status: response.status, text: await response.text() });
       }

@@ -133,7 +133,7 @@ describe('the token', () => {
     vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
     const service = await startService();
     const foreign = await startForeign();
-    redirectAll(service, 302, foreign.url);
+    redirectAll(service, 303, foreign.url);
     const modes: unknown[] = [];
     const send = (input: string | URL | Request, init?: RequestInit) => {
       modes.push(init?.redirect);
