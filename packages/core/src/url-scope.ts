@@ -36,7 +36,8 @@ export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boole
     if (path === '' && text.startsWith(prefix)) return true;
     if (ambiguous.test(text)) return false;
     const target = parse(text);
-    if (!target || target.origin !== origin || target.username || target.password) return false;
+    // Not its `origin`: that of a blob: URL is the one of the page that made it.
+    if (!target || `${target.protocol}//${target.host}` !== origin || target.username || target.password) return false;
     if (path === '') return true;
     // A server that decodes %2F before resolving dots would leave the path.
     if (/(\.|%2e){2}(%2f|%5c)|(%2f|%5c)(\.|%2e){2}/i.test(target.pathname)) return false;

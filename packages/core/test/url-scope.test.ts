@@ -32,6 +32,7 @@ describe('covers', () => {
     'http://api.example.com/',
     'https://api.example.com:444/',
     'https://api.example.com:0/',
+    'blob:https://api.example.com/v1',
     'https://api.example.com.evil.example/',
     'https://evil.example/https://api.example.com/',
     'https://evil.example/?https://api.example.com/',
