@@ -1,4 +1,4 @@
-// pnpm soak: a client's whole life, on a clock that is held, and what is left of it in memory afterwards. `--short`: a hundredth of it.
+// pnpm soak [calls|renewals|aborts|clients]: a client's whole life, on a clock that is held, and what is left of it in memory afterwards. `--short`: a hundredth of it.
 import { exercises } from './exercises.ts';
 import { isLeak, measure } from './measure.ts';
 
@@ -10,7 +10,10 @@ const times: Readonly<Record<string, number>> = {
 };
 const share = process.argv.includes('--short') ? 0.01 : 1;
 
+const asked = process.argv.slice(2).filter((name) => name in exercises);
+
 for (const [name, prepare] of Object.entries(exercises)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
   const count = (times[name] ?? 0) * share;
   const remains = await measure(prepare(), count);
   const { kilobytes, listeners, timers, handles, seconds } = remains;
