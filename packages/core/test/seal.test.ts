@@ -56,8 +56,7 @@ describe('a sealed token', () => {
 
   test('of any length comes back', async () => {
     const key = await keyOfClient();
-    for (const length of [1, 2, 3, 16_384]) {
-      const text = 'ü€'.repeat(length).slice(0, length);
+    for (const text of ['a', 'ab', 'abc', 'ü€', 'ü€'.repeat(8_192)]) {
       const sealed = await seal(key, text, context);
       expect(sealed).toMatch(/^[\w-]+$/);
       expect(await open(key, sealed, context)).toBe(text);
@@ -71,6 +70,7 @@ describe('keys', () => {
     const again = await sealingKey(secretCanary, undefined, 'client-1');
     expect([again.id, again.secretId]).toEqual([key.id, key.secretId]);
     expect(key.id).toMatch(/^[\w-]{12}$/);
+    expect(key.key.extractable).toBe(false);
     expect(key.id).not.toBe(key.secretId);
   });
 
