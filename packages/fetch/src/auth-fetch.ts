@@ -51,8 +51,8 @@ export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
     const { signal = request?.signal, redirect = request?.redirect ?? 'follow' } = init ?? {};
     // fetch leaves the token behind at another origin only, and does not tell which way it went. But it alone can take a body along that
     // was handed to it as a stream: so it may, unless the token has to stay under a path.
-    const leavesTokenBehind = auth.covers(new URL('/', url)) && !takesTokenAlong();
-    const isLeftToUs = redirect === 'follow' && (hop.isReplayable || !leavesTokenBehind);
+    const leavesTokenBehind = () => auth.covers(new URL('/', url)) && !takesTokenAlong();
+    const isLeftToUs = redirect === 'follow' && (hop.isReplayable || !leavesTokenBehind());
     const exchange = createExchange(auth, send, isLeftToUs ? 'manual' : redirect, signal ?? undefined);
     const response = await exchange(hop);
     return isLeftToUs && isRedirect(response) ? followRedirects(response, hop, { auth, exchange, send }) : response;
