@@ -1,4 +1,4 @@
-import { fnv, type Random } from './random.ts';
+import { fnv, fnvOfBytes, type Random } from './random.ts';
 
 /**
  * Replaces the randomness and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
@@ -50,27 +50,33 @@ const subtle = {
     return hashed(32, bytes);
   },
   async encrypt({ iv, additionalData }: ToyAlgorithm, { material }: ToyKey, data: Uint8Array): Promise<ArrayBuffer> {
-    const tag = hashed(tagLength, material, iv, additionalData, data);
-    return Uint8Array.from([...masked(data, material, iv), ...new Uint8Array(tag)]).buffer;
+    const sealed = new Uint8Array(data.length + tagLength);
+    sealed.set(masked(data, material, iv));
+    sealed.set(new Uint8Array(hashed(tagLength, material, iv, additionalData, data)), data.length);
+    return sealed.buffer;
   },
   async decrypt({ iv, additionalData }: ToyAlgorithm, { material }: ToyKey, bytes: Uint8Array): Promise<ArrayBuffer> {
     const data = masked(bytes.subarray(0, -tagLength), material, iv);
     const tag = new Uint8Array(hashed(tagLength, material, iv, additionalData, data));
-    if (String(tag) !== String(bytes.subarray(-tagLength))) throw new DOMException('damaged', 'OperationError');
-    return data.buffer as ArrayBuffer;
+    if (!bytes.subarray(-tagLength).every((byte, index) => byte === tag[index]))
+      throw new DOMException('damaged', 'OperationError');
+    return data.buffer;
   },
 };
 
-function masked(data: Uint8Array, material: Uint8Array, iv: Uint8Array): Uint8Array {
-  const mask = fnv(String.fromCharCode(...material, ...iv)) & 0xff;
-  return data.map((byte) => byte ^ mask);
+function masked(data: Uint8Array, material: Uint8Array, iv: Uint8Array): Uint8Array<ArrayBuffer> {
+  const mask = fnvOfBytes(iv, fnvOfBytes(material)) & 0xff;
+  const result = new Uint8Array(data.length);
+  for (let index = 0; index < data.length; index++) result[index] = (data[index] as number) ^ mask;
+  return result;
 }
 
 function hashed(length: number, ...parts: readonly Uint8Array[]): ArrayBuffer {
-  const text = parts.map((part) => `${part.length}:${String.fromCharCode(...part)}`).join('');
-  let state = fnv(text);
-  return Uint8Array.from({ length }, () => {
+  let state = parts.reduce((hash, part) => fnvOfBytes(part, fnv(`${part.length}:`, hash)), fnv(''));
+  const result = new Uint8Array(length);
+  for (let index = 0; index < length; index++) {
     state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 1;
-    return state >>> 24;
-  }).buffer;
+    result[index] = state >>> 24;
+  }
+  return result.buffer;
 }

@@ -38,9 +38,18 @@ export function createRandom(seed: string): Random {
   };
 }
 
+const fnvStart = 0x811c9dc5;
+
 /** FNV-1a, 32 bits. */
-export function fnv(text: string, start = 0x811c9dc5): number {
+export function fnv(text: string, start = fnvStart): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}
+
+/** The same of bytes. */
+export function fnvOfBytes(bytes: Uint8Array, start = fnvStart): number {
+  let hash = start;
+  for (let index = 0; index < bytes.length; index++) hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193);
   return hash >>> 0;
 }
