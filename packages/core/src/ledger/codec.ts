@@ -80,21 +80,25 @@ const optional =
   (wire) =>
     wire === undefined ? undefined : read(wire);
 
+const list = (wire: unknown, most: number): unknown[] => {
+  demand(Array.isArray(wire) && wire.length <= most);
+  return wire;
+};
+
 const listOf =
   <Part>(read: Reader<Part>, most: number): Reader<Part[]> =>
-  (wire) => {
-    demand(Array.isArray(wire) && wire.length <= most);
-    return wire.map((part) => read(part));
-  };
+  (wire) =>
+    list(wire, most).map((part) => read(part));
 
 /** An object with exactly these fields; never one that a polluted prototype adds. What is no object lacks those that every object of a record has. */
-const object =
-  <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> =>
-  (wire) => {
-    const own = Object.assign(Object.create(null), wire) as Record<string, unknown>;
-    const entries = Object.entries<Reader<unknown>>(fields).map(([name, read]) => [name, read(own[name])]);
+const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> => {
+  const readers = Object.entries<Reader<unknown>>(fields);
+  return (wire) => {
+    const own = Object(wire) as Record<string, unknown>;
+    const entries = readers.map(([name, read]) => [name, read(Object.hasOwn(own, name) ? own[name] : undefined)]);
     return Object.fromEntries(entries) as Whole;
   };
+};
 
 const spacing = { count, retryAt: count };
 
@@ -141,14 +145,18 @@ function readRecord(wire: unknown): LedgerRecord {
   const record = {
     ...rest,
     entries: entries.map((part): LedgerEntry => {
-      const [id, at, pending, reason, instance, audience] = listOf((value) => value, 6)(part);
+      const [id, at, pending, reason, instance, audience] = list(part, 6);
       return {
-        ...{ id: text(id), at: count(at), pending: flag(pending), reason: known(reasons, reason) },
-        ...{ instance: known(names, instance), audience: known(names, audience) },
+        id: text(id),
+        at: count(at),
+        pending: flag(pending),
+        reason: known(reasons, reason),
+        instance: known(names, instance),
+        audience: known(names, audience),
       };
     }),
     condensed: condensed.map((part): Condensed => {
-      const [at, pending, entries] = listOf((value) => value, 3)(part);
+      const [at, pending, entries] = list(part, 3);
       return { at: count(at), pending: flag(pending), count: count(entries) };
     }),
   };
