@@ -41,14 +41,14 @@ export function createRandom(seed: string): Random {
 const fnvStart = 0x811c9dc5;
 
 /** FNV-1a, 32 bits. */
-export function fnv(text: string, start = fnvStart): number {
+export function fnv(text: string, start: number = fnvStart): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
 /** The same of bytes. */
-export function fnvOfBytes(bytes: Uint8Array, start = fnvStart): number {
+export function fnvOfBytes(bytes: Uint8Array, start: number = fnvStart): number {
   let hash = start;
   for (let index = 0; index < bytes.length; index++) hash = Math.imul(hash ^ (bytes[index] as number), 0x01000193);
   return hash >>> 0;

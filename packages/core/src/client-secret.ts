@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
-import { configError, problemOfSecret, type Settings } from './options.ts';
+import { configError, problemOfSecret } from './config-problems.ts';
+import type { Settings } from './options.ts';
 import { timedOut, within } from './pause.ts';
 import { type SealingKey, sealingKey } from './seal.ts';
 

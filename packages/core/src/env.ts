@@ -1,5 +1,6 @@
+import { configError } from './config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from './errors.ts';
-import { configError, type ServiceAuthOptions } from './options.ts';
+import type { ServiceAuthOptions } from './options.ts';
 import { createServiceAuth } from './service-auth.ts';
 import type { ServiceAuth } from './token-source.ts';
 

@@ -1,6 +1,6 @@
 import type { AccessToken } from './access-token.ts';
 import { type Instant, sleptSince } from './clock.ts';
-import type { Grant } from './issuer.ts';
+import type { Grant } from './grant.ts';
 
 /** The token in memory, and what is known of it. Instants without further name are monotonic. */
 export interface HeldToken extends Grant {

@@ -20,9 +20,10 @@ export type {
 } from './events.ts';
 export type { FetchTransportOptions } from './fetch-transport.ts';
 export { fetchTransport } from './fetch-transport.ts';
+export type { IssuanceLimit } from './issuance-limit.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { memoryStore } from './memory-store.ts';
-export type { IssuanceLimit, ServiceAuthOptions } from './options.ts';
+export type { ServiceAuthOptions } from './options.ts';
 export { createServiceAuth } from './service-auth.ts';
 export type {
   Store,

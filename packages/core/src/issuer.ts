@@ -1,32 +1,20 @@
-import { type AccessToken, createAccessToken } from './access-token.ts';
 import type { ClientSecretSource, CurrentSecret } from './client-secret.ts';
 import { type Instant, instantOf, longestSince } from './clock.ts';
 import { type ServiceAuthError, serviceAuthError } from './errors.ts';
 import type { IssuanceReason } from './events.ts';
-import { type Ask, decide, marginOf, type Refused } from './ledger/decide.ts';
+import { createGrants, type Grant } from './grant.ts';
+import { type Ask, decide, type Refused } from './ledger/decide.ts';
 import { spent } from './ledger/limits.ts';
-import { type LedgerEntry, type StoredToken, slotOf } from './ledger/record.ts';
+import { type LedgerEntry, slotOf } from './ledger/record.ts';
 import { revoke } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
 import { refusalError, refusedAfter } from './refusals.ts';
-import { open, randomId, seal } from './seal.ts';
+import { randomId } from './seal.ts';
 import type { Settlement } from './settlement.ts';
 import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
 import { requestToken } from './token-endpoint.ts';
 import type { IssuedToken } from './token-response.ts';
-
-/** A token, and until when it may be handed out by this machine's monotonic clock: its expiry less the margin. */
-export interface Grant {
-  readonly token: AccessToken;
-  readonly generation: number;
-  /** Another process had it issued. */
-  readonly adopted: boolean;
-  readonly lifetimeMs: number;
-  /** The moment from which `usableUntil` was reckoned. */
-  readonly countedFrom: Instant;
-  readonly usableUntil: number;
-}
 
 /** What a process wants. */
 export interface Want {
@@ -74,6 +62,7 @@ export function createIssuer(
   secrets: ClientSecretSource,
 ): Issuer {
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
+  const grants = createGrants(settings);
   // Others wait until all of it can be over: sending, the request, entering its outcome. Short requests make for short waits.
   const patienceMs = Math.max(storeCallsMs, timeoutMs);
   const sendWithinMs = Math.min(10_000, patienceMs);
@@ -116,7 +105,7 @@ export function createIssuer(
       }
       switch (decision.kind) {
         case 'use': {
-          const grant = await opened(decision.token, view, secret);
+          const grant = await grants.opened(decision.token, view, secret.key);
           if (grant) return { kind: 'token', grant };
           ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
           break;
@@ -160,14 +149,10 @@ export function createIssuer(
     const { id: keyId, secretId } = secret.key;
     const reservation = { entry, keyId, secretId };
     if (result.kind === 'token') {
-      const { lifetimeMs, value } = result.token;
-      // Counted from the reservation: earlier than the true expiry, never later.
-      const expiresAt = view.now + lifetimeMs;
-      const sealed = await seal(secret.key, value, contextOf(entry.id, generation, expiresAt));
-      const token = { id: entry.id, generation, expiresAt, lifetimeMs, sealed };
+      const token = await grants.stored(entry.id, generation, result.token, view, secret.key);
       const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
-      const { used } = spent(settled.record);
-      const grant = issuedGrant(entry, generation, result.token, sentAt, used);
+      const grant = grants.issued(entry.id, generation, result.token, sentAt);
+      reportIssuance(entry.reason, grant, result.token, settled);
       const slot = slotOf(settled.record, audience, keyId);
       if (slot.revoked >= generation) return undefined;
       // It would end before the one it was to replace.
@@ -189,30 +174,6 @@ export function createIssuer(
     await settlement.enter({ entry, keyId, secretId }, { kind: 'unsent' }, view);
   }
 
-  function issuedGrant(
-    { id, reason }: LedgerEntry,
-    generation: number,
-    { value, lifetimeMs, warnings }: IssuedToken,
-    sentAt: Instant,
-    used: number,
-  ): Grant {
-    const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
-    const { expiresAt } = token;
-    emit('token_issued', { reason, tokenId: id, expiresAt, used, usable: limits.usable, warnings });
-    const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
-    return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
-  }
-
-  async function opened(stored: StoredToken, view: View, { key }: CurrentSecret): Promise<Grant | undefined> {
-    const { id, generation, expiresAt, lifetimeMs, sealed } = stored;
-    const value = await open(key, sealed, contextOf(id, generation, expiresAt));
-    if (value === undefined) return undefined;
-    const localExpiry = toLocalTime(expiresAt, view, clock);
-    const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
-    const usableUntil = view.readAt.monotonic + expiresAt - view.now - marginOf(lifetimeMs);
-    return { token, generation, adopted: true, lifetimeMs, countedFrom: view.readAt, usableUntil };
-  }
-
   async function reset(held: Grant | undefined): Promise<number> {
     const { key } = await secrets.last();
     const { record } = await untilDone(clock, async () => {
@@ -227,8 +188,10 @@ export function createIssuer(
     return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, at - view.now) };
   }
 
-  function contextOf(id: string, generation: number, expiresAt: number): string[] {
-    return [tokenUrl, clientId, audience, id, `${generation}`, `${expiresAt}`];
+  function reportIssuance(reason: IssuanceReason, { token }: Grant, { warnings }: IssuedToken, view: View): void {
+    const { used } = spent(view.record);
+    const { id: tokenId, expiresAt } = token;
+    emit('token_issued', { reason, tokenId, expiresAt, used, usable: limits.usable, warnings });
   }
 
   function reportRefusal(reason: IssuanceReason, { retryAt }: Refused, view: View): void {

@@ -1,27 +1,23 @@
 import { type Clock, systemClock } from './clock.ts';
-import { type ConfigProblem, serviceAuthError } from './errors.ts';
+import {
+  configError,
+  problemOfInteger,
+  problemOfMethods,
+  problemOfSecret,
+  problemOfText,
+  type Report,
+} from './config-problems.ts';
+import type { ConfigProblem } from './errors.ts';
 import { type Emit, emitter, type ServiceAuthEventListener } from './events.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import type { Lifeline } from './flight.ts';
-import { type Limits, limitsFor } from './ledger/limits.ts';
+import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
+import type { Limits } from './ledger/limits.ts';
 import { memoryStore } from './memory-store.ts';
 import { randomId } from './seal.ts';
-import type { Store, StoreDurability } from './store.ts';
+import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
 import { parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
-
-/** The agreement with the operator: at most `tokens` per client in any `windowMs`. */
-export interface IssuanceLimit {
-  /** 1 to 1,000,000. Default 150 (the service's interface, Limits). */
-  tokens?: number | undefined;
-  /** 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
-  windowMs?: number | undefined;
-  /**
-   * Tokens never spent, as insurance against a store that loses its record: 0 to `tokens` - 1.
-   * Default by the store's durability: a fifth of `tokens`, half of it for a `replicated` store.
-   */
-  reserve?: number | undefined;
-}
 
 /** Options of `createServiceAuth`. */
 export interface ServiceAuthOptions {
@@ -99,7 +95,7 @@ const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
  */
 export function resolveOptions(given: ServiceAuthOptions): Settings {
   const problems: ConfigProblem[] = [];
-  const report = (option: string, message: string | undefined) => {
+  const report: Report = (option, message) => {
     if (message !== undefined) problems.push({ option, message });
   };
   // A copy without prototype: whatever was put on Object.prototype is no option.
@@ -179,61 +175,4 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
 function inWorker(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
   return navigator?.userAgent === 'Cloudflare-Workers';
-}
-
-function resolveLimits(
-  given: IssuanceLimit | undefined,
-  durability: StoreDurability,
-  report: (option: string, message: string | undefined) => void,
-): Limits {
-  if (given !== undefined && (typeof given !== 'object' || given === null)) {
-    report('issuanceLimit', 'must be an object such as { tokens: 150 }');
-    return limitsFor(150, 86_400_000, undefined, durability);
-  }
-  const limit: IssuanceLimit = Object.assign(Object.create(null), given);
-  for (const name of Object.keys(limit)) {
-    if (name !== 'tokens' && name !== 'windowMs' && name !== 'reserve')
-      report(`issuanceLimit.${name}`, 'is not an option');
-  }
-  const tokens = limit.tokens ?? 150;
-  const windowMs = limit.windowMs ?? 86_400_000;
-  const problem = problemOfInteger(tokens, 1, 1_000_000);
-  report('issuanceLimit.tokens', problem);
-  report('issuanceLimit.windowMs', problemOfInteger(windowMs, 1_000, 2_678_400_000));
-  if (limit.reserve !== undefined && !problem) {
-    report('issuanceLimit.reserve', problemOfInteger(limit.reserve, 0, tokens - 1));
-  }
-  return limitsFor(tokens, windowMs, limit.reserve, durability);
-}
-
-/** What is wrong with a client secret, whichever way it came. */
-export function problemOfSecret(value: unknown): string | undefined {
-  if (typeof value === 'string' && value.trim() !== value) {
-    return 'begins or ends with white space; a secret read from a file often ends with a line break: trim it';
-  }
-  return problemOfText(value, 4_096);
-}
-
-/** The error for a list of problems. */
-export function configError(problems: readonly ConfigProblem[]): Error {
-  const list = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
-  return serviceAuthError('ERR_CONFIG', `Wrong options: ${list}.`, { problems });
-}
-
-function problemOfText(value: unknown, longest: number): string | undefined {
-  if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
-  if (value.length > longest) return `must be at most ${longest} characters long`;
-  if (value.trim() !== value) return 'must not begin or end with white space';
-  return /[\p{Cc}\p{Cs}]/u.test(value) ? 'must not contain control characters or unpaired surrogates' : undefined;
-}
-
-function problemOfInteger(value: unknown, least: number, most: number): string | undefined {
-  const fits = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-  return fits ? undefined : `must be an integer from ${least} to ${most}`;
-}
-
-function problemOfMethods(value: unknown, methods: readonly string[], what: string): string | undefined {
-  const object = (typeof value === 'object' || typeof value === 'function') && value !== null ? value : {};
-  const complete = methods.every((name) => typeof (object as Record<string, unknown>)[name] === 'function');
-  return complete ? undefined : `must be ${what}`;
 }

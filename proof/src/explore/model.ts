@@ -88,7 +88,7 @@ export interface State {
   readonly time: number;
   readonly clockOffset: number;
   readonly stored: number;
-  /** What was stored before, the latest last; empty unless the store may go back. */
+  /** What was stored before, in no order of time; empty unless the store may go back. */
   readonly older: readonly number[];
   readonly processes: readonly Process[];
   readonly underway: readonly Underway[];
@@ -142,9 +142,10 @@ export function restarted({ round, attempt }: Process): Process {
 
 /** The state without what can no longer matter, so that more of them are the same. */
 export function simplified(state: State, { kinds }: Scope): State {
-  const mayLose = kinds.includes('wipe') || kinds.includes('regress');
+  const mayLose = state.losses === 0 && state.faultsLeft > 0 && (kinds.includes('wipe') || kinds.includes('regress'));
+  const remembers = mayLose || state.losses > 0;
   const processes = state.processes.map((process): Process => {
-    const seen = mayLose ? process.seen : nobody.seen;
+    const seen = remembers ? process.seen : nobody.seen;
     const goodUntil = process.goodUntil > state.time ? process.goodUntil : 0;
     const { doing, round, attempt } = process;
     if (doing === 'nothing' || doing === 'retrying') return { ...nobody, doing, round, attempt, seen, goodUntil };
@@ -152,7 +153,9 @@ export function simplified(state: State, { kinds }: Scope): State {
   });
   const tokens = Object.fromEntries(Object.entries(state.tokens).filter(([, until]) => until > state.time));
   const lateWrites = state.lateWrites.filter(({ expected }) => expected === state.stored || mayLose);
-  return { ...state, processes, tokens, lateWrites, issued: state.issued.filter((at) => at > state.time - spanMs) };
+  const older = mayLose ? [...new Set(state.older)].sort((one, other) => one - other) : [];
+  const issued = state.issued.filter((at) => at > state.time - spanMs);
+  return { ...state, processes, tokens, lateWrites, older, issued };
 }
 
 /** Every record that ever was, by number: written and read by the real codec. */

@@ -5,7 +5,7 @@ export const holdingMutants: readonly Mutant[] = [
   {
     name: 'life counted from the answer',
     about: 'the expiry of a token counts from when it arrived',
-    file: 'issuer.ts',
+    file: 'grant.ts',
     find: 'const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);',
     replace: 'const usableUntil = clock.monotonic() + lifetimeMs - marginOf(lifetimeMs);',
     modes: ['many', 'faults'],
@@ -13,9 +13,10 @@ export const holdingMutants: readonly Mutant[] = [
   {
     name: 'stored life counted from settling',
     about: 'the expiry in the record counts from when the answer was entered',
-    file: 'issuer.ts',
+    file: 'grant.ts',
     find: 'const expiresAt = view.now + lifetimeMs;',
-    replace: 'const expiresAt = view.now + Math.ceil(longestSince(view.readAt, instantOf(clock))) + lifetimeMs;',
+    replace:
+      'const sinceMs = Math.max(clock.monotonic() - view.readAt.monotonic, clock.now() - view.readAt.wall);\n      const expiresAt = view.now + Math.ceil(sinceMs) + lifetimeMs;',
     modes: ['many', 'faults'],
   },
   {

@@ -1,0 +1,39 @@
+import { type ConfigProblem, serviceAuthError } from './errors.ts';
+
+/** Takes down what is wrong with an option; undefined: nothing is. */
+export type Report = (option: string, message: string | undefined) => void;
+
+/** What is wrong with a client secret, whichever way it came. */
+export function problemOfSecret(value: unknown): string | undefined {
+  if (typeof value === 'string' && value.trim() !== value) {
+    return 'begins or ends with white space; a secret read from a file often ends with a line break: trim it';
+  }
+  return problemOfText(value, 4_096);
+}
+
+/** The error for a list of problems. */
+export function configError(problems: readonly ConfigProblem[]): Error {
+  const list = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
+  return serviceAuthError('ERR_CONFIG', `Wrong options: ${list}.`, { problems });
+}
+
+/** What is wrong with a text of 1 to `longest` characters. */
+export function problemOfText(value: unknown, longest: number): string | undefined {
+  if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
+  if (value.length > longest) return `must be at most ${longest} characters long`;
+  if (value.trim() !== value) return 'must not begin or end with white space';
+  return /[\p{Cc}\p{Cs}]/u.test(value) ? 'must not contain control characters or unpaired surrogates' : undefined;
+}
+
+/** What is wrong with an integer from `least` to `most`. */
+export function problemOfInteger(value: unknown, least: number, most: number): string | undefined {
+  const fits = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+  return fits ? undefined : `must be an integer from ${least} to ${most}`;
+}
+
+/** What is wrong with an object that must have these methods. */
+export function problemOfMethods(value: unknown, methods: readonly string[], what: string): string | undefined {
+  const object = (typeof value === 'object' || typeof value === 'function') && value !== null ? value : {};
+  const complete = methods.every((name) => typeof (object as Record<string, unknown>)[name] === 'function');
+  return complete ? undefined : `must be ${what}`;
+}

@@ -1,0 +1,61 @@
+import { type AccessToken, createAccessToken } from './access-token.ts';
+import type { Instant } from './clock.ts';
+import { marginOf } from './ledger/decide.ts';
+import type { StoredToken } from './ledger/record.ts';
+import type { Settings } from './options.ts';
+import { open, type SealingKey, seal } from './seal.ts';
+import { toLocalTime, type View } from './shared-ledger.ts';
+import type { IssuedToken } from './token-response.ts';
+
+/** A token, and until when it may be handed out by this machine's monotonic clock: its expiry less the margin. */
+export interface Grant {
+  readonly token: AccessToken;
+  readonly generation: number;
+  /** Another process had it issued. */
+  readonly adopted: boolean;
+  readonly lifetimeMs: number;
+  /** The moment from which `usableUntil` was reckoned. */
+  readonly countedFrom: Instant;
+  readonly usableUntil: number;
+}
+
+/** Makes grants of tokens that were issued to this process or are stored for the fleet, and what is stored of the former. */
+export interface Grants {
+  issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): Grant;
+  /** What the store keeps, sealed. `view`: the record with the reservation. */
+  stored(id: string, generation: number, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
+  /** Undefined: not sealed with this key for this client and audience. */
+  opened(stored: StoredToken, view: View, key: SealingKey): Promise<Grant | undefined>;
+}
+
+/** Creates the grants of one client and audience. */
+export function createGrants({ audience, clientId, clock, tokenUrl }: Settings): Grants {
+  /** What a sealed token is bound to. */
+  function contextOf(id: string, generation: number, expiresAt: number): string[] {
+    return [tokenUrl, clientId, audience, id, `${generation}`, `${expiresAt}`];
+  }
+
+  return {
+    issued(id, generation, { value, lifetimeMs }, sentAt) {
+      const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
+      const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
+      return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
+    },
+
+    async stored(id, generation, { value, lifetimeMs }, view, key) {
+      // Counted from the reservation: earlier than the true expiry, never later.
+      const expiresAt = view.now + lifetimeMs;
+      const sealed = await seal(key, value, contextOf(id, generation, expiresAt));
+      return { id, generation, expiresAt, lifetimeMs, sealed };
+    },
+
+    async opened({ id, generation, expiresAt, lifetimeMs, sealed }, view, key) {
+      const value = await open(key, sealed, contextOf(id, generation, expiresAt));
+      if (value === undefined) return undefined;
+      const localExpiry = toLocalTime(expiresAt, view, clock);
+      const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
+      const usableUntil = view.readAt.monotonic + expiresAt - view.now - marginOf(lifetimeMs);
+      return { token, generation, adopted: true, lifetimeMs, countedFrom: view.readAt, usableUntil };
+    },
+  };
+}
