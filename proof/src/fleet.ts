@@ -80,7 +80,7 @@ export function createFleet(
       machine.deliver(() => {
         const client = random.pick(clients);
         // Who was told when to come again mostly does not come before.
-        if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.8)) return;
+        if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
         for (let caller = 0; caller < callers; caller++) {
           void client.call().then((error) => retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0));
         }

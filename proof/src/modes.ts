@@ -96,11 +96,11 @@ export const modes: Readonly<Record<string, Mode>> = {
     },
   },
   flushed: {
-    about: 'a replicated store that loses everything three times a window',
+    about: 'a replicated store that loses everything three times a window, resets in between',
     promised: true,
     settings: (random) => {
       const tokens = random.pick([18, 24, 30]);
-      const rates = { ...everything, store_wiped: 5 };
+      const rates = { ...everything, store_wiped: 5, reset: 8 };
       const given = { tokens, reserve: undefined, durability: 'replicated' as const, bound: tokens, rates };
       return drawn(random, { ...given, lossesPerWindow: 3 });
     },

@@ -104,9 +104,9 @@ export function drawn(random: Random, given: Partial<Settings>): Settings {
     reserve,
     durability,
     lifetimeMs: Math.round((random.between(0.7, 3) * 3_600 * scale * 12) / Math.max(12, tokens)) * second,
-    callEveryMs: random.between(10, 90) * minute * scale,
+    callEveryMs: random.between(15, 150) * minute * scale,
     // A little more than a window shows most; some runs see an entry leave twice.
-    faultsForMs: (1.1 + 1.9 * random.next() ** 3) * windowMs,
+    faultsForMs: (1.1 + 1.9 * random.next() ** 8) * windowMs,
     rates: everything,
     bound: usableOf(tokens, reserve, durability),
     longestFreezeMs: 50 * minute * scale,

@@ -10,8 +10,8 @@ export const scopes: readonly Scope[] = [
   { processes: 2, usable: 2, faults: 2, steps: 1, rounds: 1, kinds: requests },
   { processes: 3, usable: 1, faults: 1, steps: 1, rounds: 1, kinds: everything },
   { processes: 3, usable: 2, faults: 1, steps: 1, rounds: 1, kinds: requests },
-  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'store', 'wipe'] },
-  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'store', 'regress'] },
+  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'wipe'] },
+  { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'regress'] },
 ];
 
 /** Searched to the end, in seconds. */
