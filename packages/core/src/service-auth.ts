@@ -152,6 +152,8 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const before = held;
     const now = instantOf(clock);
     const same = before?.token.id === token.id;
+    // Rejected while the record was read, which knows nothing of it.
+    if (same && before?.rejected) return;
     if (same && isUsable(before, now)) {
       // After sleep, or what looks like it, the store's word on the expiry counts.
       if (sleptMs(before, now) > 0) held = recount(before, grant);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/index.ts';
 import { createBed, day, hour, minute, second } from './support/bed.ts';
-import { fails } from './support/faulty-store.ts';
+import { answersAfter, fails } from './support/faulty-store.ts';
 import { settled } from './support/held-clock.ts';
 import { answering, heldBack } from './support/scripted-endpoint.ts';
 
@@ -137,6 +137,42 @@ describe('invalidate', () => {
     await clock.advance(hour);
     await auth.invalidate(first);
     expect((await token(auth)).value).not.toBe(first.value);
+  });
+
+  test('when no other token is to be had for ten minutes, none is looked for until then', async () => {
+    const { client, clock, endpoint, token, use, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    endpoint.next(answering(429, '', { 'retry-after': '600' }));
+    await auth.invalidate(first);
+    expect(await token(auth)).toBe(first);
+    await use(auth, 9 * minute);
+    await auth.invalidate(first);
+    expect(eventsOf('token_rejected').map(({ outcome }) => outcome)).toEqual(['renew', 'kept']);
+    await clock.advance(minute);
+    await auth.invalidate(first);
+    expect((await token(auth)).value).not.toBe(first.value);
+    expect(eventsOf('token_rejected').at(-1)).toMatchObject({ outcome: 'renew' });
+    expect(eventsOf('issuance_refused')).toEqual([]);
+  });
+
+  test('during a look that is slow: the token is not handed out again because of the look', async () => {
+    const { client, clock, endpoint, store, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await clock.advance(26 * second);
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    store.next('load', answersAfter(gate));
+    expect(await auth.getToken()).toBe(first);
+    await auth.invalidate(first);
+    open();
+    await settled();
+    expect(auth.peekToken()).toBeUndefined();
+    expect((await token(auth)).value).not.toBe(first.value);
+    expect(endpoint.requests.length).toBe(2);
   });
 
   test('of a token that has expired meanwhile is an ordinary renewal', async () => {
