@@ -165,7 +165,7 @@ export function createIssuer(
     const { code, retryAt } = error;
     const status = 'status' in result ? result.status : undefined;
     emit('token_request_failed', { code, status, ambiguous: result.kind === 'ambiguous', retryAt });
-    if (!want.held || want.reason === 'cold' || want.reason === 'expired') throw error;
+    if (want.reason === 'cold' || want.reason === 'expired') throw error;
     return keepUntil(refused.retryAt, settled);
   }
 

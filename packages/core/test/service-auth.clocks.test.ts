@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { fails } from './support/faulty-store.ts';
 import { settled } from './support/held-clock.ts';
 import { answering, failing } from './support/scripted-endpoint.ts';
 
@@ -104,6 +105,30 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'machine', byMs: 10 * hour }]);
   });
 
+  test('reports the sleep once, though the store does not answer either', async () => {
+    const { client, clock, store, token, use, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    clock.suspend(10 * hour);
+    store.always('both', fails);
+    await use(auth, 5 * minute);
+    expect(eventsOf('clock_anomaly')).toHaveLength(1);
+  });
+
+  test.each([
+    [minute, 0],
+    [minute + 1, 1],
+    [7 * day, 1],
+    [7 * day + 1, 0],
+  ])('or so it seems, for %i ms: reported %i times', async (ms, times) => {
+    const { client, clock, token, use, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    clock.suspend(ms);
+    await use(auth, second);
+    expect(eventsOf('clock_anomaly')).toHaveLength(times);
+  });
+
   test.each(['process', 'durable'] as const)(
     'renews a token that expired meanwhile, once (%s store)',
     async (durability) => {
@@ -181,20 +206,22 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     // The first reservation was withdrawn at no cost.
     const usage = await auth.getUsage();
     expect([usage.used, endpoint.requests.length]).toEqual([1, 1]);
+    expect(usage.issuances).toMatchObject([{ reason: 'cold', instance: 'process 1', audience: 'orders' }]);
   });
 
   test('withdraws a reservation that it heard of too late, and asks anew', async () => {
-    const { client, clock, endpoint, store } = createBed();
+    const { client, clock, endpoint, store, token } = createBed();
     const auth = client();
     store.next('swap', async (call) => {
       await call();
       store.aheadMs += hour;
       throw new Error('reply lost');
     });
-    await clock.until(auth.getToken());
+    const first = await token(auth);
     const usage = await auth.getUsage();
     expect([usage.used, endpoint.requests.length]).toEqual([1, 1]);
     expect(clock.now() - (usage.issuances[0]?.at ?? 0)).toBeLessThan(minute);
+    expect((await token(client())).value).toBe(first.value);
   });
 });
 

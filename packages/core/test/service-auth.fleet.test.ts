@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
@@ -43,6 +43,48 @@ describe('two clients over one store', () => {
     const tokens = await clock.until(Promise.all(Array.from({ length: 100 }, () => client().getToken())));
     expect(new Set(tokens.map(({ value }) => value)).size).toBe(1);
     expect([endpoint.requests.length, clock.timers.all]).toEqual([1, 0]);
+  });
+
+  test('a swap that another process was ahead of is tried again after a pause, not at once', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    store.next('swap', async () => ({ swapped: false, now: clock.now() }) as never);
+    const promise = client().getToken();
+    await settled();
+    expect([store.calls.swap, endpoint.requests.length]).toEqual([1, 0]);
+    await clock.until(promise);
+    expect([store.calls.swap, endpoint.requests.length]).toEqual([3, 1]);
+  });
+
+  test('a renewal of another process is not asked after before its lease is over', async () => {
+    const { client, clock, store, endpoint, token, use } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    await token(two);
+    await clock.advance(0.9 * day);
+    endpoint.next(silent);
+    await one.getToken();
+    await settled();
+    const before = store.calls.load;
+    await use(two, 50 * second, second);
+    // One to renew, and one every 25 seconds.
+    expect(store.calls.load - before).toBeLessThanOrEqual(4);
+  });
+
+  test('those who wait for a process that died are there the moment its lease is over', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    try {
+      const { client, clock, endpoint, token } = createBed();
+      endpoint.next(silent);
+      client({ clock: createHeldClock() })
+        .getToken()
+        .catch(() => {});
+      await settled();
+      const startedAt = clock.monotonic();
+      await token(client());
+      expect(clock.monotonic() - startedAt).toBe(60 * second + 1);
+    } finally {
+      random.mockRestore();
+    }
   });
 
   test('the second takes over when the first dies, after its lease and not before', async () => {

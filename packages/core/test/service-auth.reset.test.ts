@@ -98,6 +98,39 @@ describe('reset', () => {
     expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 0 });
   });
 
+  test('during a request of another process: the token on its way is not used there', async () => {
+    const { client, clock, endpoint, eventsOf } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const promise = client().getToken();
+    await settled();
+    await client().reset();
+    release();
+    expect((await clock.until(promise)).value).toContain('.2');
+    expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'reset']);
+  });
+
+  test('that a slow look hears of does not end the token that came after it', async () => {
+    const { client, clock, store, token } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    const first = await token(two);
+    await clock.advance(26 * second);
+    await one.reset();
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    store.next('load', answersAfter(gate));
+    expect(await two.getToken()).toBe(first);
+    await settled();
+    await two.invalidate(first);
+    const next = await token(two);
+    open();
+    await settled();
+    expect(await two.getToken()).toBe(next);
+  });
+
   test('during a look of this process: the token that it finds is not used', async () => {
     const { client, clock, store, token } = createBed();
     const first = await token(client());

@@ -65,7 +65,7 @@ describe('getToken', () => {
   });
 
   test('fails fast while the endpoint is to be left alone', async () => {
-    const { client, endpoint, clock } = createBed();
+    const { client, endpoint, clock, eventsOf } = createBed();
     endpoint.next(answering(503));
     const auth = client();
     const first = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
@@ -73,6 +73,22 @@ describe('getToken', () => {
     const again = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
     expect(again).toMatchObject({ status: 503, ambiguous: true, retryAt: clock.now() + second });
     expect(endpoint.requests.length).toBe(1);
+    // That would be for the budget alone.
+    expect(eventsOf('issuance_refused')).toEqual([]);
+  });
+
+  test('fails as soon as the request has, without reading the record again', async () => {
+    const { client, clock, store, endpoint, token } = createBed();
+    endpoint.next(answering(503), endpoint.issueWith({ expires_in: 600 }), answering(503));
+    const auth = client();
+    await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+    expect(store.calls.load).toBe(1);
+    await clock.advance(minute);
+    await token(auth);
+    const before = store.calls.load;
+    await clock.advance(hour);
+    await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
+    expect(store.calls.load - before).toBe(1);
   });
 });
 

@@ -102,6 +102,19 @@ describe('where I/O ends with the request that began it', () => {
     expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'refresh']);
   });
 
+  test('with waitUntil the record is read again by one look for all callers', async () => {
+    const { client, clock, endpoint, token } = createBed('process');
+    const { work, waitUntil } = lifeline();
+    const auth = client({ waitUntil });
+    await token(auth);
+    await clock.advance(26 * second);
+    const begun = work.length;
+    for (let call = 0; call < 10; call += 1) void auth.getToken();
+    expect(work.length - begun).toBe(1);
+    await Promise.all(work);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
   test('a runtime is given no work that rejects', async () => {
     const { client, clock, endpoint } = createBed('process');
     const { work, waitUntil } = lifeline();
