@@ -255,6 +255,9 @@ describe('what a fleet holds off together', () => {
     expect(clock.timers.all).toBeGreaterThan(0);
     await clock.until(waiting);
     expect(await waiting).toMatchObject({ ambiguous: false, status: undefined, retryAt: record.bornAt + hour });
+    expect((await waiting).message).toBe(
+      '[service-auth] Other processes have been asking for a token for too long, without success. Try again.',
+    );
     expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 4 * second);
   });
 });

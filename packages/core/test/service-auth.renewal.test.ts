@@ -219,6 +219,10 @@ describe('short lives', () => {
     const promise = cold.client().getToken();
     await cold.clock.advance(5 * second);
     slow.release();
-    expect(await failure('ERR_TOKEN_RESPONSE', cold.clock.until(promise))).toMatchObject({ reason: 'expires_in' });
+    expect(await failure('ERR_TOKEN_RESPONSE', cold.clock.until(promise))).toMatchObject({
+      reason: 'expires_in',
+      message:
+        '[service-auth] The token expired before it arrived. Check the expires_in that the token endpoint sends.',
+    });
   });
 });

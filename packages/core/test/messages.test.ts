@@ -1,0 +1,153 @@
+// What people read. Each message says what happened and what to do, and never a value that could be a secret.
+import { describe, expect, test } from 'vitest';
+import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
+import { createBed, failure, hour } from './support/bed.ts';
+import { fails } from './support/faulty-store.ts';
+import { answering, failing } from './support/scripted-endpoint.ts';
+
+describe('an error of the token endpoint', () => {
+  test.each([
+    [
+      answering(401, '{"error":"invalid_client"}'),
+      'The token endpoint rejected the credentials (401 invalid_client). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at 2026-01-01T00:05:00.000Z.',
+    ],
+    [
+      answering(403),
+      'The token endpoint rejected the credentials (403). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at 2026-01-01T00:05:00.000Z.',
+    ],
+    [
+      answering(429, '', { 'retry-after': '600' }),
+      'The token endpoint answered 429. The whole fleet holds off until 2026-01-01T00:10:00.000Z.',
+    ],
+    [
+      failing('ECONNREFUSED'),
+      'The token endpoint could not be reached or did not answer. Nothing was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
+    ],
+    [
+      answering(503),
+      'The token endpoint answered 503. A token may have been issued, so one was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
+    ],
+    [
+      answering(200, '{}'),
+      "The token endpoint's answer is no usable bearer token (access_token). A token was counted; the next attempt is possible at 2026-01-01T00:00:01.000Z.",
+    ],
+  ])('number %# says what it answered, what was counted and when to go on', async (answer, message) => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(answer);
+    await expect(clock.until(client().getToken())).rejects.toThrow(`[service-auth] ${message}`);
+  });
+});
+
+describe('an error of the budget', () => {
+  test('says what was spent of what, and when there is room again', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client({ issuanceLimit: { tokens: 1, reserve: 0, windowMs: hour } });
+    await auth.invalidate(await token(auth));
+    await auth.reset();
+    const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    expect(error.message).toBe(
+      `[service-auth] The budget is spent: 1 of 1 usable tokens (limit 1) count in this window. No request was sent; there is room again at ${new Date(error.retryAt).toISOString()}. getUsage() tells who spent them.`,
+    );
+  });
+});
+
+describe('an error of the store', () => {
+  test.each([
+    ['load', 'read'],
+    ['swap', 'written'],
+  ] as const)('that fails to %s names what failed, and what to do', async (operation, verb) => {
+    const { client, clock, store } = createBed();
+    store.always(operation, fails);
+    await expect(clock.until(client().getToken())).rejects.toThrow(
+      `[service-auth] The store could not be ${verb} (Error ECONNRESET), and no valid token is in memory. Check the store and try again.`,
+    );
+  });
+
+  test.each([
+    [
+      'nonsense',
+      'The stored record is damaged. It was left as it is; restore it, or delete it when no token was issued for a day.',
+    ],
+    [
+      'service-auth/77 x',
+      'The stored record was written by a newer version of Service Auth. Update this process; the record was left as it is.',
+    ],
+  ])('about the record %j says whose turn it is', async (record, message) => {
+    const { client, clock, store } = createBed();
+    const load = async () => ({ record, version: '1', now: clock.now() });
+    await expect(client({ store: { ...store, load } }).getToken()).rejects.toThrow(`[service-auth] ${message}`);
+  });
+});
+
+describe('an error of the client', () => {
+  test('that was closed says so', async () => {
+    const auth = createBed().client();
+    await auth.close();
+    const message = '[service-auth] This client was closed; create another one.';
+    for (const call of [() => auth.getToken(), () => auth.reset(), () => auth.getUsage()]) {
+      await expect(call()).rejects.toThrow(message);
+    }
+  });
+
+  test.each([
+    [{ more: 1 }, 'more is not an option'],
+    [{ allowInsecureHttp: 'yes' }, 'allowInsecureHttp must be a boolean'],
+    [{ audience: '' }, 'audience must be a string that is not empty'],
+    [{ audience: 'a'.repeat(513) }, 'audience must be at most 512 characters long'],
+    [{ clientId: 'a'.repeat(513) }, 'clientId must be at most 512 characters long'],
+    [{ clientId: 'a ' }, 'clientId must not begin or end with white space'],
+    [{ clientId: 'a\u0000b' }, 'clientId must not contain control characters or unpaired surrogates'],
+    [
+      { clientSecret: 'a\n' },
+      'clientSecret begins or ends with white space; a secret read from a file often ends with a line break: trim it',
+    ],
+    [{ clientSecret: 'a'.repeat(4_097) }, 'clientSecret must be at most 4096 characters long'],
+    [{ instance: 'a'.repeat(65) }, 'instance must be at most 64 characters long'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 300000'],
+    [{ storeKey: 'a'.repeat(31) }, 'storeKey must be a string or Uint8Array of at least 32 random characters or bytes'],
+    [{ clock: {} }, 'clock must be a Clock, such as createTestClock()'],
+    [{ store: { durability: 'process' } }, 'store must be a Store, such as fileStore()'],
+    [
+      { store: { ...memoryStore(), durability: 'forever' } },
+      "store must have a durability of 'process', 'durable' or 'replicated'",
+    ],
+    [{ transport: {} }, 'transport must be a function'],
+    [{ onEvent: {} }, 'onEvent must be a function'],
+    [{ waitUntil: {} }, 'waitUntil must be a function'],
+    [{ issuanceLimit: 150 }, 'issuanceLimit must be an object such as { tokens: 150 }'],
+    [{ issuanceLimit: { more: 1 } }, 'issuanceLimit.more is not an option'],
+    [{ issuanceLimit: { tokens: 0 } }, 'issuanceLimit.tokens must be an integer from 1 to 1000000'],
+    [{ issuanceLimit: { windowMs: 0 } }, 'issuanceLimit.windowMs must be an integer from 1000 to 2678400000'],
+    [{ issuanceLimit: { tokens: 9, reserve: 9 } }, 'issuanceLimit.reserve must be an integer from 0 to 8'],
+    [
+      { timeoutMs: 0, audience: '' },
+      'audience must be a string that is not empty; timeoutMs must be an integer from 1 to 300000',
+    ],
+  ])('with the options %j says what is wrong', async (change, message) => {
+    const options = { authUrl: 'https://h', audience: 'a', clientId: 'c', clientSecret: 's', ...change };
+    const error = await failure('ERR_CONFIG', () => createServiceAuth(options as never));
+    expect(error.message).toBe(`[service-auth] Wrong options: ${message}.`);
+  });
+
+  test.each([
+    [() => new Promise<string>(() => {}), 'is a function that did not answer within 30000 ms'],
+    [() => Promise.reject(new Error('x')), 'is a function that failed'],
+    [() => 5 as never, 'must be a string that is not empty'],
+  ])('whose secret is a function, number %#, says what it did', async (clientSecret, problem) => {
+    const { client, clock } = createBed();
+    await expect(clock.until(client({ clientSecret }).getToken())).rejects.toThrow(
+      `[service-auth] Wrong options: clientSecret ${problem}.`,
+    );
+  });
+});
+
+test.each([
+  [new Uint8Array(65_537), 'is longer than 65,536 bytes'],
+  [new Uint8Array([0xff]), 'is not UTF-8'],
+])('an error of the transport, number %#, says what is wrong with the answer', async (body, problem) => {
+  const send = fetchTransport({ fetch: async () => new Response(body) });
+  const { signal } = new AbortController();
+  await expect(send({ url: 'https://h', method: 'POST', headers: {}, body: '', signal })).rejects.toThrow(
+    `[service-auth] The token endpoint's answer ${problem}.`,
+  );
+});
