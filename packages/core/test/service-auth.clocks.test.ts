@@ -188,6 +188,20 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(store.calls.load - before).toBe(2);
   });
 
+  test.each([
+    [minute, 1],
+    [minute + 1, 2],
+  ])('for %i ms during a look: the store is asked %i times', async (ms, times) => {
+    const { client, clock, store } = createBed();
+    store.next('load', async (call) => {
+      const answer = await call();
+      clock.suspend(ms);
+      return answer;
+    });
+    await client().getUsage();
+    expect(store.calls.load).toBe(times);
+  });
+
   test('does not send a request that it was allowed before it slept', async () => {
     const { client, clock, endpoint, store } = createBed();
     let slept = false;
@@ -253,6 +267,18 @@ describe('the clock of a shared store', () => {
     await clock.advance(24 * hour);
     const { used } = await auth.getUsage();
     expect(used).toBe(1);
+  });
+
+  test.each([
+    [10 * minute, []],
+    [10 * minute + 1, [-10 * minute - 1]],
+  ])('that goes back by %i ms: reported as %j', async (ms, reported) => {
+    const { client, store, token, use, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    store.aheadMs -= ms;
+    await use(auth, minute);
+    expect(eventsOf('clock_anomaly').map(({ byMs }) => byMs)).toEqual(reported);
   });
 
   test('that was days ahead and came back makes everything count from then on', async () => {

@@ -65,8 +65,9 @@ describe('a store that is down', () => {
     });
     await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
     expect(clock.timers).toEqual({ all: 1, background: 1 });
-    await clock.advance(3 * minute);
-    expect(clock.timers.all).toBe(0);
+    const before = store.calls.load;
+    await clock.advance(127 * second);
+    expect([store.calls.load - before, clock.timers.all]).toEqual([7, 0]);
     store.always('both');
     expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 1 });
     await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
@@ -77,7 +78,38 @@ describe('a store that is down', () => {
   });
 });
 
+describe('the outcome of a request', () => {
+  test.each([
+    [minute - 1, 1],
+    [minute, 2],
+  ])(
+    'of %i ms, and the token it brought, lead to reading the record %i times: after a minute to enter it as well',
+    async (ms, times) => {
+      const { client, clock, store, endpoint } = createBed();
+      const { answer, release } = heldBack(endpoint.issue);
+      endpoint.next(answer);
+      const waiting = client({ timeoutMs: 2 * minute }).getToken();
+      await clock.advance(ms);
+      const before = store.calls.load;
+      release();
+      await waiting;
+      expect(store.calls.load - before).toBe(times);
+    },
+  );
+});
+
 describe('a store that can be read, but not written', () => {
+  test('now and then: a swap that failed is tried again, each time', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    await token(auth);
+    for (let round = 0; round < 3; round++) {
+      store.next('swap', fails);
+      await clock.until(auth.reset());
+      await token(auth);
+    }
+  });
+
   test('is an error without a token in memory, and nothing is sent', async () => {
     const { client, clock, store, endpoint } = createBed();
     store.always('swap', fails);
@@ -309,10 +341,26 @@ describe('a store that breaks the contract', () => {
     expect((await auth.getUsage()).issuances).toMatchObject([{ id: first.id }]);
   });
 
-  test('a rejection without a reason is a failure like others', async () => {
-    const { client, store } = createBed();
-    const error = await failure('ERR_STORE', client({ store: { ...store, load: () => Promise.reject() } }).getToken());
-    expect(error.message).toContain('unknown error');
+  const hostile = {
+    get name() {
+      throw new Error('from a getter');
+    },
+  };
+  test.each([
+    [undefined, 'unknown error'],
+    [null, 'unknown error'],
+    [hostile, 'unknown error'],
+    [{ name: 'a\nb', code: '-' }, 'unknown error'],
+    [{ name: 7, code: 'ETIMEDOUT' }, 'ETIMEDOUT'],
+    [{ name: 'x'.repeat(60), code: 'a b' }, 'x'.repeat(60)],
+    [{ name: 'x'.repeat(61), code: 'E1' }, 'E1'],
+    [{ name: 'Error', code: 'E1', message: 'password' }, 'Error E1'],
+  ])('a rejection, number %#, is a failure like others, told by name and code', async (reason, told) => {
+    const { client, store, eventsOf } = createBed();
+    const load = () => Promise.reject(reason);
+    const error = await failure('ERR_STORE', client({ store: { ...store, load } }).getToken());
+    expect(error.message).toContain(`(${told})`);
+    expect(eventsOf('store_failed')).toMatchObject([{ operation: 'load', error: told }]);
   });
 
   test('methods that throw at once are failures like others', async () => {
