@@ -68,13 +68,18 @@ function copy(target: object, config: InternalAxiosRequestConfig, changes?: Chan
   return Object.assign(target as InternalAxiosRequestConfig, changes);
 }
 
-/** Puts the configuration that the caller knows into an error. `request` contains the token: it stays, but shows no longer when the error is printed. */
+/**
+ * Puts the configuration that the caller knows into an error. `request` contains the token, and a streamed answer leads to it: they stay, but show
+ * no longer when the error is printed.
+ */
 function makePresentable(error: unknown, config: InternalAxiosRequestConfig): void {
   const failure = Object(error) as Partial<AxiosError>;
   for (const part of [failure, failure.response]) {
     if (part?.config) Reflect.set(part, 'config', config);
     if (part && Object.hasOwn(part, 'request')) Reflect.defineProperty(part, 'request', { enumerable: false });
   }
+  const response = Object(failure.response) as Partial<AxiosResponse>;
+  if (typeof Object(response.data).pipe === 'function') Reflect.defineProperty(response, 'data', { enumerable: false });
 }
 
 /** Turns how a request ended into what axios would have done. */

@@ -24,6 +24,10 @@ const failures: Record<string, (service: TestService, instance: AxiosInstance) =
     service.api.always({ status: 500 });
     return instance.post('/', { x: 1 });
   },
+  'an API that answers 500 to who wants a stream': (service, instance) => {
+    service.api.always({ status: 500 });
+    return instance.get('/', { responseType: 'stream' });
+  },
   'a broken connection': (service, instance) => {
     service.api.always({ cut: 'answer' });
     return instance.get('/');
