@@ -5,6 +5,7 @@ import type {
   BeforeRequestHook,
   ExtendOptions,
   HandlerFunction,
+  Options,
   OptionsInit,
   Request,
   Response,
@@ -47,6 +48,7 @@ export function serviceAuth(
     if (context['serviceAuth'] === false || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
     headers['authorization'] = token.authorization;
+    if (scrubErrors && signal) hideOnceAborted(headers, signal);
     sent.set(token.authorization, token);
     if (sent.size > knownTokens) sent.delete(sent.keys().next().value as string);
   };
@@ -102,4 +104,14 @@ export function serviceAuth(
     handlers: [prepare],
     hooks: { beforeRequest: [attach], afterResponse: [sendAgain], beforeError: scrubErrors ? [scrub] : [] },
   };
+}
+
+/** got asks no hook about the error of an abort, in which these headers are. */
+function hideOnceAborted(headers: Options['headers'], signal: AbortSignal): void {
+  const value = headers['authorization'];
+  Object.defineProperty(headers, 'authorization', {
+    get: () => (signal.aborted ? undefined : value),
+    // As others who set it expect: for good.
+    set: (own) => Object.defineProperty(headers, 'authorization', { value: own, writable: true }),
+  });
 }

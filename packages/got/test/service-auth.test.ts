@@ -55,6 +55,19 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect(foreign.received).not.toMatch(/authorization/i);
     });
 
+    test('gives way to one that a hook sets at a redirect', async () => {
+      const service = await startService();
+      const url = `${service.baseUrl}/api/v1/`;
+      service.api.next({ status: 302, headers: { location: '/api/v1/' } });
+      const beforeRedirect = [
+        (options: OptionsInit) => Object.assign(options.headers ?? {}, { authorization: 'Basic of-its-own' }),
+      ];
+      const { signal } = new AbortController();
+      const api = got.extend(serviceAuth(createAuth(service)), { throwHttpErrors: false });
+      await api(url, { signal, hooks: { beforeRedirect: beforeRedirect as never } });
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['valid', 'invalid']);
+    });
+
     test('is that of the moment when got itself tries again', async () => {
       const service = await startService();
       const auth = createAuth(service);

@@ -1,0 +1,87 @@
+import { inspect } from 'node:util';
+import type { TestService } from '@service-auth/testing';
+import type { Got } from 'got';
+import { describe, expect, test } from 'vitest';
+import { serviceAuth } from '../src/index.ts';
+import { copies } from './copies.ts';
+import { createAuth, startService } from './service.ts';
+
+/** Everything that somebody who logs an error may print, the chain of its causes included. */
+function printed(error: unknown): string {
+  const texts = [inspect(error, { depth: Number.POSITIVE_INFINITY, getters: true })];
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    texts.push(String(cause), String(cause.stack), JSON.stringify(cause), inspect({ ...cause }, { depth: 9 }));
+  }
+  return texts.join('\n');
+}
+
+type Send = (
+  api: Got,
+  url: string,
+  options: { signal?: AbortSignal; timeout?: { request: number } },
+) => Promise<unknown>;
+
+const ways: Record<string, Send> = {
+  'a promise': (api, url, options) => api.get(url, options),
+  'a stream': async (api, url, options) => api.stream.get(url, options).toArray(),
+};
+
+const failures: Record<
+  string,
+  (service: TestService, send: (options?: object) => Promise<unknown>) => Promise<unknown>
+> = {
+  'an API that answers 401': (service, send) => {
+    service.api.always({ status: 401 });
+    return send();
+  },
+  'an API that answers 500': (service, send) => {
+    service.api.always({ status: 500 });
+    return send();
+  },
+  'a broken connection': (service, send) => {
+    service.api.always({ cut: 'answer' });
+    return send();
+  },
+  'a timeout': (service, send) => {
+    service.api.hold();
+    return send({ timeout: { request: 200 } });
+  },
+  'the timeout of a signal': (service, send) => {
+    service.api.hold();
+    return send({ signal: AbortSignal.timeout(200) });
+  },
+  'an abort': async (service, send) => {
+    const held = service.api.hold();
+    const controller = new AbortController();
+    const response = send({ signal: controller.signal });
+    await Promise.race([held.arrived, response]);
+    controller.abort();
+    return response;
+  },
+  'redirects without an end': (service, send) => {
+    service.api.always({ status: 302, headers: { location: '/api/v1/' } });
+    return send();
+  },
+};
+
+describe.each(Object.entries(copies))('an error of %s', (_, got) => {
+  describe.each(Object.entries(ways))('of %s', (_, send) => {
+    test.each(Object.entries(failures))('for %s shows no token, unless it is told to', async (_, fail) => {
+      const shown = async (scrubErrors: boolean) => {
+        const service = await startService();
+        const auth = createAuth(service);
+        await auth.getToken();
+        const api = got.extend(serviceAuth(auth, { scrubErrors }), { retry: { limit: 0 } });
+        const url = `${service.baseUrl}/api/v1/`;
+        const error = await fail(service, (options = {}) => send(api, url, options)).then(
+          () => expect.fail('it did not fail'),
+          (reason: unknown) => reason,
+        );
+        expect(service.counts.apiRequests).toBeGreaterThan(0);
+        return service.findSecrets(printed(error));
+      };
+      expect(await shown(true)).toEqual([]);
+      expect(await shown(false)).toEqual(['access token']);
+    });
+  });
+});
