@@ -1,93 +1,117 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { secretCanary, tokenCanary } from '../../scripts/canaries.ts';
+import { createServiceAuth } from '@service-auth/core';
+import { createAuthFetch } from '@service-auth/fetch';
+import { startTestService } from '@service-auth/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import { canariesIn, secretCanary, sightings, tokenCanary } from '../../scripts/canaries.ts';
+import { orSkip } from '../../scripts/servers/or-skip.ts';
+import { startPostgres } from '../../scripts/servers/postgres.ts';
+import { startRedis } from '../../scripts/servers/redis.ts';
+import { behaviours } from '../src/canaries/behaviours.ts';
+import { findingsIn, runProgram } from '../src/canaries/watch.ts';
 
-const program = fileURLToPath(new URL('../src/canaries/program.ts', import.meta.url));
+const [redis, postgres] = await Promise.all([
+  orSkip(() => startRedis({ appendonly: 'yes' })),
+  orSkip(() => startPostgres()),
+]);
+const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
+afterAll(async () => {
+  await Promise.all([redis?.stop(), postgres?.stop()]);
+  rmSync(folder, { recursive: true });
+});
 
-type Behaviour = (response: ServerResponse, body: string) => void;
+const { exitCode, outcomes, places, wire } = await runProgram(folder, { redis: redis?.url, postgres: postgres?.url });
+const findings = Object.fromEntries(Object.entries(places).map(([place, text]) => [place, findingsIn(text)]));
 
-const json = { 'content-type': 'application/json' };
-const issued = JSON.stringify({ access_token: `${tokenCanary}.1`, token_type: 'Bearer', expires_in: 3_600 });
-
-/** What the token endpoint does, by the first part of the path. */
-const behaviours: Readonly<Record<string, Behaviour>> = {
-  works: (response) => response.writeHead(200, json).end(issued),
-  'echoes-500': (response, body) => response.writeHead(500, json).end(body + issued),
-  'echoes-400': (response, body) => response.writeHead(400, json).end(body.replace('{', `{"error":"${secretCanary}",`)),
-  'echoes-200': (response, body) => response.writeHead(200, { ...json, 'x-echo': secretCanary }).end(body),
-  redirects: (response) => response.writeHead(307, { location: `/elsewhere?${secretCanary}` }).end(),
-  limits: (response) => response.writeHead(429, { 'retry-after': secretCanary }).end(),
-  breaks: (response) =>
-    response.writeHead(200, { ...json, 'content-length': '999' }).write(issued, () => response.destroy()),
-  api: (response) => response.writeHead(401).end(),
+/** Which client has to go through everything over which store, for each package. */
+const rows: Readonly<Record<string, readonly (readonly [client: string, store: string])[]>> = {
+  core: [['core', 'file']],
+  fetch: [['fetch', 'file']],
+  axios: ['axios', 'axios, fetch adapter', 'axios, streams'].map((client) => [client, 'file']),
+  got: ['got', 'got, streams'].map((client) => [client, 'file']),
+  undici: ['undici', 'undici, fetch'].map((client) => [client, 'file']),
+  nestjs: ['nestjs', 'nestjs, JSON'].map((client) => [client, 'file']),
+  // Under all of these.
+  file: [],
+  redis: (redis ? ['node-redis', 'ioredis'] : []).map((store) => ['core', store]),
+  postgres: (postgres ? ['pg'] : []).map((store) => ['core', store]),
+  // By itself, below.
+  testing: [],
 };
 
-async function startService(): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const behaviour = behaviours[request.url?.split('/')[1] ?? ''];
-    const body = await text(request);
-    if (behaviour) behaviour(response, body);
-    else response.end();
+/** What must be found in each place, for it was planted there. */
+const planted: Readonly<Record<string, readonly string[]>> = {
+  stdout: ['JSON', 'axios', 'cause', 'event', 'getter', 'got', 'hidden', 'message', 'symbol', 'text'],
+  stderr: ['NODE_DEBUG', 'logger', 'stderr', 'warning'],
+  files: ['file', 'file-name', 'temporary'],
+  redis: ['redis-key', 'redis-past', 'redis-value'],
+  postgres: ['postgres-key', 'postgres-past', 'postgres-record', 'postgres-version'],
+};
+
+describe('a program to which everything happens, that prints all it gets and has every trace turned on', () => {
+  test('uses every package', () => {
+    expect(Object.keys(rows).sort()).toEqual(readdirSync(new URL('../../packages', import.meta.url)).sort());
   });
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
-/** Everything that the program printed or wrote, as one text for each place. */
-async function tracesOf(leak: string): Promise<Record<string, string>> {
-  const directory = mkdtempSync(join(tmpdir(), 'canaries-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const env = { ...process.env, DEBUG: '*', NODE_DEBUG: '*', TMPDIR: directory, CLIENT_SECRET: secretCanary };
-  const argv = ['--conditions=@service-auth/source', program, await startService(), directory, leak];
-  const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  const names = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const files = names.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join('\n');
-  expect(code, stderr.slice(-2_000)).toBe(0);
-  return { stdout, stderr, files };
-}
+  test('ends well', () => {
+    expect(exitCode, places['stderr']?.slice(-2_000)).toBe(0);
+  });
 
-function placesWithCanaries(traces: Record<string, string>): string[] {
-  return Object.keys(traces).filter((place) =>
-    [secretCanary, tokenCanary].some((canary) => traces[place]?.includes(canary)),
+  test.each(Object.values(rows).flat())('takes %s over %s through every behaviour', (client, store) => {
+    const those = outcomes.filter((each) => each.client === client && each.store === store);
+    expect(Object.fromEntries(those.map(({ behaviour, outcome }) => [behaviour, outcome]))).toEqual(
+      Object.fromEntries(Object.entries(behaviours).map(([behaviour, { outcome }]) => [behaviour, outcome])),
+    );
+  });
+
+  test.each(Object.keys(places))('leaves neither secret nor token in %s', (place) => {
+    expect(findings[place]?.leaks).toEqual([]);
+  });
+
+  test.each(Object.keys(places))('leaves in %s what is planted there', (place) => {
+    expect(findings[place]?.planted).toEqual(expect.arrayContaining([...(planted[place] as string[])]));
+  });
+
+  test('has the traces of Node and its libraries in stderr', () => {
+    const traces = ['ESM', 'FETCH', 'HTTP', 'MODULE', 'NET', 'STREAM', 'TIMER', 'express:', 'router', 'ioredis:'];
+    expect(traces.filter((trace) => !places['stderr']?.includes(trace))).toEqual([]);
+  });
+
+  test.each(['NET', 'STREAM', 'follow-redirects'])(
+    'is not looked at where %s shows headers or bytes of every request, and the token is there',
+    (name) => {
+      const records = wire.filter((record) => record.split(' ', 2).includes(name));
+      expect(findingsIn(records.join('')).leaks).not.toEqual([]);
+    },
   );
-}
+});
 
-test('a program that prints all it has, under DEBUG=* and NODE_DEBUG=*, shows neither secret nor token', async () => {
-  const traces = await tracesOf('');
-  expect(placesWithCanaries(traces)).toEqual([]);
-  // It did print: events, every kind of error, the token’s id; and records were written.
-  for (const sign of [
-    'token_issued',
-    'ERR_TOKEN_ENDPOINT',
-    'ERR_CREDENTIALS_REJECTED',
-    'ERR_TOKEN_RESPONSE',
-    'ERR_RATE_LIMITED',
-    'ERR_CONFIG',
-  ]) {
-    expect(traces['stdout']).toContain(sign);
+test('the test service shows neither secret nor token of the requests that it received', async () => {
+  await using service = await startTestService();
+  service.setClientSecret(secretCanary);
+  const auth = createServiceAuth({ ...service.options, clientSecret: secretCanary });
+  await createAuthFetch(auth)(`${service.baseUrl}/api/v1/`);
+  const { value } = await auth.getToken();
+  const { tokenRequests, apiRequests, issuances, counts } = service;
+  expect([tokenRequests.length, apiRequests.length, issuances.length]).toEqual([1, 1, 1]);
+  expect(canariesIn([tokenRequests, apiRequests, issuances, counts])).toEqual([]);
+  expect(service.findSecrets(JSON.stringify([tokenRequests, apiRequests, issuances, counts]))).toEqual([]);
+  expect(service.findSecrets(value)).toEqual(['access token']);
+});
+
+test.each([
+  ['as it is', (text: string) => text],
+  ['in Base64', (text: string) => Buffer.from(text).toString('base64')],
+  ['in Base64url, after another byte', (text: string) => Buffer.from(`x${text}`).toString('base64url')],
+  ['in Base64, after two more bytes', (text: string) => Buffer.from(`{"${text}"}`).toString('base64')],
+  ['in hexadecimal', (text: string) => Buffer.from(text).toString('hex')],
+  ['as a Buffer is printed', (text: string) => `${Buffer.from(text).toString('hex').match(/../g)?.join(' ')}`],
+  ['as the JSON of a Buffer', (text: string) => JSON.stringify(Buffer.from(text))],
+  ['in UTF-16', (text: string) => Buffer.from(text, 'utf16le').toString('latin1')],
+])('a canary is found %s', (_, written) => {
+  for (const canary of [secretCanary, tokenCanary]) {
+    expect(sightings(`before ${written(`${canary}.1`)} after`)).toMatchObject([{ canary }]);
   }
-  expect(traces['stderr']?.length).toBeGreaterThan(100_000);
-  expect(traces['files']).toContain('service-auth/1 ');
-}, 120_000);
-
-test.each(['stdout', 'stderr'])(
-  'a canary planted in %s is found',
-  async (place) => {
-    expect(placesWithCanaries(await tracesOf(place))).toEqual([place]);
-  },
-  120_000,
-);
-
-test('a canary planted in a file is found', async () => {
-  expect(placesWithCanaries(await tracesOf('file'))).toEqual(['files']);
-}, 120_000);
+});

@@ -1,0 +1,151 @@
+import { attachServiceAuth, sanitizeError } from '@service-auth/axios';
+import { createServiceAuth, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import { createAuthFetch } from '@service-auth/fetch';
+import { serviceAuth } from '@service-auth/got';
+import { serviceAuthInterceptor } from '@service-auth/undici';
+import axios, { type AxiosRequestConfig } from 'axios';
+import got from 'got';
+import { Agent, interceptors, request, fetch as undiciFetch } from 'undici';
+import { connectNest } from './nest-client.ts';
+
+/** How long a caller waits, if not for ever. */
+export interface Patience {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** Something that sends requests with the token. */
+export interface Client {
+  readonly auth: ServiceAuth;
+  /** Whether its errors have the request that was sent, with its headers, where only those find it who look for it. */
+  readonly hidesRequest?: true;
+  /** A GET. Resolves with the status, and what a user may log of the answer. */
+  get(url: string, patience: Patience): Promise<[status: number, ...shown: unknown[]]>;
+  /** What the documentation says to log in place of an error. */
+  sanitize?(error: unknown): unknown;
+  /** What else there is to see of it while nothing is silent. */
+  visit?(): Promise<unknown>;
+  close?(): Promise<unknown>;
+}
+
+/** `mayWait`: whether its start may wait for a token. */
+export type Connect = (options: ServiceAuthOptions, mayWait: boolean) => Client | Promise<Client>;
+
+function ending({ signal, timeoutMs }: Patience): { signal?: AbortSignal } {
+  const end = timeoutMs ? AbortSignal.timeout(timeoutMs) : signal;
+  return end ? { signal: end } : {};
+}
+
+function byHand(options: ServiceAuthOptions): Client {
+  const auth = createServiceAuth(options);
+  async function get(url: string, patience: Patience, again = true): ReturnType<Client['get']> {
+    const end = ending(patience);
+    const token = await auth.getToken(end);
+    const response = await fetch(url, { ...end, headers: { authorization: token.authorization } });
+    if (response.status !== 401) return [response.status, response, token, await response.text()];
+    await auth.invalidate(token);
+    return again ? get(url, patience, false) : [401, response];
+  }
+  return { auth, get };
+}
+
+function withFetch(options: ServiceAuthOptions): Client {
+  const auth = createServiceAuth(options);
+  const authFetch = createAuthFetch(auth);
+  return {
+    auth,
+    async get(url, patience) {
+      const response = await authFetch(url, ending(patience));
+      return [response.status, response, response.headers, await response.text()];
+    },
+  };
+}
+
+const withAxios =
+  (defaults: AxiosRequestConfig): Connect =>
+  (options) => {
+    const auth = createServiceAuth(options);
+    const instance = axios.create(defaults);
+    attachServiceAuth(instance, auth);
+    return {
+      auth,
+      hidesRequest: true,
+      sanitize: sanitizeError,
+      async get(url, { signal, timeoutMs: timeout }) {
+        const response = await instance.get(url, { ...(signal && { signal }), ...(timeout && { timeout }) });
+        const data = defaults.responseType === 'stream' ? await response.data.toArray() : response.data;
+        return [response.status, data, response.headers, response.config];
+      },
+    };
+  };
+
+const withGot =
+  (streamed: boolean): Connect =>
+  (options) => {
+    const auth = createServiceAuth(options);
+    // Its retries, without their pauses.
+    const calculateDelay = ({ computedValue }: { computedValue: number }) => Math.min(computedValue, 1);
+    const api = got.extend(serviceAuth(auth), { retry: { limit: streamed ? 0 : 1, calculateDelay } });
+    return {
+      auth,
+      hidesRequest: true,
+      async get(url, { signal, timeoutMs }) {
+        const patience = { ...(signal && { signal }), ...(timeoutMs && { timeout: { request: timeoutMs } }) };
+        if (!streamed) {
+          const { statusCode, headers, body, retryCount } = await api.get(url, patience);
+          return [statusCode, headers, body, retryCount];
+        }
+        const stream = api.stream.get(url, patience);
+        const chunks = await stream.toArray();
+        return [stream.response?.statusCode ?? 0, chunks];
+      },
+    };
+  };
+
+function withUndici(options: ServiceAuthOptions): Client {
+  const auth = createServiceAuth(options);
+  const agent = new Agent();
+  const dispatcher = agent.compose(
+    serviceAuthInterceptor(auth),
+    interceptors.redirect({ maxRedirections: 5 }),
+    interceptors.responseError(),
+  );
+  return {
+    auth,
+    async get(url, { signal, timeoutMs: headersTimeout }) {
+      const patience = { ...(signal && { signal }), ...(headersTimeout && { headersTimeout }) };
+      const response = await request(url, { dispatcher, ...patience });
+      return [response.statusCode, response, await response.body.text()];
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function withUndiciFetch(options: ServiceAuthOptions): Client {
+  const auth = createServiceAuth(options);
+  const agent = new Agent();
+  const dispatcher = agent.compose(serviceAuthInterceptor(auth));
+  return {
+    auth,
+    async get(url, patience) {
+      const response = await undiciFetch(url, { dispatcher, ...ending(patience) });
+      return [response.status, response, await response.text()];
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Every way of sending requests that there is a package for. */
+export const clients: Readonly<Record<string, Connect>> = {
+  core: byHand,
+  fetch: withFetch,
+  axios: withAxios({}),
+  'axios, fetch adapter': withAxios({ adapter: 'fetch' }),
+  'axios, streams': withAxios({ responseType: 'stream' }),
+  got: withGot(false),
+  'got, streams': withGot(true),
+  undici: withUndici,
+  'undici, fetch': withUndiciFetch,
+  nestjs: (options, mayWait) => connectNest(options, mayWait, false),
+  'nestjs, JSON': (options, mayWait) => connectNest(options, mayWait, true),
+};

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { debuglog } from 'node:util';
+import { Logger } from '@nestjs/common';
+import axios from 'axios';
+import got from 'got';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Places } from './stores.ts';
+
+/** What leaks are made of. */
+export interface Ground extends Places {
+  readonly secret: string;
+  readonly token: string;
+  readonly origin: string;
+  print(value: unknown): void;
+  log(error: unknown): void;
+}
+
+const hidden = (secret: string) => Object.defineProperty(new Error('x'), 'secret', { value: secret });
+
+/** Values that contain the secret, as nothing of ours may. */
+const values: Readonly<Record<string, (secret: string) => unknown>> = {
+  text: (secret) => secret,
+  message: (secret) => new Error(`failed with ${secret}`),
+  cause: (secret) => new Error('failed', { cause: new Error('inside', { cause: new Error(secret) }) }),
+  event: (secret) => ({ type: 'token_issued', at: 0, token: secret }),
+  JSON: (secret) => ({ toJSON: () => ({ secret }) }),
+  hidden: (secret) => [hidden(secret)],
+  symbol: (secret) => ({ [Symbol('s')]: secret }),
+  getter: (secret) => ({
+    get secret() {
+      return secret;
+    },
+  }),
+};
+
+/** Leaks of every kind, one for each name, into every place that is looked at. Each has its own mark behind the canary. */
+export async function plant({ secret, token, origin, directory, redis, postgres, print, log }: Ground): Promise<void> {
+  const marked = (name: string) => `${secret}@${name}.`;
+  for (const [name, value] of Object.entries(values)) print(value(marked(name)));
+  console.error(marked('stderr'));
+  debuglog('planted')(marked('NODE_DEBUG'));
+  process.emitWarning(marked('warning'));
+  new Logger().error(marked('logger'));
+
+  // The errors of clients that were given the token by hand.
+  const headers = (name: string) => ({ headers: { authorization: `Bearer ${token}@${name}.` } });
+  const retry = { limit: 0 };
+  await axios.get(`${origin}/api-500/api/`, headers('axios')).catch(log);
+  await got(`${origin}/api-500/api/`, { ...headers('got'), retry }).catch(log);
+
+  writeFileSync(join(directory, 'dump'), marked('file'));
+  writeFileSync(join(directory, marked('file-name')), '');
+  writeFileSync(join(tmpdir(), 'dump'), marked('temporary'));
+  if (redis) {
+    const client = new Redis(redis);
+    await client.hset(marked('redis-key'), 'field', marked('redis-value'));
+    await client.hset('past', 'field', marked('redis-past'));
+    await client.del('past');
+  }
+  if (postgres) {
+    const pool = new pg.Pool({ connectionString: postgres });
+    const insert = 'insert into service_auth (key, version, record) values ($1, $2, $3)';
+    await pool.query(insert, [marked('postgres-key'), marked('postgres-version'), marked('postgres-record')]);
+    await pool.query(insert, ['past', '1', marked('postgres-past')]);
+    await pool.query("delete from service_auth where key = 'past'");
+  }
+}
