@@ -1,22 +1,31 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createSigningKey, startTestService, type TestService } from '@service-auth/testing';
+import { createSigningKey, startTestService } from '@service-auth/testing';
 import type { Questions } from './suite/service.ts';
 
+/** What can be asked of something in this process, by name. */
+type Answers = Readonly<Record<string, (...argv: never[]) => unknown>>;
+
+/** What is in this process, for cases that run elsewhere. */
+export interface Control {
+  readonly url: string;
+  /** Has it asked over HTTP, under the id that is returned. */
+  offer(answers: Answers): number;
+  close(): Promise<void>;
+}
+
 /** Runs test services for cases that run elsewhere. */
-export async function startControl(): Promise<{ url: string; close(): Promise<void> }> {
-  const services: TestService[] = [];
+export async function startControl(): Promise<Control> {
+  const offered: Answers[] = [];
+  const closers: (() => Promise<void>)[] = [];
   const signingKey = createSigningKey();
 
-  async function answer(id: number | undefined, name: keyof Questions, argv: unknown[]) {
-    if (name === 'start') {
-      const service = await startTestService({ signingKey, ...(argv[0] as object) });
-      const { authUrl, baseUrl, credentials } = service;
-      return { id: services.push(service) - 1, result: { authUrl, baseUrl, ...credentials } };
-    }
-    const service = services[id ?? -1];
-    if (!service) throw new Error(`there is no service ${id}`);
+  const offer = (answers: Answers): number => offered.push(answers) - 1;
+
+  const start: Questions['start'] = async (options) => {
+    const service = await startTestService({ signingKey, ...options });
+    closers.push(service.close);
     const questions: Omit<Questions, 'start'> = {
       counts: () => service.counts,
       next: (...answers) => service.tokenEndpoint.next(...answers),
@@ -25,13 +34,16 @@ export async function startControl(): Promise<{ url: string; close(): Promise<vo
       findSecrets: (searched) => service.findSecrets(searched),
       close: () => service.close(),
     };
-    return { id, result: await (questions[name] as (...argv: unknown[]) => unknown)(...argv) };
-  }
+    const { authUrl, baseUrl, credentials } = service;
+    return { id: offer({ ...questions }), options: { authUrl, baseUrl, ...credentials } };
+  };
+  // The first of all: what else can be asked has its id from here.
+  offer({ start });
 
   const server = createServer(async (request, response) => {
     try {
       const { id, name, argv } = JSON.parse(await text(request));
-      response.end(JSON.stringify(await answer(id, name, argv)));
+      response.end(JSON.stringify({ result: await offered[id]?.[name]?.(...(argv as never[])) }));
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
@@ -40,8 +52,9 @@ export async function startControl(): Promise<{ url: string; close(): Promise<vo
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    offer,
     async close() {
-      await Promise.all(services.map((service) => service.close()));
+      await Promise.all(closers.map((close) => close()));
       server.close();
       server.closeAllConnections();
     },

@@ -8,11 +8,11 @@ import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { packAll } from '../scripts/pack.ts';
 import { readPackages, root } from '../scripts/packages.ts';
-import { startControl } from './control.ts';
+import { type Control, startControl } from './control.ts';
 import type { Result } from './suite/cases.ts';
-import { runInWorker } from './worker.ts';
+import { coreInWorker, fetchInWorker, fetchWithoutWaitUntil, runInWorker, type WorkerSuite } from './worker.ts';
 
-type Run = (control: string) => Promise<Result[]>;
+type Run = (control: Control) => Promise<Result[]>;
 /** A runtime, the file without which there is none, and what to do with it. */
 type Runtime = [name: string, file: string, run: Run];
 
@@ -31,6 +31,11 @@ try {
   const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
   const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
   const miniflare = engine('miniflare/package.json');
+  const workerd = (name: string, date: string, suite: WorkerSuite): Runtime => [
+    name,
+    miniflare,
+    (control) => runInWorker(miniflare, worker, date, control, suite),
+  ];
   const runtimes: Runtime[] = [
     ...[20, 22, 24, 26].flatMap((major): Runtime[] => {
       const node = major === 24 ? process.execPath : engine(`node-${major}-${arch()}/bin/node`);
@@ -44,13 +49,17 @@ try {
     ['Bun, fetch', bun, program(bun, 'contract.mjs')],
     ['Deno', deno, program(deno, 'run', '--allow-net=127.0.0.1', 'program.mjs')],
     ['Deno, fetch', deno, program(deno, 'run', '--allow-all', 'contract.mjs')],
-    ['workerd', miniflare, (control) => runInWorker(miniflare, worker, control)],
+    workerd('workerd', '2026-07-01', coreInWorker),
+    workerd('workerd, fetch', '2026-07-01', fetchInWorker),
+    // Until September 2025 fetch took credentials along to other origins.
+    workerd('workerd of 2025, fetch', '2025-07-01', fetchInWorker),
+    workerd('workerd, fetch, without waitUntil', '2026-07-01', fetchWithoutWaitUntil),
   ];
 
   const control = await startControl();
   const waiting = [...runtimes];
   const take = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await report(...next, control.url);
+    for (let next = waiting.shift(); next; next = waiting.shift()) await report(...next, control);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, take));
   await control.close();
@@ -93,7 +102,7 @@ function engine(file: string): string {
 /** Runs a program that prints its results and ends by itself. */
 function program(command: string, ...argv: string[]): Run {
   return async (control) => {
-    const child = spawn(command, [...argv, control], { cwd: consumer, timeout: limitMs, env: {} });
+    const child = spawn(command, [...argv, control.url], { cwd: consumer, timeout: limitMs, env: {} });
     const [output, errors, [code, signal]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
@@ -104,7 +113,7 @@ function program(command: string, ...argv: string[]): Run {
   };
 }
 
-async function report(name: string, file: string, run: Run, control: string): Promise<void> {
+async function report(name: string, file: string, run: Run, control: Control): Promise<void> {
   if (!existsSync(file) && !process.env['CI']) {
     console.log(`warning: ${name} is not to be had for this machine, so it was not tried.`);
     return;
@@ -112,8 +121,11 @@ async function report(name: string, file: string, run: Run, control: string): Pr
   const startedAt = performance.now();
   const results = await run(control).catch((error: Error): Result[] => [{ name: 'runs', problem: error.message }]);
   const broken = results.filter(({ problem }) => problem !== undefined);
+  const impossible = results.filter(({ impossibleBecause }) => impossibleBecause !== undefined);
+  const asked = results.length - impossible.length;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  console.log(`${name.padEnd(18)} ${results.length - broken.length} of ${results.length} cases, ${seconds} s`);
+  console.log(`${name.padEnd(33)} ${asked - broken.length} of ${asked} cases, ${seconds} s`);
+  for (const { name, impossibleBecause } of impossible) console.log(`  not ${name}: ${impossibleBecause}`);
   for (const { name, problem } of broken) console.log(`  ${name}: ${problem}`);
-  if (broken.length > 0 || results.length === 0) process.exitCode = 1;
+  if (broken.length > 0 || asked === 0) process.exitCode = 1;
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { startForeignOrigin, startTestService, type TestService } from '@service-auth/testing';
+import { runContractInWorker } from './contract-in-worker.ts';
+import type { Control } from './control.ts';
 import type { Result } from './suite/cases.ts';
 import { startRemoteService } from './suite/service.ts';
 
 interface Miniflare {
-  dispatchFetch(url: string, init: { method: string; body: string }): Promise<Response>;
+  readonly ready: Promise<URL>;
   dispose(): Promise<void>;
 }
 
@@ -15,17 +17,27 @@ interface WorkerCase {
   run(worker: Worker): Promise<void>;
 }
 
-interface Worker {
+/** A worker that runs, and what its cases can ask. */
+export interface Worker {
+  readonly address: URL;
+  readonly control: Control;
   /** A request of its own context. */
   ask(path: string, body?: object): Promise<Record<string, unknown>>;
-  readonly control: string;
 }
+
+// The aborted request is answered, and takes the token request that it began along; the next one waits until that one's lease ends.
+const lostWithRequest = 'without waitUntil a token request ends with the request that began it';
+const lostWithoutWaitUntil = {
+  'an abort while waiting for a token ends the wait at once, and the token is not lost': lostWithRequest,
+  'an abort while waiting for a token leaves other callers alone': lostWithRequest,
+  'an abort while waiting for another token after a 401 ends the wait at once': lostWithRequest,
+};
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 async function created({ ask, control }: Worker, alive: boolean) {
-  const service = await startRemoteService(control);
+  const service = await startRemoteService(control.url);
   await ask('/create', { options: service.options, alive });
   return service;
 }
@@ -101,19 +113,7 @@ const workerCases: readonly WorkerCase[] = [
   },
 ];
 
-const fetchCases: readonly WorkerCase[] = [
-  {
-    name: 'the fetch adapter sends the token, and another one after a 401',
-    async run({ ask }) {
-      const service = await startTestService();
-      await ask('/create', { options: optionsOf(service), alive: true });
-      assert.equal((await ask('/fetch', { options: optionsOf(service) }))['status'], 200);
-      service.revoke('all');
-      assert.equal((await ask('/fetch', { options: optionsOf(service) }))['status'], 200);
-      assert.deepEqual([service.counts.issued, service.counts.apiUnauthorized], [2, 1]);
-      await service.close();
-    },
-  },
+const redirectCases: readonly WorkerCase[] = [
   ...[true, false].map((asRequest) => ({
     name: `the fetch adapter takes the token to no other origin along a redirect of a ${asRequest ? 'Request' : 'string'}`,
     async run({ ask }: Worker) {
@@ -133,34 +133,50 @@ function optionsOf({ authUrl, baseUrl, credentials }: TestService) {
   return { authUrl, baseUrl, ...credentials };
 }
 
-/** Runs all cases in workerd. `script`: the bundled worker; `manifest`: that of miniflare. */
-export async function runInWorker(manifest: string, script: string, control: string): Promise<Result[]> {
+/** What runs in workerd: core and what only workers have, or the fetch adapter. */
+export type WorkerSuite = (worker: Worker) => Promise<Result[]>;
+
+export const coreInWorker: WorkerSuite = async (worker) => [
+  ...((await worker.ask('/cases', { control: worker.control.url })) as unknown as Result[]),
+  ...(await outcomes(workerCases, worker)),
+];
+
+export const fetchInWorker: WorkerSuite = async (worker) => [
+  ...(await outcomes(redirectCases, worker)),
+  ...(await runContractInWorker(worker, { alive: true, asRequest: false })),
+  ...(await runContractInWorker(worker, { alive: true, asRequest: true })),
+];
+
+export const fetchWithoutWaitUntil: WorkerSuite = (worker) =>
+  runContractInWorker(worker, { alive: false, asRequest: false }, lostWithoutWaitUntil);
+
+/** Runs a suite in a worker of its own. `script`: the bundled worker; `manifest`: that of miniflare. */
+export async function runInWorker(
+  manifest: string,
+  script: string,
+  compatibilityDate: string,
+  control: Control,
+  suite: WorkerSuite,
+): Promise<Result[]> {
   const { Miniflare } = createRequire(manifest)('miniflare') as {
     Miniflare: new (options: object) => Miniflare;
   };
-  async function inWorker(compatibilityDate: string, use: (worker: Worker) => Promise<Result[]>): Promise<Result[]> {
-    // `cf: false`: no address of Cloudflare's is asked where it thinks we are.
-    const miniflare = new Miniflare({ modules: true, compatibilityDate, cf: false, script });
-    async function ask(path: string, body: object = {}) {
-      const init = { method: 'POST', body: JSON.stringify(body) };
-      const response = await miniflare.dispatchFetch(`http://worker${path}`, init);
-      assert.equal(response.status, 200, `${path}: ${response.status}`);
-      return (await response.json()) as Record<string, unknown>;
-    }
-    try {
-      return await use({ ask, control });
-    } finally {
-      await miniflare.dispose();
-    }
+  // `cf: false`: no address of Cloudflare's is asked where it thinks we are.
+  const miniflare = new Miniflare({ modules: true, compatibilityDate, cf: false, script });
+  try {
+    const address = await miniflare.ready;
+    return await suite({
+      address,
+      control,
+      async ask(path, body = {}) {
+        const response = await fetch(new URL(path, address), { method: 'POST', body: JSON.stringify(body) });
+        assert.equal(response.status, 200, `${path}: ${response.status}`);
+        return (await response.json()) as Record<string, unknown>;
+      },
+    });
+  } finally {
+    await miniflare.dispose();
   }
-  const newest = await inWorker('2026-07-01', async (worker) => [
-    ...((await worker.ask('/cases', { control })) as unknown as Result[]),
-    ...(await outcomes(workerCases, worker)),
-    ...(await outcomes(fetchCases, worker)),
-  ]);
-  // Until September 2025 fetch took credentials along to other origins.
-  const older = await inWorker('2025-07-01', (worker) => outcomes(fetchCases, worker));
-  return [...newest, ...older];
 }
 
 async function outcomes(cases: readonly WorkerCase[], worker: Worker): Promise<Result[]> {

@@ -29,6 +29,8 @@ interface RuntimeCase {
 export interface Result {
   readonly name: string;
   readonly problem?: string | undefined;
+  /** Why it cannot pass here. It was tried, and did not. */
+  readonly impossibleBecause?: string;
 }
 
 const hour = 3_600_000;

@@ -2,7 +2,9 @@ import type { TestService, TestServiceCounts, TestServiceOptions } from '@servic
 
 /** What a case can ask of the test service in the other process. */
 export interface Questions {
-  start(options?: Pick<TestServiceOptions, 'lifetimeMs' | 'issuanceLimit'>): RemoteOptions;
+  start(
+    options?: Pick<TestServiceOptions, 'lifetimeMs' | 'issuanceLimit'>,
+  ): Promise<{ readonly id: number; readonly options: RemoteOptions }>;
   counts(): TestServiceCounts;
   next(...answers: Parameters<TestService['tokenEndpoint']['next']>): void;
   always(answer: { status?: number; delayMs?: number; headers?: Record<string, string>; body?: string }): void;
@@ -25,15 +27,15 @@ export type RemoteService = {
 /** Starts a service of one's own. `control`: the address of the process that runs it. */
 export async function startRemoteService(
   control: string,
-  ...options: Parameters<Questions['start']>
+  ...argv: Parameters<Questions['start']>
 ): Promise<RemoteService> {
-  const { id, result } = await ask(control, undefined, 'start', options);
+  const started = (await ask(control, 0, 'start', argv)) as Awaited<ReturnType<Questions['start']>>;
   const question =
     (name: string) =>
     async (...argv: unknown[]) =>
-      (await ask(control, id, name, argv)).result as never;
+      (await ask(control, started.id, name, argv)) as never;
   return {
-    options: result as RemoteOptions,
+    options: started.options,
     counts: question('counts'),
     next: question('next'),
     always: question('always'),
@@ -43,8 +45,9 @@ export async function startRemoteService(
   };
 }
 
-async function ask(control: string, id: number | undefined, name: string, argv: unknown[]) {
+/** Asks what is in the process of the control, under that id. */
+export async function ask(control: string, id: number, name: string, argv: readonly unknown[]): Promise<unknown> {
   const response = await fetch(control, { method: 'POST', body: JSON.stringify({ id, name, argv }) });
   if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
-  return (await response.json()) as { id: number; result: unknown };
+  return ((await response.json()) as { result?: unknown }).result;
 }

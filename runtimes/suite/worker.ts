@@ -5,6 +5,7 @@ import { waitUntil } from 'cloudflare:workers';
 import { createServiceAuth, memoryStore, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { runCases, shiftedClock } from './cases.ts';
+import { createContractClient } from './contract-client.ts';
 import type { RemoteOptions } from './service.ts';
 
 // At the level of the module, as applications have it: there is no randomness yet, and clocks stand still.
@@ -19,9 +20,11 @@ const early = createServiceAuth(unreachable);
 
 const clock = shiftedClock();
 let shared: ServiceAuth | undefined;
+const contractClient = createContractClient(waitUntil, printed);
 
 export default {
   async fetch(request: Request): Promise<Response> {
+    if (new URL(request.url).pathname === '/contract') return contractClient(request);
     const body = (await request.json()) as {
       control: string;
       options: RemoteOptions;
