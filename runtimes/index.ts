@@ -1,14 +1,16 @@
 // Core, packed as it is published, on every runtime that it is said to run on. `pnpm check runtimes`
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { arch, availableParallelism, tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
+import { inParallel } from '../scripts/in-parallel.ts';
 import { packAll } from '../scripts/pack.ts';
 import { readPackages, root } from '../scripts/packages.ts';
 import { type Control, startControl } from './control.ts';
+import { engine, installEngines, isInstalled, nodes } from './engines.ts';
 import type { Result } from './suite/cases.ts';
 import { coreInWorker, fetchInWorker, fetchWithoutWaitUntil, runInWorker, type WorkerSuite } from './worker.ts';
 
@@ -16,12 +18,11 @@ type Run = (control: Control) => Promise<Result[]>;
 /** A runtime, the file without which there is none, and what to do with it. */
 type Runtime = [name: string, file: string, run: Run];
 
-const engines = join(root, 'runtimes/engines');
 const consumer = mkdtempSync(join(tmpdir(), 'service-auth-runtimes-'));
 const limitMs = 60_000;
 
 try {
-  execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', engines], { stdio: 'pipe' });
+  installEngines();
   installPacked();
   for (const format of ['esm', 'cjs'] as const) {
     writeFileSync(join(consumer, format === 'esm' ? 'program.mjs' : 'program.cjs'), await bundle('program.ts', format));
@@ -37,14 +38,11 @@ try {
     (control) => runInWorker(miniflare, worker, date, control, suite),
   ];
   const runtimes: Runtime[] = [
-    ...[20, 22, 24, 26].flatMap((major): Runtime[] => {
-      const node = major === 24 ? process.execPath : engine(`node-${major}-${arch()}/bin/node`);
-      return [
-        [`Node ${major}`, node, program(node, 'program.mjs')],
-        [`Node ${major}, CommonJS`, node, program(node, 'program.cjs')],
-        [`Node ${major}, fetch`, node, program(node, 'contract.mjs')],
-      ];
-    }),
+    ...nodes.flatMap(({ major, file }): Runtime[] => [
+      [`Node ${major}`, file, program(file, 'program.mjs')],
+      [`Node ${major}, CommonJS`, file, program(file, 'program.cjs')],
+      [`Node ${major}, fetch`, file, program(file, 'contract.mjs')],
+    ]),
     ['Bun', bun, program(bun, 'program.mjs')],
     ['Bun, fetch', bun, program(bun, 'contract.mjs')],
     ['Deno', deno, program(deno, 'run', '--allow-net=127.0.0.1', 'program.mjs')],
@@ -57,11 +55,7 @@ try {
   ];
 
   const control = await startControl();
-  const waiting = [...runtimes];
-  const take = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await report(...next, control);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, take));
+  await inParallel(runtimes, (runtime) => report(...runtime, control));
   await control.close();
 } finally {
   rmSync(consumer, { recursive: true, force: true });
@@ -95,10 +89,6 @@ async function bundle(entry: 'program.ts' | 'contract.ts' | 'worker.ts', format:
   return outputFiles[0]?.text ?? '';
 }
 
-function engine(file: string): string {
-  return join(engines, 'node_modules', file);
-}
-
 /** Runs a program that prints its results and ends by itself. */
 function program(command: string, ...argv: string[]): Run {
   return async (control) => {
@@ -114,10 +104,7 @@ function program(command: string, ...argv: string[]): Run {
 }
 
 async function report(name: string, file: string, run: Run, control: Control): Promise<void> {
-  if (!existsSync(file) && !process.env['CI']) {
-    console.log(`warning: ${name} is not to be had for this machine, so it was not tried.`);
-    return;
-  }
+  if (!isInstalled(name, file)) return;
   const startedAt = performance.now();
   const results = await run(control).catch((error: Error): Result[] => [{ name: 'runs', problem: error.message }]);
   const broken = results.filter(({ problem }) => problem !== undefined);

@@ -1,17 +1,21 @@
-// The Nest application of the examples as a stranger has it: against the packed packages, compiled as an ES module and as CommonJS, with each major version of Nest.
+// Nest as a stranger has it: against the packed packages, with each major version of Nest, the contract of HTTP clients with its HttpService, and
+// the application of the examples, compiled as an ES module and as CommonJS.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Node } from '../runtimes/engines.ts';
+import { inParallel } from './in-parallel.ts';
 import { type Manifest, root } from './packages.ts';
+import { bundleContract, type Run, runContract } from './packed-contract.ts';
 
 export interface Stranger {
-  readonly nodes: readonly string[];
+  readonly nodes: readonly Node[];
   /** Tarballs by the name of the package. */
   readonly tarballs: ReadonlyMap<string, string>;
-  run(command: string, argv: string[], cwd: string): unknown;
+  readonly run: Run;
 }
 
-const packages = ['core', 'axios', 'nestjs'].map((name) => `@service-auth/${name}`);
+const packages = ['core', 'axios', 'nestjs', 'testing'].map((name) => `@service-auth/${name}`);
 // Where the versions of Nest, and of what belongs to it, are written down.
 const versionsOf = { 10: 'compat/nest-10', 11: 'compat/nest-11', 12: 'examples' };
 
@@ -20,15 +24,20 @@ const classicCommonJs = ['tsc6', '--module', 'commonjs', '--moduleResolution', '
 export async function runNestApplications(stranger: Stranger): Promise<void> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-nestjs-')));
   try {
-    for (const [major, source] of Object.entries(versionsOf)) {
-      const folder = join(home, major);
+    for (const [version, source] of Object.entries(versionsOf)) {
+      const folder = join(home, version);
       const dependencies = { ...foreignDependencies(source), ...tarballsOf(packages, stranger.tarballs) };
-      writeJson(folder, { private: true, dependencies });
-      stranger.run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], folder);
+      writeJson(folder, { private: true, type: 'module', dependencies });
+      await stranger.run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], folder);
+      await bundleContract('nestjs-on-this-node.ts', folder);
+      await inParallel(stranger.nodes, async (node) => {
+        const { passed } = await runContract(stranger.run, node, folder);
+        console.log(`Node ${node.major}: ${passed} cases of it with the HttpService of Nest ${version}.`);
+      });
       await runApplication(stranger, folder, 'module', ['tsc']);
       // Until Nest 12 the Nest CLI set up projects that know no `exports`.
-      await runApplication(stranger, folder, 'commonjs', major === '12' ? ['tsc'] : classicCommonJs);
-      console.log(`The example runs with Nest ${major}, as an ES module and as CommonJS.`);
+      await runApplication(stranger, folder, 'commonjs', version === '12' ? ['tsc'] : classicCommonJs);
+      console.log(`The example runs with Nest ${version}, as an ES module and as CommonJS.`);
     }
   } finally {
     rmSync(home, { recursive: true, force: true });
@@ -40,10 +49,10 @@ async function runApplication({ nodes, run }: Stranger, home: string, type: stri
   const [tsc = '', ...options] = compiler;
   cpSync(join(root, 'examples/nestjs-app'), folder, { recursive: true });
   writeJson(folder, { type });
-  run(tsc, ['--project', '.', '--pretty', 'false', ...options], folder);
+  await run(tsc, ['--project', '.', '--pretty', 'false', ...options], folder);
   // Not at the top: it needs the packages built.
   const { tryNestjsApp } = await import('../examples/test/try-nestjs-app.ts');
-  for (const node of nodes) await tryNestjsApp(node, [join(folder, 'dist/main.js')]);
+  await inParallel(nodes, ({ file }) => tryNestjsApp(file, [join(folder, 'dist/main.js')]));
 }
 
 /** The versions that are installed, for a range or a catalog would not be what the tests ran with. */
