@@ -1,9 +1,10 @@
+import { createAuth, startService } from '@service-auth/test-support/service';
 import { startForeignOrigin } from '@service-auth/testing';
 import globalAxios, { type AxiosInstance } from 'axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 const bearers = (service: { apiRequests: readonly { bearer: string }[] }): string[] =>
   service.apiRequests.map(({ bearer }) => bearer);

@@ -3,13 +3,14 @@ import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { isServiceAuthError } from '@service-auth/core';
+import { createAuth, createEagerSource, startService } from '@service-auth/test-support/service';
 import newestAxios from 'axios';
 import AxiosMockAdapter from 'axios-mock-adapter';
 import axiosRetry from 'axios-retry';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createEagerSource, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 describe.each(Object.entries(copies))('axios-retry with %s', (_, axios) => {
   test.each(['before', 'after'])('attached %s it, retries carry the token, and none is used twice', async (order) => {

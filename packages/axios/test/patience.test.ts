@@ -1,9 +1,10 @@
 import { isServiceAuthError } from '@service-auth/core';
+import { createAuth, createEagerSource, startService } from '@service-auth/test-support/service';
 import type { AxiosError } from 'axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createEagerSource, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) => {
   test('a signal ends the wait as axios cancels', async () => {

@@ -1,9 +1,10 @@
 import type { LookupFunction } from 'node:net';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import { startForeignOrigin, type TestService } from '@service-auth/testing';
 import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
 import { describe, expect, test } from 'vitest';
 import { copies } from './copies.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 const received = (service: TestService): string[] =>
   service.apiRequests.map(({ method, path, bearer }) => `${method} ${path} ${bearer}`);

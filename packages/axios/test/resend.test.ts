@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
+import { createAuth, createEagerSource, startService } from '@service-auth/test-support/service';
 import newestAxios, { type AxiosRequestConfig, type AxiosStatic, type InternalAxiosRequestConfig } from 'axios';
 import PackageFormData from 'form-data';
 import { describe, expect, test } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createEagerSource, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
   ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),

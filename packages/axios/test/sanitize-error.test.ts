@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
 import { ServiceAuthError } from '@service-auth/core';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import axios, { AxiosError } from 'axios';
 import { describe, expect, test } from 'vitest';
 import { sanitizeError } from '../src/index.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJqdGkiOiJ4In0.c2lnbmF0dXJl';
 

@@ -1,10 +1,11 @@
 import { inspect } from 'node:util';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import type { TestService } from '@service-auth/testing';
 import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
 import { describe, expect, test } from 'vitest';
 import { sanitizeError } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createInstance, rejectionOf, startService } from './service.ts';
+import { createInstance, rejectionOf } from './instance.ts';
 
 /** Everything that somebody could print of an error, the chain of its causes included. */
 function printed(error: unknown, showHidden: boolean): string {

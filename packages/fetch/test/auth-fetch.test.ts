@@ -1,8 +1,8 @@
 import { once } from 'node:events';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
-import { createAuth, startService } from './service.ts';
 
 /** A fetch that remembers what it was given and answers each time as told. */
 function createRecorder(...answers: (() => Response)[]) {

@@ -1,9 +1,9 @@
+import { createAuth, startService } from '@service-auth/test-support/service';
 import ky from 'ky';
 import { ofetch } from 'ofetch';
 import createClient from 'openapi-fetch';
 import { expect, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
-import { createAuth, startService } from './service.ts';
 
 interface Paths {
   '/items': {

@@ -1,7 +1,7 @@
+import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
 import type { TestService } from '@service-auth/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
-import { createAuth, startForeign, startService } from './service.ts';
 
 /** How fetch itself, and ours, end: what the caller gets, or the kind of error. */
 async function outcomeOf(response: Promise<Response>): Promise<unknown> {

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
+import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
 import newest, { type ExtendOptions, type OptionsInit, type PaginationOptions, type Response } from 'got';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, createEagerSource, startForeign, startService } from './service.ts';
 
 const quick = {
   retry: { limit: 2, calculateDelay: ({ computedValue }) => computedValue && 1 },

@@ -1,16 +1,17 @@
 import { Test } from '@nestjs/testing';
 import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { expect, onTestFinished, test } from 'vitest';
-import { boot, recordingLogger, testService } from './support/boot.ts';
+import { boot, recordingLogger } from './support/boot.ts';
 
 test('an application starts without a request', async () => {
-  const service = await testService();
+  const service = await startService();
   await boot({ imports: [ServiceAuthModule.forRoot(service.options)] });
   expect(service.counts.tokenRequests).toBe(0);
 });
 
 test.each(['beside the factory', 'from the factory'])('with warmUp %s it starts with a token', async (place) => {
-  const service = await testService();
+  const service = await startService();
   const beside = place === 'beside the factory';
   const options = { ...service.options, ...(!beside && { warmUp: true }) };
   const app = await boot({ imports: [ServiceAuthModule.forRootAsync({ useFactory: () => options, warmUp: beside })] });
@@ -19,7 +20,7 @@ test.each(['beside the factory', 'from the factory'])('with warmUp %s it starts 
 });
 
 test('a warm-up that fails is a warning, and the application starts', async () => {
-  const service = await testService();
+  const service = await startService();
   service.tokenEndpoint.always({ status: 503 });
   const logger = recordingLogger();
   await boot({ imports: [ServiceAuthModule.forRoot({ ...service.options, name: 'billing', warmUp: true })] }, logger);
@@ -30,7 +31,7 @@ test('a warm-up that fails is a warning, and the application starts', async () =
 });
 
 test('where a test overrides the client no other one is made, whatever the options say', async () => {
-  const service = await testService();
+  const service = await startService();
   const useValue = { peekToken: () => undefined };
   const module = await Test.createTestingModule({
     imports: [

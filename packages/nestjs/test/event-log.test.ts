@@ -1,11 +1,12 @@
 import type { ServiceAuthEvent } from '@service-auth/core';
 import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { expect, test } from 'vitest';
 import { describe as describeEvent } from '../src/event-log.ts';
-import { boot, recordingLogger, testService } from './support/boot.ts';
+import { boot, recordingLogger } from './support/boot.ts';
 
 test('the log tells when a token was issued and what is spent', async () => {
-  const service = await testService({ issuanceLimit: { tokens: 10 } });
+  const service = await startService({ issuanceLimit: { tokens: 10 } });
   const logger = recordingLogger();
   const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options)] }, logger);
   const { id, expiresAt } = await app.get(ServiceAuth).getToken();
@@ -15,7 +16,7 @@ test('the log tells when a token was issued and what is spent', async () => {
 });
 
 test('two applications that share a client log its events once', async () => {
-  const service = await testService();
+  const service = await startService();
   const logger = recordingLogger();
   const imports = () => [ServiceAuthModule.forRoot(service.options)];
   await boot({ imports: imports() }, logger);
@@ -25,7 +26,7 @@ test('two applications that share a client log its events once', async () => {
 });
 
 test('trouble is logged without secrets', async () => {
-  const service = await testService();
+  const service = await startService();
   service.tokenEndpoint.next({ status: 500, body: service.credentials.clientSecret });
   const logger = recordingLogger();
   const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options)] }, logger);

@@ -2,9 +2,10 @@ import { HttpModule, HttpService } from '@nestjs/axios';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { AccessToken, ServiceAuthOptions } from '@service-auth/core';
 import { InjectServiceAuth, ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { boot, moduleWith, recordingLogger, testService } from './support/boot.ts';
+import { boot, moduleWith, recordingLogger } from './support/boot.ts';
 
 @Injectable()
 class Orders {
@@ -16,7 +17,7 @@ class Orders {
 
 describe('the HttpService', () => {
   test('sends the token to the API, whose address it has from the client', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({
       imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({ timeout: 5_000 })],
       providers: [Orders],
@@ -29,7 +30,7 @@ describe('the HttpService', () => {
   });
 
   test('has the defaults that it was given, by a factory as well', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({
       imports: [
         ServiceAuthModule.forRoot(service.options),
@@ -49,7 +50,7 @@ describe('the HttpService', () => {
   });
 
   test('warns at start when it has a baseURL to which the client sends no token', async () => {
-    const { options } = await testService();
+    const { options } = await startService();
     const warnings = async (baseURL: string | undefined, client: ServiceAuthOptions = options) => {
       const logger = recordingLogger();
       const http = ServiceAuthHttpModule.register(baseURL === undefined ? {} : { baseURL });
@@ -67,7 +68,7 @@ describe('the HttpService', () => {
   });
 
   test('sends the token of the client whose name it was given', async () => {
-    const [service, billing] = [await testService(), await testService()];
+    const [service, billing] = [await startService(), await startService()];
     const app = await boot({
       imports: [
         ServiceAuthModule.forRoot(service.options),
@@ -82,7 +83,7 @@ describe('the HttpService', () => {
   });
 
   test('finds a client that is not global in what it imports', async () => {
-    const service = await testService();
+    const service = await startService();
     const local = ServiceAuthModule.forRoot({ ...service.options, isGlobal: false });
     const imports = [ServiceAuthHttpModule.register({ imports: [local] })];
     const app = await boot({ imports, providers: [Orders] });
@@ -91,7 +92,7 @@ describe('the HttpService', () => {
   });
 
   test('has the token already when other providers send their first request', async () => {
-    const service = await testService();
+    const service = await startService();
     @Injectable()
     class Prefetch implements OnModuleInit {
       readonly http: HttpService;
@@ -110,7 +111,7 @@ describe('the HttpService', () => {
   });
 
   test('is private: no other HttpService and no other axios sends the token', async () => {
-    const service = await testService();
+    const service = await startService();
     const feature = () => ({ ...moduleWith(Orders), imports: [ServiceAuthHttpModule.register({})] });
     const [first, second] = [feature(), feature()];
     const plain = { ...moduleWith(Orders), imports: [HttpModule] };
@@ -128,7 +129,7 @@ describe('the HttpService', () => {
   });
 
   test('replaces a token that the API rejects, once for all requests', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({
       imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register()],
       providers: [Orders],
@@ -145,7 +146,7 @@ describe('the HttpService', () => {
 
 describe('an Observable of the HttpService', () => {
   test('is lazy, and sends once for each subscriber', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({
       imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
       providers: [Orders],
@@ -160,7 +161,7 @@ describe('an Observable of the HttpService', () => {
   });
 
   test('stops waiting for a token when nobody is subscribed any more', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({
       imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
       providers: [Orders],
@@ -187,7 +188,7 @@ describe('an Observable of the HttpService', () => {
   });
 
   test('fails with the error of the client when there is no token', async () => {
-    const service = await testService();
+    const service = await startService();
     service.tokenEndpoint.always({ status: 401, body: '{"error":"access_denied"}' });
     const app = await boot({
       imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],
@@ -211,7 +212,7 @@ describe('attachTo', () => {
   }
 
   test('adds the token to an HttpService that exists, until it is detached', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({
       imports: [
         ServiceAuthModule.forRoot(service.options),
@@ -227,7 +228,7 @@ describe('attachTo', () => {
   });
 
   test('refuses the axios of the whole process, and says what to import instead', async () => {
-    const { options } = await testService();
+    const { options } = await startService();
     const app = boot({ imports: [ServiceAuthModule.forRoot(options), HttpModule], providers: [Attached] });
     await expect(app).rejects.toThrow(/HttpModule\.register\(\{\}\)/);
   });

@@ -9,8 +9,9 @@ import {
   ServiceAuthModule,
   type ServiceAuthOptionsFactory,
 } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { describe, expect, test } from 'vitest';
-import { boot, moduleWith, testService } from './support/boot.ts';
+import { boot, moduleWith } from './support/boot.ts';
 
 @Injectable()
 class Orders {
@@ -30,7 +31,7 @@ class Invoices {
 
 describe('injection', () => {
   test('provides the client by its class, in every module', async () => {
-    const service = await testService();
+    const service = await startService();
     const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options), moduleWith(Orders)] });
     const token = await app.get(Orders, { strict: false }).auth.getToken();
     expect(service.issuances.map(({ tokenId }) => tokenId)).toHaveLength(1);
@@ -39,7 +40,7 @@ describe('injection', () => {
   });
 
   test('provides named clients beside the one without a name', async () => {
-    const [service, billing] = [await testService(), await testService()];
+    const [service, billing] = [await startService(), await startService()];
     const app = await boot({
       imports: [
         ServiceAuthModule.forRoot(service.options),
@@ -54,7 +55,7 @@ describe('injection', () => {
   });
 
   test('is for the modules that import it when isGlobal is false', async () => {
-    const service = await testService();
+    const service = await startService();
     const local = ServiceAuthModule.forRoot({ ...service.options, isGlobal: false });
     await expect(boot({ imports: [local, moduleWith(Orders)] })).rejects.toThrow(/resolve dependencies/);
     const app = await boot({ imports: [local], providers: [Orders] });
@@ -64,7 +65,7 @@ describe('injection', () => {
 
 describe('asynchronous options', () => {
   test('come from a factory with what it injects', async () => {
-    const service = await testService();
+    const service = await startService();
     const { options } = service;
     const app = await boot({
       imports: [
@@ -84,7 +85,7 @@ describe('asynchronous options', () => {
   });
 
   test('come from a class, made for it or already there', async () => {
-    const service = await testService();
+    const service = await startService();
     class Options implements ServiceAuthOptionsFactory {
       createServiceAuthOptions(): ServiceAuthFactoryOptions {
         return service.options;
@@ -102,7 +103,7 @@ describe('asynchronous options', () => {
   });
 
   test('must have name and isGlobal beside the factory, and say so', async () => {
-    const { options } = await testService();
+    const { options } = await startService();
     const useFactory = () => ({ ...options, name: 'billing', isGlobal: false });
     const error: unknown = await boot({ imports: [ServiceAuthModule.forRootAsync({ useFactory })] }).catch((e) => e);
     expect(error).toMatchObject({ code: 'ERR_CONFIG', problems: [{ option: 'name' }, { option: 'isGlobal' }] });

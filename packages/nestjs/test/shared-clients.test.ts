@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
 import type { ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { createTestClock } from '@service-auth/testing';
 import { expect, test } from 'vitest';
-import { boot, testService } from './support/boot.ts';
+import { boot } from './support/boot.ts';
 
 const billing = getServiceAuthToken('billing');
 
@@ -14,7 +15,7 @@ function twice(first: ServiceAuthOptions, second: ServiceAuthOptions) {
 }
 
 test('several modules with the same options share one client and one token', async () => {
-  const service = await testService();
+  const service = await startService();
   const useFactory = () => ({ ...service.options, issuanceLimit: { tokens: 100 } });
   const app = await boot({
     imports: [
@@ -29,7 +30,7 @@ test('several modules with the same options share one client and one token', asy
 });
 
 test('a URL object and its text are the same address', async () => {
-  const { options } = await testService();
+  const { options } = await startService();
   const app = await twice(
     { ...options, authUrl: new URL(options.authUrl) },
     { ...options, authUrl: `${options.authUrl}/` },
@@ -43,14 +44,14 @@ test.each<[string, Partial<ServiceAuthOptions>]>([
   ['another limit', { issuanceLimit: { tokens: 10 } }],
   ['another clock', { clock: createTestClock() }],
 ])('%s makes another client', async (_, difference) => {
-  const { options } = await testService();
+  const { options } = await startService();
   const app = await twice(options, { ...options, ...difference });
   expect(app.get(ServiceAuth)).not.toBe(app.get(billing));
 });
 
 test('two audiences of one client id count in one budget', async () => {
   const audiences = ['https://one.example/', 'https://two.example/'] as const;
-  const service = await testService({ clients: [{ clientId: 'both', clientSecret: 'secret-of-both', audiences }] });
+  const service = await startService({ clients: [{ clientId: 'both', clientSecret: 'secret-of-both', audiences }] });
   const app = await twice(service.options, { ...service.options, audience: audiences[1] });
   await app.get(ServiceAuth).getToken();
   await app.get<ServiceAuth>(billing).getToken();
@@ -59,7 +60,7 @@ test('two audiences of one client id count in one budget', async () => {
 });
 
 test('the shutdown of one application leaves the client to the other, that of the last one closes it', async () => {
-  const service = await testService();
+  const service = await startService();
   const imports = () => [ServiceAuthModule.forRoot(service.options)];
   const [first, second] = [await boot({ imports: imports() }), await boot({ imports: imports() })];
   const auth = second.get(ServiceAuth);
@@ -74,7 +75,7 @@ test('the shutdown of one application leaves the client to the other, that of th
 });
 
 test('a client that was closed is given to nobody', async () => {
-  const service = await testService();
+  const service = await startService();
   const imports = () => [ServiceAuthModule.forRoot(service.options)];
   const closed = (await boot({ imports: imports() })).get(ServiceAuth);
   await closed.close();
@@ -83,7 +84,7 @@ test('a client that was closed is given to nobody', async () => {
 });
 
 test('every listener is told, each of them once, and one that throws keeps it from nobody', async () => {
-  const { options } = await testService();
+  const { options } = await startService();
   const [first, second]: [ServiceAuthEvent[], ServiceAuthEvent[]] = [[], []];
   const listener = (event: ServiceAuthEvent) => {
     first.push(event);
@@ -103,7 +104,7 @@ test('every listener is told, each of them once, and one that throws keeps it fr
 });
 
 test('what is kept on globalThis shows no secret', async () => {
-  const service = await testService();
+  const service = await startService();
   const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options)] });
   await app.get(ServiceAuth).getToken();
   const registry: unknown = Reflect.get(globalThis, Symbol.for('@service-auth/nestjs'));

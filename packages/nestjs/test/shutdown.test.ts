@@ -2,9 +2,9 @@ import { HttpService } from '@nestjs/axios';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { expect, test } from 'vitest';
-import { testService } from './support/boot.ts';
 
 @Controller('orders')
 class OrdersController {
@@ -20,7 +20,7 @@ class OrdersController {
 }
 
 test('a request that waits for its token while the application shuts down is answered; then the client is closed', async () => {
-  const service = await testService();
+  const service = await startService();
   class AppModule {}
   const app = await NestFactory.create(
     {

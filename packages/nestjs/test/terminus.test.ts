@@ -6,9 +6,10 @@ import terminus from '@nestjs/terminus/package.json' with { type: 'json' };
 import { memoryStore, type ServiceAuthEvent, type ServiceAuthOptions, type Store } from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHealthIndicator, type ServiceAuthHealthOptions } from '@service-auth/nestjs/terminus';
+import { startService } from '@service-auth/test-support/service';
 import { createTestClock, type TestService, type TestServiceOptions } from '@service-auth/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { boot, testService } from './support/boot.ts';
+import { boot } from './support/boot.ts';
 
 const hourMs = 3_600_000;
 // Terminus 11 has no word of its own for it.
@@ -23,7 +24,7 @@ interface Subject {
 async function start(
   given: { service?: TestServiceOptions; client?: Partial<ServiceAuthOptions> } = {},
 ): Promise<Subject> {
-  const service = await testService(given.service);
+  const service = await startService(given.service);
   const imports = [TerminusModule, ServiceAuthModule.forRoot({ ...service.options, ...given.client })];
   const app = await boot({ imports, providers: [ServiceAuthHealthIndicator] });
   const indicator = app.get(ServiceAuthHealthIndicator);
@@ -191,7 +192,7 @@ test('a health endpoint answers 200 while degraded and 503 when down, and shows 
     }
   }
   let lowBudget = 0;
-  const service = await testService();
+  const service = await startService();
   class AppModule {}
   const app = await NestFactory.create(
     {
@@ -222,7 +223,7 @@ test('a health endpoint answers 200 while degraded and 503 when down, and shows 
 });
 
 test('without a client that has no name, isHealthy() asks for one', async () => {
-  const service = await testService();
+  const service = await startService();
   const app = await boot({
     imports: [TerminusModule, ServiceAuthModule.forRoot({ ...service.options, name: 'billing' })],
     providers: [ServiceAuthHealthIndicator],

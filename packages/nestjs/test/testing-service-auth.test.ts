@@ -6,9 +6,10 @@ import {
   ServiceAuthHttpModule,
   ServiceAuthModule,
 } from '@service-auth/nestjs';
+import { startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { expect, test } from 'vitest';
-import { boot, testService } from './support/boot.ts';
+import { boot } from './support/boot.ts';
 
 test('forTesting provides a client with a token that costs nothing', async () => {
   const app = await boot({ imports: [ServiceAuthModule.forTesting({ token: 'mine', names: ['billing'] })] });
@@ -29,7 +30,7 @@ test('the token has a value also when none is given', async () => {
 });
 
 test('with the address of an API of its own, the HttpService sends the token there', async () => {
-  const service = await testService();
+  const service = await startService();
   const app = await boot({
     imports: [
       ServiceAuthModule.forTesting({ token: 'mine', names: ['billing'], baseUrl: service.baseUrl }),

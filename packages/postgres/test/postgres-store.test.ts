@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
+import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
 import { createTestClock, startTestService } from '@service-auth/testing';
 import pg from 'pg';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { orSkip } from '../../../scripts/servers/or-skip.ts';
 import { type PostgresSettings, startPostgres } from '../../../scripts/servers/postgres.ts';
 import { startRelay } from '../../../scripts/servers/relay.ts';
@@ -202,15 +202,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     await using auth = createServiceAuth({ ...service.options, store });
     await auth.getUsage();
 
-    relay.set('silent');
-    const asked = vi.fn();
-    const outcome = auth.getToken().catch((error) => error);
-    void outcome.then(asked);
-    while (relay.counts.silent === 0) await setImmediate();
-    await clock.advance(1_999);
-    expect(asked).not.toHaveBeenCalled();
-    await clock.advance(1);
-    expect(await outcome).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('TimeoutError') });
+    await expectDeadline(auth, relay, clock);
     relay.set('pass');
   });
 
@@ -219,12 +211,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     endings.push(() => relay.close());
     const pool = connect({ connectionString: url.replace(`${postgres?.port}`, `${relay.port}`) });
     const store = postgresStore(pool, await freshTable(pool));
-    relay.set('silent');
-    const controller = new AbortController();
-    const calls = [store.load('key', controller), store.swap('key', change('1'), controller)];
-    const reason = new Error('enough');
-    controller.abort(reason);
-    expect(await Promise.allSettled(calls)).toEqual(calls.map(() => ({ status: 'rejected', reason })));
+    await expectAborts(store, relay);
     relay.set('pass');
   });
 });

@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { createServiceAuth, type ServiceAuthEvent } from '@service-auth/core';
+import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
 import { createTestClock, startTestService } from '@service-auth/testing';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
 import { createClient } from 'redis-6';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { orSkip } from '../../../scripts/servers/or-skip.ts';
 import { startRedis } from '../../../scripts/servers/redis.ts';
 import { startRelay } from '../../../scripts/servers/relay.ts';
@@ -40,15 +40,7 @@ describe.runIf(redis)('a server that accepts everything and answers nothing', ()
       await using auth = createServiceAuth({ ...service.options, store, onEvent: (event) => events.push(event) });
       await auth.getUsage();
 
-      relay.set('silent');
-      const asked = vi.fn();
-      const outcome = auth.getToken().catch((error) => error);
-      void outcome.then(asked);
-      while (relay.counts.silent === 0) await setImmediate();
-      await clock.advance(1_999);
-      expect(asked).not.toHaveBeenCalled();
-      await clock.advance(1);
-      expect(await outcome).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('TimeoutError') });
+      await expectDeadline(auth, relay, clock);
       expect(service.counts.tokenRequests).toBe(0);
 
       relay.set('pass');
@@ -62,16 +54,7 @@ describe.runIf(redis)('a server that accepts everything and answers nothing', ()
       const { client, close } = await connect(url);
       endings.push(close);
       const store = redisStore(client);
-      relay.set('silent');
-      const controller = new AbortController();
-      const calls = [store.load('key', controller), store.swap('key', change('1'), controller)];
-      const reason = new Error('enough');
-      controller.abort(reason);
-      const outcomes = await Promise.allSettled(calls);
-      expect(outcomes).toEqual([
-        { status: 'rejected', reason },
-        { status: 'rejected', reason },
-      ]);
+      await expectAborts(store, relay);
     });
   }
 });

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
+import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
 import type { Dispatcher } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serviceAuthInterceptor } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, startForeign, startService } from './service.ts';
 
 type Undici = (typeof copies)[string];
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;

@@ -1,14 +1,6 @@
 import type { DynamicModule, INestApplicationContext, LoggerService, ModuleMetadata, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { startTestService, type TestService, type TestServiceOptions } from '@service-auth/testing';
 import { onTestFinished } from 'vitest';
-
-/** Starts the service, and stops it when the test has finished. */
-export async function testService(options?: TestServiceOptions): Promise<TestService> {
-  const service = await startTestService(options);
-  onTestFinished(() => service.close());
-  return service;
-}
 
 /** Starts a real application without HTTP, and closes it when the test has finished. */
 export async function boot(
