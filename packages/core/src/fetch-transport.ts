@@ -4,7 +4,27 @@ import type { Transport } from './transport.ts';
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
   /** Any fetch: undici's with a proxy agent, a mock. Default: the global one, looked up at each request. */
-  fetch?: typeof fetch | undefined;
+  fetch?: ((url: string, init: TokenRequestInit) => Promise<FetchedResponse>) | undefined;
+}
+
+/** What a fetch is called with. */
+interface TokenRequestInit {
+  method: 'POST';
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+  redirect: 'manual';
+}
+
+/** What is read of its response: the declarations of undici's fetch are not those of the global one. */
+interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
+  readonly headers: { get(name: string): string | null };
+  readonly body: { getReader(): BodyReader } | null;
+}
+
+interface BodyReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<unknown>;
 }
 
 /** The longest body of a token response, in bytes after decoding. */
@@ -24,7 +44,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   };
 }
 
-async function readBody(response: Response): Promise<string> {
+async function readBody(response: FetchedResponse): Promise<string> {
   const reader = response.body?.getReader();
   if (!reader) return response.text();
   const chunks: Uint8Array[] = [];

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { fetchTransport } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -234,10 +235,27 @@ describe('another fetch', () => {
     await dispatcher.close();
   });
 
+  test('serves token requests as well', async () => {
+    const service = await startService();
+    const dispatcher = new Agent();
+    const connected = once(dispatcher, 'connect');
+    const transport = fetchTransport({ fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }) });
+    await createAuth(service, { transport }).getToken();
+    expect(service.counts.issued).toBe(1);
+    await connected;
+    await dispatcher.close();
+    expectTypeOf(fetchTransport).toBeCallableWith({ fetch: undiciFetch });
+    expectTypeOf(fetchTransport).toBeCallableWith({ fetch });
+  });
+
   test('the global one is looked up at each request', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
     expectTypeOf(authFetch).toEqualTypeOf<typeof fetch>();
+    expectTypeOf(createAuthFetch(createAuth(service), { fetch: undefined })).toEqualTypeOf<typeof fetch>();
+    // What most options of other libraries ask for.
+    const options: { fetch?: typeof fetch | undefined } = { fetch: createAuthFetch(createAuth(service)) };
+    expectTypeOf(options.fetch).toEqualTypeOf<typeof fetch | undefined>();
     const { calls, fetch: replacement } = createRecorder();
     const original = globalThis.fetch;
     await createAuth(service).getToken();
