@@ -29,10 +29,16 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
  *
  * It takes what the given `fetch` takes, and rejects as it does; while it waits for a token, with the error of core or the reason of `signal`.
  */
+export function createAuthFetch(auth: TokenSource, options?: AuthFetchOptions<never>): typeof fetch;
+// Apart: without a fetch to infer from, TypeScript before 6 would infer from where the result is put, "or undefined" included.
 export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
   auth: TokenSource,
-  { fetch: given, bufferRequests = false }: AuthFetchOptions<Fetch> = {},
-): Fetch {
+  options: AuthFetchOptions<Fetch>,
+): Fetch;
+export function createAuthFetch(
+  auth: TokenSource,
+  { fetch: given, bufferRequests = false }: AuthFetchOptions<FetchLike> = {},
+): FetchLike {
   async function authFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const send = (given ?? fetch) as unknown as typeof fetch;
     const request = typeof input === 'object' && 'url' in input ? input : undefined;
@@ -58,7 +64,7 @@ export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
     return isLeftToUs && isRedirect(response) ? followRedirects(response, hop, { auth, exchange, send }) : response;
   }
 
-  return authFetch as unknown as Fetch;
+  return authFetch as FetchLike;
 }
 
 /** In Cloudflare Workers with a compatibility date before September 2025, fetch takes the token along to wherever it is redirected. */
