@@ -25,10 +25,14 @@ export interface ServiceAuthEventFields {
   };
   /** A token that another process had issued is used from now on: no cost. */
   token_adopted: { readonly tokenId: string; readonly expiresAt: number };
-  /** A request to the token endpoint failed. `ambiguous`: it was counted, for a token may have been issued. */
+  /**
+   * A request to the token endpoint failed. `ambiguous`: it was counted, for a token may have been issued. `error`: name and code of what
+   * came in place of an answer, such as `TypeError ECONNREFUSED` or `TimeoutError`.
+   */
   token_request_failed: {
     readonly code: ServiceAuthErrorCode;
     readonly status: number | undefined;
+    readonly error: string | undefined;
     readonly ambiguous: boolean;
     readonly retryAt: number | undefined;
   };

@@ -161,11 +161,11 @@ export function createIssuer(
     }
     const settled = await settlement.enter(reservation, result, view);
     const refused = refusedAfter(result, settled.record, slotOf(settled.record, audience, keyId));
-    const error = refusal(refused, settled, keyId);
-    const { code, retryAt } = error;
-    const status = 'status' in result ? result.status : undefined;
-    emit('token_request_failed', { code, status, ambiguous: result.kind === 'ambiguous', retryAt });
-    if (want.reason === 'cold' || want.reason === 'expired') throw error;
+    const { status, error } = result;
+    const failure = refusal(refused, settled, keyId, error);
+    const { code, retryAt } = failure;
+    emit('token_request_failed', { code, status, error, ambiguous: result.kind === 'ambiguous', retryAt });
+    if (want.reason === 'cold' || want.reason === 'expired') throw failure;
     return keepUntil(refused.retryAt, settled);
   }
 
@@ -199,9 +199,9 @@ export function createIssuer(
     emit('issuance_refused', { reason, retryAt: toLocalTime(retryAt, view, clock), limit: limits.limit, used });
   }
 
-  function refusal(refused: Refused, view: View, keyId: string): ServiceAuthError {
+  function refusal(refused: Refused, view: View, keyId: string, foreign?: string): ServiceAuthError {
     const slot = slotOf(view.record, audience, keyId);
-    return refusalError(refused, view.record, slot, limits, toLocalTime(refused.retryAt, view, clock));
+    return refusalError(refused, view.record, slot, limits, toLocalTime(refused.retryAt, view, clock), foreign);
   }
 
   return { acquire, reset };

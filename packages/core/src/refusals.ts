@@ -14,13 +14,14 @@ export function refusedAfter(outcome: Outcome, record: LedgerRecord, slot: Slot)
   return { cause, retryAt: held?.retryAt ?? 0 };
 }
 
-/** Turns what the record says about a refusal into the error that a caller gets. `retryAt`: by this machine's clock. */
+/** Turns what the record says about a refusal into the error that a caller gets. `retryAt`: by this machine's clock. `foreign`: the error that came in place of an answer. */
 export function refusalError(
   refused: Refused,
   record: LedgerRecord,
   slot: Slot,
   limits: Limits,
   retryAt: number,
+  foreign?: string,
 ): ServiceAuthError {
   const when = new Date(retryAt).toISOString();
   switch (refused.cause) {
@@ -35,7 +36,7 @@ export function refusalError(
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
     case 'backoff':
-      return backoffError(record, retryAt, when);
+      return backoffError(record, retryAt, when, foreign);
     default: {
       const { limit, usable } = limits;
       const { used } = spent(record);
@@ -45,7 +46,7 @@ export function refusalError(
   }
 }
 
-function backoffError({ failures }: LedgerRecord, retryAt: number, when: string): ServiceAuthError {
+function backoffError({ failures }: LedgerRecord, retryAt: number, when: string, foreign?: string): ServiceAuthError {
   if (!failures) {
     const message = `The stored token cannot be opened with this key, and was replaced moments ago. The next replacement is possible at ${when}.`;
     return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
@@ -55,7 +56,8 @@ function backoffError({ failures }: LedgerRecord, retryAt: number, when: string)
     const message = `The token endpoint's answer is no usable bearer token (${reason}). A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
   }
-  const cause = status === undefined ? 'could not be reached or did not answer' : `answered ${status}`;
+  const silence = `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
+  const cause = status === undefined ? silence : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
   const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status, ambiguous, retryAt });

@@ -1,5 +1,5 @@
 import { type Clock, type Instant, instantOf, sleptSince } from './clock.ts';
-import { serviceAuthError } from './errors.ts';
+import { describeForeign, serviceAuthError } from './errors.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
@@ -67,7 +67,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       return result;
     } catch (error) {
       failing = true;
-      const what = describe(error);
+      const what = describeForeign(error);
       emit('store_failed', { operation, error: what });
       const verb = operation === 'load' ? 'read' : 'written';
       const message = `The store could not be ${verb} (${what}), and no valid token is in memory. Check the store and try again.`;
@@ -155,15 +155,4 @@ function integrityError(problem: 'damaged' | 'unknown version'): Error {
       ? 'The stored record is damaged. It was left as it is; restore it, or delete it when no token was issued for a day.'
       : 'The stored record was written by a newer version of Service Auth. Update this process; the record was left as it is.';
   return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
-}
-
-/** Name and code of a foreign error. Its message may contain anything, addresses with passwords included. */
-function describe(error: unknown): string {
-  try {
-    const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
-    const safe = [name, code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
-    return safe.join(' ') || 'unknown error';
-  } catch {
-    return 'unknown error';
-  }
 }

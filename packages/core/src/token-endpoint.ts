@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { isServiceAuthError } from './errors.ts';
+import { describeForeign, isServiceAuthError } from './errors.ts';
 import { longestBody } from './fetch-transport.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { timedOut, within } from './pause.ts';
@@ -13,10 +13,10 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** A token, or what the attempt counts as. */
+/** A token, or what the attempt counts as. `error`: what there was in place of an answer. */
 export type TokenRequestResult =
   | { readonly kind: 'token'; readonly token: IssuedToken }
-  | Exclude<Outcome, { kind: 'issued' }>;
+  | (Exclude<Outcome, { kind: 'issued' }> & { readonly status?: number | undefined; readonly error?: string });
 
 const second = 1_000;
 
@@ -44,7 +44,7 @@ export async function requestToken(
     const response = await within(timeoutMs, clock, async (signal) =>
       transport({ url, method: 'POST', headers, body, signal }),
     );
-    return response === timedOut ? { kind: 'ambiguous', charge: 1 } : interpret(response, clock);
+    return response === timedOut ? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' } : interpret(response, clock);
   } catch (error) {
     return failureOf(error);
   }
@@ -95,7 +95,10 @@ function failureOf(error: unknown): TokenRequestResult {
       (typeof message === 'string' && unsentMessage.test(message))
     );
   });
-  return unsent ? { kind: 'released', cause: 'unreachable' } : { kind: 'ambiguous', charge: 1 };
+  const what = describeForeign(error);
+  return unsent
+    ? { kind: 'released', cause: 'unreachable', error: what }
+    : { kind: 'ambiguous', charge: 1, error: what };
 }
 
 /** Retry-After (RFC 9110 section 10.2.3) between a second and 25 hours; undefined when it is unusable. */

@@ -21,7 +21,8 @@ test('a process without a name gets one', async () => {
 
 test('a failed request is reported with what it means', async () => {
   const { client, clock, endpoint, eventsOf } = createBed();
-  endpoint.next(answering(502), answering(401));
+  const refused = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
+  endpoint.next(answering(502), answering(401), refused);
   const auth = client();
   await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
   await clock.advance(minute);
@@ -30,6 +31,10 @@ test('a failed request is reported with what it means', async () => {
     { code: 'ERR_TOKEN_ENDPOINT', status: 502, ambiguous: true },
     { code: 'ERR_CREDENTIALS_REJECTED', status: 401, ambiguous: false, retryAt: clock.now() + 5 * minute },
   ]);
+  await clock.advance(5 * minute);
+  const error = await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
+  expect(error.message).toContain('did not answer (Error ECONNREFUSED). Nothing was counted.');
+  expect(eventsOf('token_request_failed')[2]).toMatchObject({ status: undefined, error: 'Error ECONNREFUSED' });
 });
 
 test('a warning of the store is reported once, however often it is given', async () => {

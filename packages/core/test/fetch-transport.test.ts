@@ -84,19 +84,28 @@ describe('a token request over a socket', () => {
 
 describe('an answer that does not come', () => {
   test('from an address where nobody listens costs nothing', async () => {
-    expect(await request(await deadAddress())).toEqual({ kind: 'released', cause: 'unreachable' });
+    expect(await request(await deadAddress())).toEqual({
+      kind: 'released',
+      cause: 'unreachable',
+      error: 'TypeError ECONNREFUSED',
+    });
   });
 
   test('from a name that does not exist costs nothing', async () => {
     expect(await request('http://does-not-exist.invalid/oauth/token')).toEqual({
       kind: 'released',
       cause: 'unreachable',
+      error: expect.stringMatching(/^TypeError (ENOTFOUND|EAI_AGAIN)$/),
     });
   });
 
   test('because the connection is cut may have been a token', async () => {
     const { url, bodies } = await startSocketServer((socket) => socket.resetAndDestroy());
-    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await request(url)).toEqual({
+      kind: 'ambiguous',
+      charge: 1,
+      error: expect.stringMatching(/^TypeError( \w+)?$/),
+    });
     expect(bodies.length).toBe(1);
   });
 
@@ -107,7 +116,11 @@ describe('an answer that does not come', () => {
     ['is no HTTP', 'hello\r\n\r\n'],
   ])('whole, because it %s, may have been a token', async (_, answer) => {
     const { url, bodies } = await startSocketServer((socket) => socket.end(answer));
-    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await request(url)).toEqual({
+      kind: 'ambiguous',
+      charge: 1,
+      error: expect.stringMatching(/^TypeError( \w+)?$/),
+    });
     expect(bodies.length).toBe(1);
   });
 
@@ -117,7 +130,11 @@ describe('an answer that does not come', () => {
         socket.resetAndDestroy(),
       );
     });
-    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await request(url)).toEqual({
+      kind: 'ambiguous',
+      charge: 1,
+      error: expect.stringMatching(/^TypeError( \w+)?$/),
+    });
   });
 
   test.each([
@@ -143,7 +160,7 @@ describe('an answer that does not come', () => {
     expect(clock.timers.all).toBe(1);
     const closed = once(socket, 'close');
     await clock.advance(1_000);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
     await closed;
     expect(clock.timers.all).toBe(0);
   });
@@ -152,7 +169,7 @@ describe('an answer that does not come', () => {
     const clock = createHeldClock();
     const result = requestToken('http://127.0.0.1/', credentials, () => new Promise(() => {}), 1_000, clock);
     await clock.advance(1_000);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
   });
 });
 

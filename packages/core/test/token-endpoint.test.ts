@@ -164,20 +164,32 @@ describe('a transport that fails', () => {
       Object.assign(new Error('x'), { code }),
       new TypeError('fetch failed', { cause: { code } }),
     ]) {
-      expect(await through(() => Promise.reject(error))).toEqual({ kind: 'released', cause: 'unreachable' });
+      expect(await through(() => Promise.reject(error))).toEqual({
+        kind: 'released',
+        cause: 'unreachable',
+        error: expect.stringContaining(code),
+      });
     }
   });
 
   test('with an error of ours about something else is judged by its cause', async () => {
     const error = serviceAuthError('ERR_CLOSED', 'closed', undefined);
     Object.defineProperty(error, 'cause', { value: { code: 'ECONNREFUSED' } });
-    expect(await through(() => Promise.reject(error))).toEqual({ kind: 'released', cause: 'unreachable' });
+    expect(await through(() => Promise.reject(error))).toEqual({
+      kind: 'released',
+      cause: 'unreachable',
+      error: 'ServiceAuthError ERR_CLOSED',
+    });
   });
 
   test('with what Deno says of an address that it could not connect to, sent nothing', async () => {
     const cause = new Error('error sending request for url (https://h/oauth/token): client error (Connect): dns error');
     for (const error of [cause, new TypeError('fetch failed', { cause })]) {
-      expect(await through(() => Promise.reject(error))).toEqual({ kind: 'released', cause: 'unreachable' });
+      expect(await through(() => Promise.reject(error))).toEqual({
+        kind: 'released',
+        cause: 'unreachable',
+        error: error.name,
+      });
     }
   });
 
@@ -200,14 +212,27 @@ describe('a transport that fails', () => {
     ['null', null],
     ['text', 'ECONNREFUSED'],
   ])('with %s may have sent something', async (_, error) => {
-    expect(await through(() => Promise.reject(error))).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await through(() => Promise.reject(error))).toEqual({
+      kind: 'ambiguous',
+      charge: 1,
+      error: expect.any(String),
+    });
   });
 
   test('at once, rather than by a promise, is no different', async () => {
     const result = await through(() => {
       throw Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     });
-    expect(result).toEqual({ kind: 'released', cause: 'unreachable' });
+    expect(result).toEqual({ kind: 'released', cause: 'unreachable', error: 'Error ECONNREFUSED' });
+  });
+
+  test.each([
+    [{ name: 'postgres://user:password@host', code: 'a b' }, 'unknown error'],
+    [new TypeError('password', { cause: { code: 'ENOTFOUND', message: 'password' } }), 'TypeError ENOTFOUND'],
+    [new TypeError('password', { cause: 'password' }), 'TypeError'],
+    [Object.defineProperty({}, 'name', { get: () => expect.unreachable() }), 'unknown error'],
+  ])('is told by name and code alone', async (error, told) => {
+    expect(await through(() => Promise.reject(error))).toMatchObject({ error: told });
   });
 
   test('because the answer was unusable says so', async () => {
@@ -255,7 +280,7 @@ describe('the request', () => {
       },
     ]);
     await clock.advance(1);
-    expect(await result).toEqual({ kind: 'ambiguous', charge: 1 });
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
     expect(requests).toMatchObject([{ signal: { aborted: true } }]);
   });
 });

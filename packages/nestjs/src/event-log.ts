@@ -28,9 +28,10 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       return ['debug', `Token ${event.tokenId} of another process in use, valid until ${iso(event.expiresAt)}.`];
     case 'token_request_failed': {
       const status = event.status === undefined ? '' : `, status ${event.status}`;
+      const error = event.error === undefined ? '' : `, ${event.error}`;
       const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
       const counted = event.ambiguous ? ' It counts: a token may have been issued.' : '';
-      return ['warn', `Token request failed: ${event.code}${status}.${counted}${retry}`];
+      return ['warn', `Token request failed: ${event.code}${status}${error}.${counted}${retry}`];
     }
     case 'token_rejected':
       return ['warn', `The API answered 401 to token ${event.tokenId} (${event.outcome}).`];

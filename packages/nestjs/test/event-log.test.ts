@@ -69,6 +69,12 @@ test('an odd answer of the token endpoint is a warning', () => {
   expect([level, message]).toEqual(['warn', expect.stringContaining('lifetime_short')]);
 });
 
+test('a request without an answer says what came in its place', () => {
+  const failed = { ...about, type: 'token_request_failed', code: 'ERR_TOKEN_ENDPOINT', status: undefined } as const;
+  const [, message] = describeEvent({ ...failed, error: 'TypeError ENOTFOUND', ambiguous: false, retryAt: undefined });
+  expect(message).toBe('Token request failed: ERR_TOKEN_ENDPOINT, TypeError ENOTFOUND.');
+});
+
 test('an event of a newer core is no reason to fail', () => {
   expect(describeEvent({ ...about, type: 'something_new' } as unknown as ServiceAuthEvent)).toEqual([
     'debug',
