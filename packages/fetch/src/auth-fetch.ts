@@ -33,7 +33,7 @@ export function createAuthFetch(auth: TokenSource, options?: AuthFetchOptions<ne
 // Apart: without a fetch to infer from, TypeScript before 6 would infer from where the result is put, "or undefined" included.
 export function createAuthFetch<Fetch extends FetchLike = typeof fetch>(
   auth: TokenSource,
-  options: AuthFetchOptions<Fetch>,
+  options?: AuthFetchOptions<Fetch>,
 ): Fetch;
 export function createAuthFetch(
   auth: TokenSource,

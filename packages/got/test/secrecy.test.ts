@@ -1,10 +1,11 @@
 import { inspect } from 'node:util';
-import type { TestService } from '@service-auth/testing';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import type { Got } from 'got';
 import { describe, expect, test } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
-import { createAuth, startService } from './service.ts';
+
+type TestService = Awaited<ReturnType<typeof startService>>;
 
 /** Everything that somebody who logs an error may print, the chain of its causes included. */
 function printed(error: unknown): string {
