@@ -1,6 +1,6 @@
 /**
  * pnpm simulate                                    10,000 seeds over all modes within the assumptions
- * pnpm simulate --seeds 1000000                    a night
+ * pnpm simulate --seeds 1000000                    a night; Ctrl+C ends it with the figures so far
  * pnpm simulate --seeds 10000 --mode pauses        one mode
  * pnpm simulate --mode wild-clock                  a control, or beyond the assumptions: violations are figures, not failures
  * pnpm simulate --print --plan '{"mode":"faults","seed":1}'
@@ -33,7 +33,14 @@ async function replay(plan: Plan): Promise<number> {
 
 async function explore(): Promise<number> {
   const begunAt = performance.now();
-  const results = await simulate(Number(values.seeds), values.mode ?? promisedModes, Number(values.from));
+  const ending = new AbortController();
+  process.once('SIGINT', () => ending.abort());
+  const results = await simulate(
+    Number(values.seeds),
+    values.mode ?? promisedModes,
+    Number(values.from),
+    ending.signal,
+  );
   const total = [...results.values()].reduce(sum, noFigures);
   console.log('mode               seeds  violated  virtual years     tokens      faults       events');
   for (const [mode, { seeds, findings, virtualYears, issued, faults, events }] of [

@@ -5,11 +5,15 @@ interface Answer<Result> {
   readonly result: Result;
 }
 
-/** Has `tasks` done by as many processes as there are processors, each of which runs `worker`, a module that calls {@link serve}. */
+/**
+ * Has `tasks` done by as many processes as there are processors, each of which runs `worker`, a module that calls {@link serve}. No task is
+ * begun after `signal`.
+ */
 export async function inChildren<Task, Result>(
   worker: URL,
   tasks: readonly Task[],
   done: (result: Result, task: Task) => void,
+  signal?: AbortSignal,
 ): Promise<void> {
   const waiting = [...tasks];
   await Promise.all(
@@ -17,7 +21,7 @@ export async function inChildren<Task, Result>(
       const child = fork(worker, { execArgv: ['--conditions=@service-auth/source'], serialization: 'advanced' });
       let task: Task | undefined;
       const next = () => {
-        task = waiting.shift();
+        task = signal?.aborted ? undefined : waiting.shift();
         if (task === undefined) child.disconnect();
         else child.send(task as object);
       };
@@ -39,6 +43,8 @@ export async function inChildren<Task, Result>(
 
 /** In the child: does one task after the other, and ends with its parent. */
 export function serve<Task, Result>(work: (task: Task) => Promise<Result>): void {
+  // Ctrl+C reaches the children, too, but it is the parent who says when they end.
+  process.on('SIGINT', () => {});
   process.on('message', (task: Task) => void work(task).then((result) => process.send?.({ result })));
   process.on('disconnect', () => process.exit());
 }

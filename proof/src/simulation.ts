@@ -9,19 +9,29 @@ export const promisedModes: readonly string[] = Object.keys(modes).filter((name)
 const worker = new URL('worker.ts', import.meta.url);
 const atOnce = 40;
 
-/** Runs about `seeds` seeds, the same number of each of `names`, from `first` on, on all processors. Returns what each mode came to. */
+/**
+ * Runs about `seeds` seeds, the same number of each of `names`, from `first` on, on all processors. Returns what each mode came to, until
+ * `signal` ends it.
+ */
 export async function simulate(
   seeds: number,
   names: readonly string[] = promisedModes,
   first = 1,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Figures>> {
   const shares = names.map((name) => 1 / (modes[name]?.weight ?? 1));
   const perShare = seeds / shares.reduce((all, share) => all + share, 0);
   const results = new Map(names.map((name) => [name, noFigures]));
-  const campaigns = names.flatMap((mode, index) => parts(mode, first, Math.ceil(perShare * (shares[index] ?? 1))));
-  await inChildren(worker, campaigns, (figures: Figures, { mode }) => {
+  // All modes side by side, so that a run that is ended has tried something of each.
+  const campaigns = names
+    .map((mode, index) => parts(mode, first, Math.ceil(perShare * (shares[index] ?? 1))))
+    .flatMap((all) => all.map((campaign, at) => ({ campaign, progress: at / all.length })))
+    .sort((one, other) => one.progress - other.progress)
+    .map(({ campaign }) => campaign);
+  const done = (figures: Figures, { mode }: Campaign) => {
     results.set(mode, sum(results.get(mode) ?? noFigures, figures));
-  });
+  };
+  await inChildren(worker, campaigns, done, signal);
   return results;
 }
 
