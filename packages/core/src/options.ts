@@ -125,9 +125,8 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   }
 
   const clock = options.clock ?? systemClock;
-  const clockProblem = problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()');
-  report('clock', clockProblem);
-  const store = options.store ?? memoryStore({ clock: clockProblem === undefined ? clock : systemClock });
+  report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
+  const store = options.store ?? memoryStore({ clock });
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
   const durability = store?.durability;
   if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {

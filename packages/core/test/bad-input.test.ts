@@ -63,6 +63,7 @@ describe('bad input: lifetimes', () => {
     ]) {
       expect(await withClaims(claims)).toMatchObject({ lifetime: 3_600, warnings: ['lifetime_assumed'] });
     }
+    expect(await withClaims({ iat: 0, exp: 604_800 })).toMatchObject({ lifetime: 604_800, warnings: [] });
   });
 
   test('2: the shorter of expires_in and the JWT’s own lifetime counts', async () => {
@@ -491,6 +492,16 @@ describe('bad input: options', () => {
     [{ toString: 1 }, 'toString'],
   ])('29: %j is a problem of %s', async (change, option) => {
     expect(await problemOf(change)).toMatchObject({ option });
+  });
+
+  const { load, swap } = memoryStore();
+  test.each([
+    { audience: 'a'.repeat(512), clientId: 'c'.repeat(512), clientSecret: 's'.repeat(4_096), instance: 'i'.repeat(64) },
+    { timeoutMs: 1, issuanceLimit: { tokens: 1, windowMs: 1_000, reserve: 0 }, storeKey: new Uint8Array(32) },
+    { timeoutMs: 300_000, issuanceLimit: { tokens: 1e6, windowMs: 2_678_400_000, reserve: 1e6 - 1 } },
+    { storeKey: 'k'.repeat(32), store: Object.assign(() => {}, { load, swap, durability: 'replicated' as const }) },
+  ])('29: the longest, the least and the most are no problems, number %#', (change) => {
+    expect(createServiceAuth({ ...options, ...change })).toBeTruthy();
   });
 
   test('29: everything that is wrong comes at once', async () => {

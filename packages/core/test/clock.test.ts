@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { instantOf, longestSince, sleptSince, systemClock } from '../src/clock.ts';
 import { createHeldClock } from './support/held-clock.ts';
 
@@ -22,6 +22,15 @@ test('its timers keep a process running, but for those in the background', () =>
   expect(keepingAlive()).toBe(before + 1);
   for (const cancel of cancels) cancel();
   expect(keepingAlive()).toBe(before);
+});
+
+test('where timers are numbers, in browsers and workers, there is no process to keep running', () => {
+  vi.stubGlobal('setTimeout', () => 5);
+  try {
+    expect(systemClock.setTimer(() => {}, 0, { background: true })).toBeTypeOf('function');
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });
 
 test('what passed since a moment is told by whichever clock says longer, sleep by the difference', async () => {

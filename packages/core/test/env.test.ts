@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createServiceAuthFromEnv, type ServiceAuthOptions } from '../src/index.ts';
+import { createServiceAuthFromEnv, ServiceAuthError, type ServiceAuthOptions } from '../src/index.ts';
 import { createBed, failure } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 
@@ -120,5 +120,12 @@ describe('createServiceAuthFromEnv', () => {
       },
     };
     expect(() => createServiceAuthFromEnv(env, overrides)).toThrow(RangeError);
+    const ours = new ServiceAuthError('ERR_CLOSED', 'from a getter');
+    const others = {
+      get clock(): never {
+        throw ours;
+      },
+    };
+    expect(() => createServiceAuthFromEnv(env, others)).toThrow(ours);
   });
 });

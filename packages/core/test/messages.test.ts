@@ -12,7 +12,7 @@ describe('an error of the token endpoint', () => {
       'The token endpoint rejected the credentials (401 invalid_client). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at 2026-01-01T00:05:00.000Z.',
     ],
     [
-      answering(403),
+      answering(403, '{"error":["invalid_client"]}'),
       'The token endpoint rejected the credentials (403). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at 2026-01-01T00:05:00.000Z.',
     ],
     [
@@ -45,6 +45,7 @@ describe('an error of the budget', () => {
     await auth.invalidate(await token(auth));
     await auth.reset();
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    expect(error).toMatchObject({ limit: 1, used: 1 });
     expect(error.message).toBe(
       `[service-auth] The budget is spent: 1 of 1 usable tokens (limit 1) count in this window. No request was sent; there is room again at ${new Date(error.retryAt).toISOString()}. getUsage() tells who spent them.`,
     );
@@ -105,6 +106,10 @@ describe('an error of the client', () => {
     [{ instance: 'a'.repeat(65) }, 'instance must be at most 64 characters long'],
     [{ timeoutMs: 0 }, 'timeoutMs must be an integer from 1 to 300000'],
     [{ storeKey: 'a'.repeat(31) }, 'storeKey must be a string or Uint8Array of at least 32 random characters or bytes'],
+    [
+      { storeKey: Array.from('a'.repeat(32)) },
+      'storeKey must be a string or Uint8Array of at least 32 random characters or bytes',
+    ],
     [{ clock: {} }, 'clock must be a Clock, such as createTestClock()'],
     [{ store: { durability: 'process' } }, 'store must be a Store, such as fileStore()'],
     [
@@ -141,13 +146,27 @@ describe('an error of the client', () => {
   });
 });
 
-test.each([
-  [new Uint8Array(65_537), 'is longer than 65,536 bytes'],
-  [new Uint8Array([0xff]), 'is not UTF-8'],
-])('an error of the transport, number %#, says what is wrong with the answer', async (body, problem) => {
-  const send = fetchTransport({ fetch: async () => new Response(body) });
+describe('the transport', () => {
   const { signal } = new AbortController();
-  await expect(send({ url: 'https://h', method: 'POST', headers: {}, body: '', signal })).rejects.toThrow(
-    `[service-auth] The token endpoint's answer ${problem}.`,
-  );
+  const answer = (response: Response) =>
+    fetchTransport({ fetch: async () => response })({
+      url: 'https://h',
+      method: 'POST',
+      headers: {},
+      body: '',
+      signal,
+    });
+
+  test.each([
+    [new Uint8Array(65_537), 'is longer than 65,536 bytes'],
+    [new Uint8Array([0xff]), 'is not UTF-8'],
+  ])('says what is wrong with a token response, number %#', async (body, problem) => {
+    await expect(answer(new Response(body))).rejects.toThrow(`[service-auth] The token endpoint's answer ${problem}.`);
+    expect(await answer(new Response(body, { status: 500 }))).toMatchObject({ status: 500, body: '' });
+  });
+
+  test('puts together characters that arrive in pieces', async () => {
+    const pieces = [...new TextEncoder().encode('"€"')].map((byte) => new Uint8Array([byte]));
+    expect(await answer(new Response(ReadableStream.from(pieces)))).toMatchObject({ body: '"€"' });
+  });
 });

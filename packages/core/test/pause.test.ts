@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { pause, raced, timedOut, untilDone, within } from '../src/pause.ts';
 import { createHeldClock, settled } from './support/held-clock.ts';
@@ -23,6 +24,16 @@ describe('pause', () => {
     await expect(waiting).rejects.toBe('enough');
     await expect(pause(clock, 1_000, controller.signal)).rejects.toBe('enough');
     expect(clock.timers.all).toBe(0);
+  });
+
+  test('leaves no listener behind', async () => {
+    const clock = createHeldClock();
+    const { signal } = new AbortController();
+    const listeners = () => getEventListeners(signal, 'abort').length;
+    const waiting = pause(clock, 1_000, signal);
+    expect(listeners()).toBe(1);
+    await clock.until(waiting);
+    expect(listeners()).toBe(0);
   });
 
   test('that ended is not ended again by an abort', async () => {

@@ -9,6 +9,7 @@ describe('close', () => {
     const { client, clock, store, token } = createBed();
     const auth = client();
     await token(auth);
+    expect(auth.peekToken()).toBeDefined();
     await auth.close();
     const calls = { ...store.calls };
     expect(auth.peekToken()).toBeUndefined();

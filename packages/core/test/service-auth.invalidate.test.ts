@@ -149,6 +149,7 @@ describe('invalidate', () => {
     await use(auth, 9 * minute);
     await auth.invalidate(first);
     expect(eventsOf('token_rejected').map(({ outcome }) => outcome)).toEqual(['renew', 'kept']);
+    expect(auth.peekToken()).toBe(first);
     await clock.advance(minute);
     await auth.invalidate(first);
     expect((await token(auth)).value).not.toBe(first.value);

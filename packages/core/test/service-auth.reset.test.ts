@@ -174,6 +174,23 @@ describe('reset', () => {
     expect((await token(auth)).value).not.toBe(first.value);
   });
 
+  test('that is confirmed late: a token that came after it is kept', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    await token(auth);
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    store.next('swap', answersAfter(gate));
+    const reset = auth.reset();
+    await settled();
+    const next = await clock.until(auth.getToken());
+    open();
+    await reset;
+    expect(auth.peekToken()).toBe(next);
+  });
+
   test('twice at once, and again, costs a token for each one that was used', async () => {
     const { client, clock, endpoint, token } = createBed();
     const [one, two] = [client(), client()];

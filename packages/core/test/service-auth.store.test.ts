@@ -260,6 +260,22 @@ describe('a record that was lost', () => {
     expect(eventsOf('ledger_lost').length).toBeLessThanOrEqual(2);
   });
 
+  test('is read again when another process was ahead with repairing it, and otherwise once', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    await token(auth);
+    const loadsOf = async (attempt: Promise<unknown>) => {
+      const before = store.calls.load;
+      await attempt;
+      return store.calls.load - before;
+    };
+    await store.replace(undefined);
+    store.next('swap', async () => ({ swapped: false, now: clock.now() }) as never);
+    expect(await loadsOf(auth.getUsage())).toBe(2);
+    await store.replace(undefined);
+    expect(await loadsOf(auth.getUsage())).toBe(1);
+  });
+
   test('is repaired when it went back to an older state', async () => {
     const { client, clock, store, endpoint, token, use, eventsOf } = createBed();
     const auth = client();

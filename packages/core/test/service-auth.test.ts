@@ -13,6 +13,33 @@ describe('createServiceAuth', () => {
   });
 });
 
+describe('peekToken', () => {
+  test.each(['process', 'durable'] as const)(
+    'shows a token that was looked up lately (%s store)',
+    async (durability) => {
+      const { client, clock, token } = createBed(durability);
+      const auth = client();
+      const first = await token(auth);
+      await clock.advance(28 * second);
+      expect(auth.peekToken()).toBe(first);
+      await clock.advance(1);
+      // Nobody else writes to a store in this process.
+      expect(auth.peekToken()).toBe(durability === 'process' ? first : undefined);
+    },
+  );
+});
+
+describe('without a store', () => {
+  test('tokens are counted by the clock that was given', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client({ store: undefined });
+    await token(auth);
+    expect(await auth.getUsage()).toMatchObject({ used: 1 });
+    await clock.advance(72 * hour);
+    expect(await auth.getUsage()).toMatchObject({ used: 0 });
+  });
+});
+
 describe('getToken', () => {
   test('gives everybody the same settled promise, without reading anything or arming a timer', async () => {
     const { client, clock, store, endpoint, token } = createBed();
