@@ -1,8 +1,9 @@
-// Changes the sources in small ways and looks whether the tests notice: `pnpm mutation [group ...]`, all groups without a name.
-// It takes an hour, so no check runs it. What it found last is in docs/mutation-testing.md.
+// Changes the sources in small ways and looks whether the tests notice: `pnpm mutation [group [file ...]]`, all groups without a name.
+// It takes hours, so no check runs it. What it found last is in docs/mutation-testing.md.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
-import { Stryker } from '@stryker-mutator/core';
 import { root } from './packages.ts';
 
 interface Group {
@@ -12,7 +13,19 @@ interface Group {
   readonly mutate: readonly string[];
   /** The least share of mutants that the tests must notice, those in `equivalent.json` left out. */
   readonly least: number;
+  /** A test that takes longer has noticed. */
+  readonly testTimeoutMs: number;
 }
+
+/** What is used of Stryker, which is installed only when it runs. */
+interface Mutant {
+  readonly status: string;
+  readonly fileName: string;
+  readonly location: { readonly start: { readonly line: number; readonly column: number } };
+  readonly mutatorName: string;
+  readonly replacement: string;
+}
+type StrykerModule = { Stryker: new (options: object) => { runMutationTest(): Promise<Mutant[]> } };
 
 /** A mutant that no test can notice, and the reason. */
 interface Equivalent {
@@ -27,9 +40,10 @@ const source = 'packages/core/src';
 const proved = ['ledger/*', 'seal', 'url-scope', 'token-endpoint'];
 const adapter = (name: string): Group => ({
   package: name,
-  tests: [`packages/${name}/test/**/*.test.ts`],
+  tests: [`packages/${name}/test/**/*.test.ts`, `compat/http-clients/test/${name}.test.ts`],
   mutate: [`packages/${name}/src/**/*.ts`],
   least: 85,
+  testTimeoutMs: 20_000,
 });
 const groups: Readonly<Record<string, Group>> = {
   proved: {
@@ -38,50 +52,50 @@ const groups: Readonly<Record<string, Group>> = {
     tests: proved.map((name) => `packages/core/test/${name}.test.ts`),
     mutate: proved.map((name) => `${source}/${name}.ts`),
     least: 100,
+    // Counting what is covered makes loops over millions slow.
+    testTimeoutMs: 60_000,
   },
   core: {
     package: 'core',
     tests: ['packages/core/test/**/*.test.ts'],
     mutate: [`${source}/**/*.ts`, ...proved.map((name) => `!${source}/${name}.ts`)],
     least: 95,
+    testTimeoutMs: 6_000,
   },
   axios: adapter('axios'),
+  fetch: adapter('fetch'),
+  got: adapter('got'),
+  undici: adapter('undici'),
+  nestjs: adapter('nestjs'),
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in groups));
-if (unknown.length > 0) {
-  console.error(`No such group: ${unknown.join(', ')}. There are: ${Object.keys(groups).join(', ')}.`);
+const [asked, ...files] = process.argv.slice(2);
+if (asked && !(asked in groups)) {
+  console.error(`No such group: ${asked}. There are: ${Object.keys(groups).join(', ')}.`);
   process.exit(2);
 }
-const equivalents = JSON.parse(readFileSync(join(root, 'scripts/mutation/equivalent.json'), 'utf8')) as Equivalent[];
-for (const [name, group] of Object.entries(groups))
-  if (asked.length === 0 || asked.includes(name)) await run(name, group);
+const folder = join(root, 'scripts/mutation');
+execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', folder], { stdio: 'pipe' });
+const { Stryker } = (await import(
+  createRequire(join(folder, 'package.json')).resolve('@stryker-mutator/core')
+)) as StrykerModule;
+const equivalents = JSON.parse(readFileSync(join(folder, 'equivalent.json'), 'utf8')) as Equivalent[];
+for (const [name, group] of Object.entries(groups)) if (asked === undefined || asked === name) await run(name, group);
 
-async function run(name: string, { package: folder, tests, mutate, least }: Group): Promise<void> {
-  process.env['MUTATION_TESTS'] = tests.join(' ');
+async function run(name: string, group: Group): Promise<void> {
+  process.env['MUTATION_PACKAGE'] = group.package;
+  process.env['MUTATION_TESTS'] = group.tests.join(' ');
+  process.env['MUTATION_TEST_TIMEOUT'] = `${group.testTimeoutMs}`;
   const cache = `node_modules/.cache/mutation/${name}`;
   const tempDirName = `.stryker-tmp-${name}`;
+  // Only what the tests of the package need.
+  const needed = [`packages/${group.package}/**`, 'compat/http-clients/**', 'scripts/**', 'docs/*.md', '*.json'];
   const mutants = await new Stryker({
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
-    mutate: [...mutate],
-    // Only what the tests of the package need, and none of the links between packages: those would lead back to the originals.
-    ignorePatterns: [
-      '/**',
-      ...[
-        'packages',
-        `packages/${folder}`,
-        `packages/${folder}/**`,
-        'scripts',
-        'scripts/mutation',
-        'scripts/mutation/**',
-      ],
-      ...['package.json', 'tsconfig*.json'],
-    ]
-      .map((pattern, index) => (index === 0 ? pattern : `!/${pattern}`))
-      .concat('node_modules', 'dist'),
+    mutate: files.length > 0 ? files.map((file) => `packages/${group.package}/src/${file}.ts`) : group.mutate,
+    ignorePatterns: ['/**', '!/{packages,compat}/', ...needed.map((pattern) => `!/${pattern}`), 'node_modules', 'dist'],
     coverageAnalysis: 'perTest',
     // What was noticed and by which test: run again are mutants of changed code, and survivors that new tests may notice.
     incremental: true,
@@ -89,34 +103,47 @@ async function run(name: string, { package: folder, tests, mutate, least }: Grou
     reporters: ['progress-append-only', 'json', 'html'],
     jsonReporter: { fileName: `${cache}.json` },
     htmlReporter: { fileName: `${cache}.html` },
-    concurrency: 2,
-    timeoutMS: 30_000,
+    // One more than most have processors: a mutant that never answers only waits.
+    concurrency: 3,
+    timeoutMS: 6_000,
     tempDirName,
-    logLevel: 'warn' as never,
+    logLevel: 'warn',
   }).runMutationTest();
   rmSync(join(root, tempDirName), { recursive: true, force: true });
 
-  const count = (...statuses: string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
-  const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-  const unexplained = survivors.filter((mutant) => !equivalents.some((equivalent) => isSame(mutant, equivalent)));
+  const noticed = ({ status }: Mutant) => status === 'Killed' || status === 'Timeout';
+  const survived = ({ status }: Mutant) => status === 'Survived' || status === 'NoCoverage';
+  const isEquivalent = (mutant: Mutant) => equivalents.some((equivalent) => isSame(mutant, equivalent));
+  const unexplained = mutants.filter((mutant) => survived(mutant) && !isEquivalent(mutant));
   for (const { fileName, location, mutatorName, replacement } of unexplained) {
-    console.log(
-      `${relative(root, fileName)}:${location.start.line}:${location.start.column} ${mutatorName}\n  ${lineOf(fileName, location.start.line)}\n  -> ${replacement}`,
-    );
+    const { line, column } = location.start;
+    console.log(`${relative(root, fileName)}:${line}:${column} ${mutatorName}`);
+    console.log(`  ${lineOf(fileName, line)}\n  -> ${replacement}`);
   }
-  const noticed = count('Killed', 'Timeout');
-  const score = (100 * noticed) / (noticed + unexplained.length);
-  console.log(
-    `${name}: ${noticed} of ${noticed + survivors.length} noticed (${count('Timeout')} by a time-out), ` +
-      `${survivors.length - unexplained.length} equivalent, ${unexplained.length} not noticed: ${score.toFixed(1)} %`,
-  );
-  if (score < least) process.exitCode = 1;
+  const summary = (of: readonly Mutant[]) => {
+    const count = (is: (mutant: Mutant) => boolean) => of.filter(is).length;
+    const counted = count(noticed) + of.filter((mutant) => unexplained.includes(mutant)).length;
+    return {
+      mutants: of.length,
+      noticed: count(noticed),
+      'by a time-out': count(({ status }) => status === 'Timeout'),
+      equivalent: count((mutant) => survived(mutant) && isEquivalent(mutant)),
+      'not noticed': counted - count(noticed),
+      'could not run': count((mutant) => !noticed(mutant) && !survived(mutant)),
+      share: Number(((100 * count(noticed)) / counted).toFixed(1)),
+    };
+  };
+  const total = summary(mutants);
+  const paths = [...new Set(mutants.map(({ fileName }) => fileName))].sort();
+  const rows = paths.map((path) => [
+    relative(root, path),
+    summary(mutants.filter((mutant) => mutant.fileName === path)),
+  ]);
+  console.table({ ...Object.fromEntries(rows), [name]: total });
+  if (total.share < group.least) process.exitCode = 1;
 }
 
-function isSame(
-  mutant: { fileName: string; location: { start: { line: number } }; replacement: string },
-  equivalent: Equivalent,
-): boolean {
+function isSame(mutant: Mutant, equivalent: Equivalent): boolean {
   return (
     relative(root, mutant.fileName) === equivalent.file &&
     mutant.replacement === equivalent.replacement &&
