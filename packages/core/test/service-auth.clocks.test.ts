@@ -217,6 +217,8 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
       return endpoint.issue(request);
     });
     await clock.until(auth.getToken());
+    // Once to ask, once to withdraw, once to ask again.
+    expect(store.calls.load).toBe(3);
     // The first reservation was withdrawn at no cost.
     const usage = await auth.getUsage();
     expect([usage.used, endpoint.requests.length]).toEqual([1, 1]);
