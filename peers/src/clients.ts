@@ -1,36 +1,63 @@
+import 'reflect-metadata';
+import { HttpService } from '@nestjs/axios';
+import { NestFactory } from '@nestjs/core';
 import { attachServiceAuth } from '@service-auth/axios';
-import type { ServiceAuth } from '@service-auth/core';
+import { createServiceAuth, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { serviceAuth } from '@service-auth/got';
+import { ServiceAuth as InjectedServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
 import { serviceAuthInterceptor } from '@service-auth/undici';
 import axios from 'axios';
 import got from 'got';
+import { firstValueFrom } from 'rxjs';
 import { Agent, request } from 'undici';
 
-/** A GET with the token, in the way of one HTTP client. Resolves with the status. */
-export type Get = (url: string) => Promise<number>;
+/** One HTTP client that sends the token, in its own way. */
+export interface Client {
+  readonly auth: ServiceAuth;
+  /** A GET. Resolves with the status. */
+  get(url: string): Promise<number>;
+  close?(): Promise<unknown>;
+}
 
 /** Every adapter there is, each attached to its client. */
-export const clients: Readonly<Record<string, (auth: ServiceAuth, baseUrl: string) => Get>> = {
-  axios(auth, baseURL) {
-    const instance = axios.create({ baseURL, validateStatus: null });
+export const clients: Readonly<Record<string, (options: ServiceAuthOptions) => Client | Promise<Client>>> = {
+  axios(options) {
+    const auth = createServiceAuth(options);
+    const instance = axios.create({ validateStatus: null });
     attachServiceAuth(instance, auth);
-    return async (url) => (await instance.get(url)).status;
+    return { auth, get: async (url) => (await instance.get(url)).status };
   },
-  fetch(auth) {
+  fetch(options) {
+    const auth = createServiceAuth(options);
     const authFetch = createAuthFetch(auth);
-    return async (url) => (await authFetch(url)).status;
+    return { auth, get: async (url) => (await authFetch(url)).status };
   },
-  got(auth) {
-    const client = got.extend(serviceAuth(auth), { throwHttpErrors: false });
-    return async (url) => (await client.get(url)).statusCode;
+  got(options) {
+    const auth = createServiceAuth(options);
+    const api = got.extend(serviceAuth(auth), { throwHttpErrors: false });
+    return { auth, get: async (url) => (await api.get(url)).statusCode };
   },
-  undici(auth) {
-    const dispatcher = new Agent().compose(serviceAuthInterceptor(auth));
-    return async (url) => {
+  async nestjs(options) {
+    const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register({ validateStatus: null })];
+    const module = { module: class AppModule {}, imports };
+    const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+    const http = app.get(HttpService, { strict: false });
+    return {
+      auth: app.get(InjectedServiceAuth),
+      get: async (url) => (await firstValueFrom(http.get(url))).status,
+      close: () => app.close(),
+    };
+  },
+  undici(options) {
+    const auth = createServiceAuth(options);
+    const agent = new Agent();
+    const dispatcher = agent.compose(serviceAuthInterceptor(auth));
+    async function get(url: string): Promise<number> {
       const { statusCode, body } = await request(url, { dispatcher });
       await body.dump();
       return statusCode;
-    };
+    }
+    return { auth, get, close: () => agent.close() };
   },
 };

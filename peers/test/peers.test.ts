@@ -3,10 +3,12 @@ import {
   createServiceAuth,
   isServiceAuthError,
   memoryStore,
+  type ServiceAuthError,
   type ServiceAuthOptions,
 } from '@service-auth/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clients } from '../src/clients.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { logLines } from '../../scripts/renderings.ts';
+import { type Client, clients } from '../src/clients.ts';
 import type { Peer } from '../src/peer.ts';
 import { type Api, startApi } from '../src/start-api.ts';
 import { type Auth0Simulator, startAuth0Simulator } from '../src/start-auth0-simulator.ts';
@@ -27,6 +29,13 @@ function shiftedClock(): Clock & { shift(ms: number): void } {
       ahead += ms;
     },
   };
+}
+
+/** A client for one test. */
+async function open(connect: (typeof clients)[string], options: ServiceAuthOptions): Promise<Client> {
+  const client = await connect(options);
+  onTestFinished(async () => void (await client.close?.()));
+  return client;
 }
 
 /** What getting a token fails with, and what it cost. */
@@ -87,8 +96,7 @@ describe.each(Object.entries(peers))('with %s', (_, start) => {
     '%s sends a token that the API accepts, and another one after a 401',
     async (_, connect) => {
       const before = { answers: api.answers.length, tokenRequests: peer.tokenRequests };
-      const auth = createServiceAuth({ ...peer.options, baseUrl: api.baseUrl });
-      const get = connect(auth, api.baseUrl);
+      const { auth, get } = await open(connect, { ...peer.options, baseUrl: api.baseUrl });
       expect(await get(`${api.baseUrl}/api/v1/`)).toBe(200);
       const { value } = await auth.getToken();
       api.rejectNext();
@@ -120,6 +128,24 @@ describe('what oidc-provider refuses', () => {
   ])('%s, is reported with its own code, and costs nothing', async (_, options, status, oauthError) => {
     const refused = await failure({ ...peer.options, ...options });
     expect(refused).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', status, oauthError, used: 0 });
+  });
+
+  test.each(Object.entries(clients))('%s passes on, and sends nothing to the API', async (_, connect) => {
+    const api = await startApi(peer.jwksUri, peer.options.audience);
+    onTestFinished(() => api.close());
+    const options = { ...peer.options, baseUrl: api.baseUrl, clientSecret: 'canary-not-the-secret' };
+    const { get } = await open(connect, options);
+    const error: Error = await get(`${api.baseUrl}/api/v1/`).then(
+      () => expect.fail('it did not fail'),
+      (reason) => reason,
+    );
+    // got has errors of its own, in which ours is the cause.
+    const ours = isServiceAuthError(error) ? error : error.cause;
+    const { code } = error as ServiceAuthError;
+    expect([code, ours]).toMatchObject(['ERR_CREDENTIALS_REJECTED', { status: 401, oauthError: 'invalid_client' }]);
+    expect(isServiceAuthError(ours)).toBe(true);
+    expect(logLines(error).join()).not.toContain(options.clientSecret);
+    expect(api.answers).toEqual([]);
   });
 
   test('JSON, when nobody translates it', async () => {
