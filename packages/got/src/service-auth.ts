@@ -95,10 +95,20 @@ export function serviceAuth(
     const { beforeRequest } = options.hooks;
     beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
     const result = next(options);
-    // got has no hook for the response of a stream.
-    if (options.isStream) (result as Request).once('response', reportRejection);
+    if (options.isStream) prepareStream(result as Request);
     return result;
   };
+
+  /** got has no hook for the response of a stream, and none for the error that the application destroys it with. */
+  function prepareStream(request: Request): void {
+    request.once('response', reportRejection);
+    if (!scrubErrors) return;
+    const destroy = request.destroy.bind(request);
+    request.destroy = (error) => {
+      if (tokenOf(request.options)) delete request.options.headers['authorization'];
+      return destroy(error);
+    };
+  }
 
   return {
     handlers: [prepare],

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import type { Got } from 'got';
@@ -66,6 +67,23 @@ const failures: Record<
 };
 
 describe.each(Object.entries(copies))('an error of %s', (_, got) => {
+  test('for a stream that the application destroys shows no token, unless it is told to', async () => {
+    const shown = async (scrubErrors: boolean) => {
+      const service = await startService();
+      const held = service.api.hold();
+      const api = got.extend(serviceAuth(createAuth(service), { scrubErrors }));
+      const stream = api.stream(`${service.baseUrl}/api/v1/`);
+      const failed = once(stream, 'error');
+      await held.arrived;
+      stream.destroy(new Error('enough'));
+      const [error] = await failed;
+      expect(error).toMatchObject({ message: 'enough' });
+      return service.findSecrets(printed(error));
+    };
+    expect(await shown(true)).toEqual([]);
+    expect(await shown(false)).toEqual(['access token']);
+  });
+
   describe.each(Object.entries(ways))('of %s', (_, send) => {
     test.each(Object.entries(failures))('for %s shows no token, unless it is told to', async (_, fail) => {
       const shown = async (scrubErrors: boolean) => {
