@@ -48,8 +48,12 @@ export interface ServiceAuthEventFields {
     readonly limit: number;
     readonly used: number;
   };
-  /** The store could not be read or written. `error`: name and code of what it rejected with. */
-  store_failed: { readonly operation: 'load' | 'swap'; readonly error: string };
+  /** The store could not be read or written. `error`: name and code of what it rejected with. `advice`: what the store says to do about it. */
+  store_failed: {
+    readonly operation: 'load' | 'swap';
+    readonly error: string;
+    readonly advice: string | undefined;
+  };
   /** A setting of the store endangers the record; once for each warning. */
   store_warning: { readonly warning: string };
   /** The store answers again. */

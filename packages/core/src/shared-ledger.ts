@@ -7,6 +7,7 @@ import type { Settings } from './options.ts';
 import { timedOut, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
+import { own } from './token-response.ts';
 
 /** The record at one moment. */
 export interface View {
@@ -68,9 +69,11 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     } catch (error) {
       failing = true;
       const what = describeForeign(error);
-      emit('store_failed', { operation, error: what });
+      const advice = own(error, 'advice');
+      const toDo = typeof advice === 'string' ? advice : undefined;
+      emit('store_failed', { operation, error: what, advice: toDo });
       const verb = operation === 'load' ? 'read' : 'written';
-      const message = `The store could not be ${verb} (${what}), and no valid token is in memory. Check the store and try again.`;
+      const message = `The store could not be ${verb} (${what}), and no valid token is in memory. Check the store and try again${toDo ? `: ${toDo}` : '.'}`;
       throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
     }
   }

@@ -41,6 +41,7 @@ export interface StoreSwapResult {
  * Where a fleet keeps its token and its count of issued tokens. A store keeps; it never decides.
  *
  * Both methods reject when the store cannot be read or written. A rejected `swap` may have been applied or not: core finds out.
+ * Of the error, core passes on `name`, `code` and `advice`, a string of the store's own that says what to do and contains no secrets.
  */
 export interface Store {
   /**

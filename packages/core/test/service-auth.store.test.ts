@@ -26,6 +26,17 @@ describe('a store that is down', () => {
     expect(eventsOf('store_failed')[0]).toMatchObject({ operation: 'load', error: 'Error ECONNRESET' });
   });
 
+  test('says what to do in the words of the store, if it has any, and in no others', async () => {
+    const { client, store, eventsOf } = createBed();
+    const auth = client();
+    store.always('both', () => Promise.reject(Object.assign(new Error('password'), { advice: 'mount it.' })));
+    const { message } = await failure('ERR_STORE', auth.getToken());
+    expect(message).toMatch(/\(Error\).* Check the store and try again: mount it\.$/);
+    expect(eventsOf('store_failed')).toMatchObject([{ error: 'Error', advice: 'mount it.' }]);
+    store.always('both', () => Promise.reject(Object.assign(new Error('password'), { advice: ['no text'] })));
+    expect((await failure('ERR_STORE', auth.getToken())).message).toMatch(/Check the store and try again\.$/);
+  });
+
   test('is looked at again every 5 seconds while the client is in use, and reported when it answers again', async () => {
     const { client, store, token, use, eventsOf } = createBed();
     const auth = client();

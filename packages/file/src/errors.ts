@@ -1,6 +1,7 @@
 const remedies: Record<string, string> = {
   EACCES: 'this user may not write there; choose another directory',
   EDQUOT: "this user's share of the disk is used up; free some space",
+  EEXIST: 'a file stands where the directory belongs; choose another directory',
   ELOOP: 'a symbolic link stands where a file belongs; remove it',
   EMFILE: 'this process has too many files open',
   ENFILE: 'this machine has too many files open',
@@ -9,9 +10,9 @@ const remedies: Record<string, string> = {
   EROFS: 'the file system is read-only; choose a directory that can be written',
 };
 
-/** An error that says what to do. Core passes its code on. */
+/** An error that says what to do. Core passes code and advice on. */
 export function storeError(code: string, message: string): Error {
-  return Object.assign(new Error(`[service-auth/file] ${message}`), { code });
+  return Object.assign(new Error(`[service-auth/file] ${message}`), { code, advice: message });
 }
 
 /** Whether a rejection carries one of these codes. */

@@ -10,6 +10,7 @@ test.each([
   ['EROFS', /read-only; choose a directory that can be written/],
   ['EACCES', /may not write there; choose another directory/],
   ['EDQUOT', /free some space/],
+  ['EEXIST', /a file stands where the directory belongs/],
   ['EMFILE', /too many files open/],
   ['EIO', /as the system says it/],
 ])('%s is explained, with the directory and its code', (code, remedy) => {

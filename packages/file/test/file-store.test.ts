@@ -86,6 +86,9 @@ describe('the directory', () => {
     await write(store);
     await chmod(directory, 0o711);
     await expect(store.load('key')).rejects.toMatchObject({ code: 'EPERM', message: /chmod 700/ });
+    const options = { authUrl: 'http://127.0.0.1', audience: 'a', clientId: 'b', clientSecret: 'c' };
+    await using auth = createServiceAuth({ ...options, store });
+    await expect(auth.getToken()).rejects.toMatchObject({ code: 'ERR_STORE', message: /EPERM.* run chmod 700 on it/ });
   });
 
   test('keeps few states, however often the record is replaced', async () => {

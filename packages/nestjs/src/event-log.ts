@@ -41,7 +41,10 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       return [reason === 'refresh' ? 'warn' : 'error', message];
     }
     case 'store_failed':
-      return ['warn', `The store failed (${event.operation}): ${event.error}.`];
+      return [
+        'warn',
+        `The store failed (${event.operation}): ${event.error}${event.advice ? `; ${event.advice}` : '.'}`,
+      ];
     case 'store_recovered':
       return ['log', 'The store answers again.'];
     case 'store_warning':

@@ -87,9 +87,13 @@ export async function createTable(pool: Queryable, options: PostgresStoreOptions
 }
 
 function missingTable(): Error {
-  const error = new Error('The table is missing: run createTable(pool), or the SQL of createTableSql().');
-  // Core passes on name and code, and nothing else of an error.
-  return Object.assign(error, { name: 'MissingTable', code: undefinedTable });
+  const advice = 'run createTable(pool), or the SQL of createTableSql().';
+  // Core passes on name, code and advice, and nothing else of an error.
+  return Object.assign(new Error(`The table is missing: ${advice}`), {
+    name: 'MissingTable',
+    code: undefinedTable,
+    advice,
+  });
 }
 
 function quoted(table = 'service_auth'): string {

@@ -88,7 +88,7 @@ describe.runIf(postgres)('the table', () => {
     await using auth = createServiceAuth({ ...service.options, store });
     await expect(auth.getToken()).rejects.toMatchObject({
       code: 'ERR_STORE',
-      message: expect.stringContaining('MissingTable 42P01'),
+      message: expect.stringMatching(/\(MissingTable 42P01\).* Check the store and try again: run createTable\(pool\)/),
     });
     expect(service.counts.tokenRequests).toBe(0);
   });
