@@ -21,7 +21,7 @@ describe('an error of the token endpoint', () => {
     ],
     [
       failing('ECONNREFUSED'),
-      'The token endpoint could not be reached or did not answer. Nothing was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
+      'The token endpoint could not be reached or did not answer (Error ECONNREFUSED). Nothing was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
     ],
     [
       answering(503),
