@@ -24,14 +24,8 @@ export function createServiceAuthFromEnv(
   overrides: Partial<ServiceAuthOptions> = {},
 ): ServiceAuth {
   const read = (name: string) => (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
-  const tokens = read(variables['issuanceLimit.tokens']);
-  const fromEnv = {
-    authUrl: read(variables.authUrl),
-    baseUrl: read(variables.baseUrl),
-    audience: read(variables.audience),
-    clientId: read(variables.clientId),
-    clientSecret: read(variables.clientSecret),
-  };
+  const values = Object.entries(variables).map(([option, variable]) => [option, read(variable)]);
+  const { 'issuanceLimit.tokens': tokens, ...fromEnv } = Object.fromEntries(values);
   const fromVariable = tokens === undefined ? {} : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN };
   // Setting a window in code must not bring back the default number of tokens.
   const { issuanceLimit: given = {} } = overrides;

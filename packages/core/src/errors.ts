@@ -84,14 +84,3 @@ export function serviceAuthError<Code extends ServiceAuthErrorCode>(
 ): ServiceAuthError {
   return new ServiceAuthError(code, message, fields as object, cause);
 }
-
-/** Name and code of a foreign error, as `TypeError ECONNREFUSED`. Its message may contain anything, addresses with passwords included. */
-export function describeForeign(error: unknown): string {
-  try {
-    const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
-    const safe = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
-    return safe.join(' ') || 'unknown error';
-  } catch {
-    return 'unknown error';
-  }
-}

@@ -31,7 +31,7 @@ const longestSleepMs = 7 * 24 * 60 * minute;
 export function holdToken(grant: Grant): HeldToken {
   const { token, lifetimeMs, usableUntil } = grant;
   // A token of two minutes is renewed when it ends: ahead of that would spend the budget of a day in hours.
-  const aheadMs = lifetimeMs < shortLifeMs ? Number.NEGATIVE_INFINITY : lifetimeMs * (0.1 + 0.1 * Math.random());
+  const aheadMs = lifetimeMs < shortLifeMs ? 0 : lifetimeMs * (0.1 + 0.1 * Math.random());
   return {
     ...grant,
     promise: Promise.resolve(token),

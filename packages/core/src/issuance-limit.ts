@@ -1,4 +1,5 @@
 import { problemOfInteger, type Report } from './config-problems.ts';
+import { ownProperties } from './foreign.ts';
 import { type Limits, limitsFor } from './ledger/limits.ts';
 import type { StoreDurability } from './store.ts';
 
@@ -24,7 +25,7 @@ export function resolveLimits(given: IssuanceLimit | undefined, durability: Stor
     report('issuanceLimit', 'must be an object such as { tokens: 150 }');
     return limitsFor(defaultTokens, defaultWindowMs, undefined, durability);
   }
-  const limit: IssuanceLimit = Object.assign(Object.create(null), given);
+  const limit = ownProperties(given);
   for (const name of Object.keys(limit)) {
     if (name !== 'tokens' && name !== 'windowMs' && name !== 'reserve')
       report(`issuanceLimit.${name}`, 'is not an option');

@@ -5,8 +5,8 @@ import type { IssuanceReason } from './events.ts';
 import { createGrants, type Grant } from './grant.ts';
 import { type Ask, decide, type Refused } from './ledger/decide.ts';
 import { spent } from './ledger/limits.ts';
-import { type LedgerEntry, slotOf } from './ledger/record.ts';
-import { revoke } from './ledger/settle.ts';
+import { slotOf } from './ledger/record.ts';
+import { type Reservation, revoke } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
 import { refusalError, refusedAfter } from './refusals.ts';
@@ -46,7 +46,7 @@ export interface Issuer {
 interface Attempt {
   readonly want: Want;
   readonly secret: CurrentSecret;
-  readonly entry: LedgerEntry;
+  readonly reservation: Reservation;
   readonly generation: number;
   readonly view: View;
 }
@@ -112,7 +112,7 @@ export function createIssuer(
         }
         case 'admitted': {
           const { entry, generation } = decision;
-          const attempt = { want, secret, entry, generation, view };
+          const attempt = { want, secret, reservation: { entry, keyId, secretId }, generation, view };
           // A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter.
           const now = instantOf(clock);
           const lateMs = Math.max(longestSince(begunAt, now), view.now - entry.at + longestSince(view.readAt, now));
@@ -142,12 +142,11 @@ export function createIssuer(
   }
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
-  async function send({ want, secret, entry, generation, view }: Attempt): Promise<Got | undefined> {
+  async function send({ want, secret, reservation, generation, view }: Attempt): Promise<Got | undefined> {
     const sentAt = instantOf(clock);
     const credentials = { audience, clientId, clientSecret: secret.value };
     const result = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
-    const { id: keyId, secretId } = secret.key;
-    const reservation = { entry, keyId, secretId };
+    const { entry, keyId } = reservation;
     if (result.kind === 'token') {
       const token = await grants.stored(entry.id, generation, result.token, view, secret.key);
       const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
@@ -169,9 +168,8 @@ export function createIssuer(
     return keepUntil(refused.retryAt, settled);
   }
 
-  async function withdraw({ secret, entry, view }: Attempt): Promise<undefined> {
-    const { id: keyId, secretId } = secret.key;
-    await settlement.enter({ entry, keyId, secretId }, { kind: 'unsent' }, view);
+  async function withdraw({ reservation, view }: Attempt): Promise<undefined> {
+    await settlement.enter(reservation, { kind: 'unsent' }, view);
   }
 
   async function reset(held: Grant | undefined): Promise<number> {

@@ -11,6 +11,7 @@ import type { ConfigProblem } from './errors.ts';
 import { type Emit, emitter, type ServiceAuthEventListener } from './events.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import type { Lifeline } from './flight.ts';
+import { ownProperties } from './foreign.ts';
 import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
 import type { Limits } from './ledger/limits.ts';
 import { memoryStore } from './memory-store.ts';
@@ -98,8 +99,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   const report: Report = (option, message) => {
     if (message !== undefined) problems.push({ option, message });
   };
-  // A copy without prototype: whatever was put on Object.prototype is no option.
-  const options: Partial<ServiceAuthOptions> = Object.assign(Object.create(null), typeof given === 'object' && given);
+  const options = ownProperties(typeof given === 'object' && given);
   for (const name of Object.keys(options)) if (!names.has(name)) report(name, 'is not an option');
 
   const insecure = options.allowInsecureHttp ?? false;

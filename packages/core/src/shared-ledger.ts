@@ -1,5 +1,6 @@
 import { type Clock, type Instant, instantOf, sleptSince } from './clock.ts';
-import { describeForeign, serviceAuthError } from './errors.ts';
+import { serviceAuthError } from './errors.ts';
+import { describeForeign, own, ownProperties } from './foreign.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
@@ -7,7 +8,6 @@ import type { Settings } from './options.ts';
 import { timedOut, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
-import { own } from './token-response.ts';
 
 /** The record at one moment. */
 export interface View {
@@ -62,7 +62,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     try {
       const recordKey = await key;
       const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));
-      if (result === timedOut) throw new DOMException('no answer', 'TimeoutError');
+      if (result === timedOut) throw new DOMException('', 'TimeoutError');
       if (failing) emit('store_recovered', {});
       failing = false;
       return result;
@@ -137,18 +137,16 @@ export function createSharedLedger(settings: Settings): SharedLedger {
 }
 
 function checked(answer: StoreSnapshot): StoreSnapshot {
-  // A copy without prototype: whatever was put on Object.prototype is no answer.
-  const snapshot: StoreSnapshot = Object.assign(Object.create(null), answer);
+  const snapshot = ownProperties(answer) as StoreSnapshot;
   const { record, version, now } = snapshot;
-  const present = typeof record === 'string' && typeof version === 'string';
-  const absent = record === undefined && version === undefined;
-  if (!(present || absent) || !Number.isFinite(now)) throw new TypeError('not a snapshot');
+  const isWhole = typeof record === typeof version && (record === undefined || typeof record === 'string');
+  if (!isWhole || !Number.isFinite(now)) throw new TypeError('damaged');
   snapshot.now = Math.floor(now);
   return snapshot;
 }
 
 function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResult {
-  if (typeof swapped !== 'boolean' || !Number.isFinite(now)) throw new TypeError('not a result');
+  if (typeof swapped !== 'boolean' || !Number.isFinite(now)) throw new TypeError('damaged');
   return { swapped, now: Math.floor(now) };
 }
 

@@ -1,9 +1,10 @@
 import type { Clock } from './clock.ts';
-import { describeForeign, isServiceAuthError } from './errors.ts';
+import { isServiceAuthError } from './errors.ts';
 import { longestBody } from './fetch-transport.ts';
+import { describeForeign, own, ownProperties } from './foreign.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { timedOut, within } from './pause.ts';
-import { type IssuedToken, own, readOAuthError, readTokenResponse } from './token-response.ts';
+import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
 /** What the token request says (the service's interface, token request body). */
@@ -52,7 +53,7 @@ export async function requestToken(
 
 function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
   // Without a prototype, so that no toJSON put on Object.prototype can replace or read it.
-  const body = Object.assign(Object.create(null), {
+  const body = ownProperties({
     audience,
     grant_type: 'client_credentials',
     client_id: clientId,

@@ -1,5 +1,6 @@
 import type { TokenResponseReason } from './errors.ts';
 import type { TokenResponseWarning } from './events.ts';
+import { own } from './foreign.ts';
 import { longestLifetimeMs } from './ledger/record.ts';
 
 /** A token as the token endpoint sent it. */
@@ -53,7 +54,7 @@ function lifetimeOfJwt(token: string): number | undefined {
   if (payload === undefined) return undefined;
   try {
     const claims = parseObject(atob(payload.replace(/-/g, '+').replace(/_/g, '/')));
-    const lifetime = Number(claims && own(claims, 'exp')) - Number(claims && own(claims, 'iat'));
+    const lifetime = Number(own(claims, 'exp')) - Number(own(claims, 'iat'));
     return lifetime >= 60 && lifetime <= longestLifetime ? Math.floor(lifetime) : undefined;
   } catch {
     return undefined;
@@ -63,7 +64,7 @@ function lifetimeOfJwt(token: string): number | undefined {
 /** The `error` code of an error response (RFC 6749 section 5.2), if it looks like one. Nothing else of it is worth the risk of repeating it. */
 export function readOAuthError(body: string): string | undefined {
   const response = parseObject(body);
-  const error = response && own(response, 'error');
+  const error = own(response, 'error');
   return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : undefined;
 }
 
@@ -71,16 +72,6 @@ function parseObject(json: string): object | undefined {
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A property of an object's own, never one of a polluted prototype; undefined for what is no object, or throws when it is asked. */
-export function own(value: unknown, name: string): unknown {
-  try {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    return (value as Record<string, unknown>)[name];
   } catch {
     return undefined;
   }

@@ -1,0 +1,27 @@
+// What comes from outside: options, answers of stores and endpoints, errors. Nothing of it is trusted, not even the prototype of all objects.
+
+/** A property of an object's own, never one of a polluted prototype; undefined for what is no object, or throws when it is asked. */
+export function own(value: unknown, name: string): unknown {
+  try {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    return (value as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** A copy without prototype: whatever was put on `Object.prototype` is not in it. */
+export function ownProperties<Whole extends object>(value: Whole | false | undefined): Partial<Whole> {
+  return Object.assign(Object.create(null), value);
+}
+
+/** Name and code of a foreign error, as `TypeError ECONNREFUSED`. Its message may contain anything, addresses with passwords included. */
+export function describeForeign(error: unknown): string {
+  try {
+    const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
+    const safe = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
+    return safe.join(' ') || 'unknown error';
+  } catch {
+    return 'unknown error';
+  }
+}
