@@ -11,8 +11,8 @@ export function rememberForm({ body, headers, context }: Pick<Options, 'body' | 
 
 /** What it takes to send a body a second time; undefined if it was a stream or an iterator, which are read once. */
 export function replayOf({ body, context }: Pick<Options, 'body' | 'context'>): OptionsInit | undefined {
-  if (typeof body !== 'object' || body === null) return {};
+  if (Object(body) !== body) return {};
   if (context[key]) return context[key];
-  const isStream = ['pipe', 'getReader', 'next'].some((method) => typeof Reflect.get(body, method) === 'function');
+  const isStream = ['pipe', 'getReader', 'next'].some((method) => method in (body as object));
   return isStream ? undefined : {};
 }

@@ -5,7 +5,6 @@ import type {
   BeforeRequestHook,
   ExtendOptions,
   HandlerFunction,
-  Options,
   OptionsInit,
   Request,
   Response,
@@ -23,7 +22,7 @@ export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 
 
 // Of the tokens sent so far, so many are known as our own: a request outlives no more renewals than that.
 const knownTokens = 8;
-const resent = 'serviceAuthResent';
+const resent = 'serviceAuthSent';
 
 /**
  * What to give to `got.extend()`: requests to where `auth.covers()` allows it carry the token of `auth`, and are sent once more if the API
@@ -47,9 +46,17 @@ export function serviceAuth(
     }
     if (context['serviceAuth'] === false || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
-    headers['authorization'] = token.authorization;
-    if (scrubErrors && signal) hideOnceAborted(headers, signal);
-    sent.set(token.authorization, token);
+    let { authorization } = token;
+    Object.defineProperty(headers, 'authorization', {
+      enumerable: true,
+      configurable: true,
+      // got asks no hook about the error of an abort, in which these headers are.
+      get: () => (scrubErrors && signal?.aborted ? undefined : authorization),
+      set(other) {
+        authorization = other;
+      },
+    });
+    sent.set(authorization, token);
     if (sent.size > knownTokens) sent.delete(sent.keys().next().value as string);
   };
 
@@ -82,10 +89,10 @@ export function serviceAuth(
     });
   };
 
-  const scrub: BeforeErrorHook = (error) => {
-    delete error.options?.headers?.['authorization'];
-    return error;
-  };
+  function scrub<Failed extends Parameters<BeforeErrorHook>[0] | Request>(failed: Failed): Failed {
+    if (scrubErrors) delete failed.options?.headers?.['authorization'];
+    return failed;
+  }
 
   const prepare: HandlerFunction = (options, next) => {
     // A pagination hands on the context of the page before.
@@ -94,34 +101,22 @@ export function serviceAuth(
     // Hooks that other plug-ins or a request added may change the URL: the token is attached when all are done.
     const { beforeRequest } = options.hooks;
     beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
-    const result = next(options);
-    if (options.isStream) prepareStream(result as Request);
-    return result;
+    const request = next(options) as Request;
+    if (options.isStream) {
+      // got has no hook for the response of a stream, and none for the error that the application destroys it with.
+      const destroy = request.destroy.bind(request);
+      request.once('response', reportRejection);
+      // Without an error it is about to be sent again.
+      request.destroy = (error) => {
+        if (error) scrub(request);
+        return destroy(error);
+      };
+    }
+    return request as never;
   };
-
-  /** got has no hook for the response of a stream, and none for the error that the application destroys it with. */
-  function prepareStream(request: Request): void {
-    request.once('response', reportRejection);
-    if (!scrubErrors) return;
-    const destroy = request.destroy.bind(request);
-    request.destroy = (error) => {
-      if (tokenOf(request.options)) delete request.options.headers['authorization'];
-      return destroy(error);
-    };
-  }
 
   return {
     handlers: [prepare],
-    hooks: { beforeRequest: [attach], afterResponse: [sendAgain], beforeError: scrubErrors ? [scrub] : [] },
+    hooks: { beforeRequest: [attach], afterResponse: [sendAgain], beforeError: [scrub] },
   };
-}
-
-/** got asks no hook about the error of an abort, in which these headers are. */
-function hideOnceAborted(headers: Options['headers'], signal: AbortSignal): void {
-  const value = headers['authorization'];
-  Object.defineProperty(headers, 'authorization', {
-    get: () => (signal.aborted ? undefined : value),
-    // As others who set it expect: for good.
-    set: (own) => Object.defineProperty(headers, 'authorization', { value: own, writable: true }),
-  });
 }
