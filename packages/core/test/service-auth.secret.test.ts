@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
+import type { StoredToken } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 import { settled } from './support/held-clock.ts';
@@ -170,10 +172,23 @@ describe('rolling a secret through a fleet', () => {
 });
 
 describe('a token at rest', () => {
+  test.each([
+    ['the time of its expiry', (token: StoredToken) => ({ ...token, expiresAt: token.expiresAt + minute })],
+    ['its generation', (token: StoredToken) => ({ ...token, generation: token.generation - 1 })],
+  ])('is bound to %s: with another it is not opened', async (_, altered) => {
+    const { client, store, endpoint, token } = createBed();
+    const first = await token(client());
+    const record = decodeRecord((await store.text()) ?? '');
+    if (typeof record === 'string') expect.fail(record);
+    const slots = record.slots.map((slot) => ({ ...slot, token: slot.token && altered(slot.token) }));
+    await store.replace(encodeRecord({ ...record, slots }));
+    expect((await token(client())).value).not.toBe(first.value);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
   test('that was tampered with is replaced, and not again for a quarter of an hour', async () => {
     const { client, clock, store, endpoint, token } = createBed();
     const tamper = async () => {
-      const { decodeRecord, encodeRecord } = await import('../src/ledger/codec.ts');
       const record = decodeRecord((await store.text()) ?? '');
       if (typeof record === 'string') expect.fail(record);
       const slots = record.slots.map((slot) => ({
