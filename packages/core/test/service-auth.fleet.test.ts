@@ -23,6 +23,19 @@ describe('two clients over one store', () => {
     ]);
   });
 
+  test('what the second adopted leaves the same margin of a minute', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const { expiresAt } = await token(client());
+    await clock.advance(hour);
+    const second_ = client();
+    const adopted = await token(second_);
+    endpoint.next(answering(503), answering(503));
+    await clock.advance(expiresAt - minute - second - clock.now());
+    expect(await token(second_)).toBe(adopted);
+    await clock.advance(second);
+    await failure('ERR_TOKEN_ENDPOINT', second_.getToken());
+  });
+
   test('the second waits for the request of the first', async () => {
     const { client, clock, endpoint } = createBed();
     const { answer, release } = heldBack(endpoint.issue);
