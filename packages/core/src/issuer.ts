@@ -206,6 +206,6 @@ export function createIssuer(
 }
 
 function gaveUp(retryAt: number): ServiceAuthError {
-  const message = 'Other processes have been asking for a token for too long, without success. Try again.';
+  const message = 'Other processes have asked for a token for too long, in vain. Try again.';
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
 }

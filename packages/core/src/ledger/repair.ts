@@ -58,7 +58,9 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const base = loaded ?? newRecord(epoch, now);
   // An older state of the very record this process knew: what came after it is lost for everybody, so the record begins anew.
   const regressed = loaded?.epoch === older.epoch;
-  const shiftMs = now - seen.now - seen.elapsedMs;
+  const gainedMs = now - seen.now - seen.elapsedMs;
+  // Up to ten minutes that a clock lost it may gain again: they stay in its tolerance.
+  const shiftMs = Math.max(gainedMs, Math.min(0, gainedMs + 10 * minute));
   const shifted = <Part extends { at: number }>(part: Part) => ({
     ...part,
     at: Math.max(0, Math.ceil(part.at + shiftMs)),

@@ -241,6 +241,16 @@ describe('clocks', () => {
     );
   });
 
+  test.each([
+    ['gained', 20 * minute, 20 * minute],
+    ['lost less than ten minutes', -9 * minute, 0],
+    ['lost more than ten minutes', -25 * minute, -15 * minute],
+  ])('a clock that %s while the store was lost', (_, gainedMs, shiftMs) => {
+    const known = recordWith({ entries: [entryAt(noon)] });
+    const { record } = repaired(undefined, seenAt(known, noon, hour), noon + hour + gainedMs);
+    expect(record.entries.map(({ at }) => at)).toEqual([noon + shiftMs]);
+  });
+
   test('what is put back into a store whose clock is behind its own beginning stays a valid instant', () => {
     const known = recordWith({ entries: [entryAt(noon)] });
     expect(repaired(undefined, seenAt(known, noon, hour), 0).record.entries[0]?.at).toBe(0);
