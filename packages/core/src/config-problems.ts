@@ -33,7 +33,7 @@ export function problemOfInteger(value: unknown, least: number, most: number): s
 
 /** What is wrong with an object that must have these methods. */
 export function problemOfMethods(value: unknown, methods: readonly string[], what: string): string | undefined {
-  const object = (typeof value === 'object' || typeof value === 'function') && value !== null ? value : {};
-  const complete = methods.every((name) => typeof (object as Record<string, unknown>)[name] === 'function');
+  const object = Object(value) as Record<string, unknown>;
+  const complete = methods.every((name) => typeof object[name] === 'function');
   return complete ? undefined : `must be ${what}`;
 }

@@ -154,6 +154,6 @@ function integrityError(problem: 'damaged' | 'unknown version'): Error {
   const message =
     problem === 'damaged'
       ? 'The stored record is damaged. It was left as it is; restore it, or delete it when no token was issued for a day.'
-      : 'The stored record was written by a newer version of Service Auth. Update this process; the record was left as it is.';
+      : 'The stored record was written by a newer version of Service Auth. It was left as it is; update this process.';
   return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
 }

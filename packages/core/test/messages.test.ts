@@ -71,7 +71,7 @@ describe('an error of the store', () => {
     ],
     [
       'service-auth/77 x',
-      'The stored record was written by a newer version of Service Auth. Update this process; the record was left as it is.',
+      'The stored record was written by a newer version of Service Auth. It was left as it is; update this process.',
     ],
   ])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();
