@@ -51,8 +51,12 @@ async function problemOf(run: () => Promise<void>): Promise<string | undefined> 
 function connectTo({ address, control }: Pick<Worker, 'address' | 'control'>, manner: Manner): ConnectHttpClient {
   return async ({ options: { clock, onEvent, store, ...options } }) => {
     const signals: AbortSignal[] = [];
+    // The worker may ask only after it has happened.
     const aborted = (index: number) =>
-      new Promise<void>((resolve) => signals[index]?.addEventListener('abort', () => resolve()));
+      new Promise<void>((resolve) => {
+        if (signals[index]?.aborted) resolve();
+        else signals[index]?.addEventListener('abort', () => resolve());
+      });
     const load = (key: string) => store?.load(key);
     const swap = (key: string, change: StoreChange) => store?.swap(key, change);
     const asker: Asker = { control: control.url, id: control.offer({ aborted, load, swap }) };
