@@ -4,9 +4,10 @@ import { type ServiceAuthError, serviceAuthError } from './errors.ts';
 import type { IssuanceReason } from './events.ts';
 import { createGrants, type Grant } from './grant.ts';
 import { type Ask, decide, type Refused } from './ledger/decide.ts';
+import { latestGeneration, revoke } from './ledger/generations.ts';
 import { spent } from './ledger/limits.ts';
 import { slotOf } from './ledger/record.ts';
-import { type Reservation, revoke } from './ledger/settle.ts';
+import type { Reservation } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
 import { refusalError, refusedAfter } from './refusals.ts';
@@ -23,6 +24,8 @@ export interface Want {
   readonly held: Grant | undefined;
   /** Ids of tokens that must not be used. */
   readonly unusable: readonly string[];
+  /** Tokens up to this generation were reset here. */
+  readonly revoked: number;
   /** False: only look whether the fleet has something newer. */
   readonly mayIssue: boolean;
   /** Told when the record was read. */
@@ -72,21 +75,7 @@ export function createIssuer(
     const secret = await (want.mayIssue ? secrets.ask() : secrets.last());
     const { id: keyId, secretId } = secret.key;
     const held = want.held && { id: want.held.token.id, generation: want.held.generation };
-    const { reason, unusable, mayIssue } = want;
-    const id = randomId();
-    let ask: Ask = {
-      audience,
-      keyId,
-      secretId,
-      reason,
-      held,
-      unusable,
-      unreadable: false,
-      mayIssue,
-      id,
-      instance,
-      leaseMs,
-    };
+    let ask: Ask = { ...want, audience, keyId, secretId, held, unreadable: false, id: randomId(), instance, leaseMs };
     const giveUpAt = clock.monotonic() + 3 * leaseMs;
 
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
@@ -96,7 +85,7 @@ export function createIssuer(
       let view = await ledger.load();
       want.onLook(view.readAt);
       let decision = decide(view.record, view.now, ask, limits);
-      if (decision.kind === 'issue') {
+      if (decision.kind === 'write') {
         const swapped = await ledger.swap(view, decision.record);
         if (swapped) {
           view = swapped;
@@ -123,7 +112,7 @@ export function createIssuer(
         }
         case 'keep': {
           const { refused, retryAt } = decision;
-          if (refused?.cause === 'limit') reportRefusal(reason, refused, view);
+          if (refused?.cause === 'limit') reportRefusal(want.reason, refused, view);
           return keepUntil(retryAt, view);
         }
         case 'drop':
@@ -135,7 +124,7 @@ export function createIssuer(
           if (clock.monotonic() > giveUpAt) throw gaveUp(toLocalTime(decision.until, view, clock));
           await pause(clock, Math.min(pauseMs, decision.until - view.now + 1), signal);
           break;
-        case 'issue':
+        case 'write':
           await pause(clock, pauseMs, signal);
       }
     }
@@ -176,7 +165,8 @@ export function createIssuer(
     const { key } = await secrets.last();
     const { record } = await untilDone(clock, async () => {
       const view = await ledger.load();
-      return ledger.swap(view, revoke(view.record, audience, key.id, held?.generation ?? 0));
+      const latest = latestGeneration(view.record, audience, view.now);
+      return ledger.swap(view, revoke(view.record, audience, key.id, Math.max(latest, held?.generation ?? 0)));
     });
     return slotOf(record, audience, key.id).revoked;
   }

@@ -125,7 +125,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const unfit = before && (reason === 'rejected' || (slept > 0 && settings.store.durability === 'process'));
     const unusable = [compromised, unfit ? before.token.id : undefined].filter((id) => id !== undefined);
     try {
-      const got = await issuer().acquire({ reason, held: before, unusable, mayIssue, onLook }, signal);
+      const got = await issuer().acquire({ reason, held: before, unusable, revoked, mayIssue, onLook }, signal);
       if (got.kind === 'token') keep(got.grant);
       if (got.kind === 'drop' && held === before) drop();
       if (got.kind === 'keep' && reason === 'rejected') goOnWith(before, got.retryAt);

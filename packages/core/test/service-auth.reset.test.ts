@@ -216,6 +216,43 @@ describe('reset', () => {
     expect((await token(client())).value).not.toBe(first.value);
   });
 
+  test('is told again to a store that went back and on, so that nobody can see what was lost', async () => {
+    const { client, clock, endpoint, store, token, use } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    const old = await store.text();
+    await clock.advance(hour);
+    await auth.invalidate(first);
+    await token(auth);
+    await auth.reset();
+    await store.replace(old);
+    // Others have no memory of it, and write more than was lost.
+    const others = client({ audience: 'invoices' });
+    for (let written = 0; written < 5; written++) await others.reset();
+    const adopted = client();
+    expect((await token(adopted)).value).toBe(first.value);
+    const next = await token(auth);
+    expect(next.value).not.toBe(first.value);
+    await clock.advance(minute);
+    expect((await use(adopted, minute)).map(({ value }) => value)).toEqual([next.value]);
+    expect(endpoint.requests.length).toBe(3);
+  });
+
+  test('ends no token that was issued after it, though the store went back and hears of it again', async () => {
+    const { client, clock, endpoint, store, token, use } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    const old = await store.text();
+    await clock.advance(second);
+    for (let times = 0; times < 5; times++) await one.reset();
+    await store.replace(old);
+    await clock.advance(day);
+    const good = await token(two);
+    expect(await use(one, minute)).toEqual([good]);
+    expect(await use(two, minute)).toEqual([good]);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
   test('is remembered for as long as a token may live, even when it is longer than the window', async () => {
     const { client, clock, endpoint, token } = createBed();
     endpoint.otherwise(endpoint.issueWith({ expires_in: 7 * 86_400 }));

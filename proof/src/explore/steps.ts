@@ -1,8 +1,9 @@
 import { type Ask, type Decision, decide } from '../../../packages/core/src/ledger/decide.ts';
+import { latestGeneration, revoke } from '../../../packages/core/src/ledger/generations.ts';
 import type { Limits } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 import { compact, reconcile } from '../../../packages/core/src/ledger/repair.ts';
-import { type Outcome, revoke, settle } from '../../../packages/core/src/ledger/settle.ts';
+import { type Outcome, settle } from '../../../packages/core/src/ledger/settle.ts';
 import {
   leaseMs,
   lifetimeMs,
@@ -92,7 +93,16 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const record = records.get(process.view.record) as LedgerRecord;
     const id = idOf(index, process);
     const ask: Ask = {
-      ...{ audience, keyId, secretId: 'secret', reason: 'cold', unusable: [], unreadable: false, mayIssue: true },
+      ...{
+        audience,
+        keyId,
+        secretId: 'secret',
+        reason: 'cold',
+        unusable: [],
+        revoked: 0,
+        unreadable: false,
+        mayIssue: true,
+      },
       ...{ id, instance: `${index}`, leaseMs },
     };
     const decision: Decision = decide(record, process.view.now, ask, limits);
@@ -101,7 +111,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
         const goodUntil = state.tokens[decision.token.id] ?? 0;
         return update(state, index, { ...finished(process), goodUntil });
       }
-      case 'issue':
+      case 'write':
         return update(state, index, { doing: 'reserving', next: written(decision.record, record, process.view.now) });
       case 'admitted': {
         const reserved = { at: decision.entry.at, generation: decision.generation };
@@ -202,7 +212,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     return update(state, index, {
       doing: 'resetting',
       view,
-      next: written(revoke(record, audience, keyId, 0), record, now),
+      next: written(revoke(record, audience, keyId, latestGeneration(record, audience, now)), record, now),
     });
   }
 

@@ -1,9 +1,10 @@
 import { encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { type Ask, decide } from '../../../packages/core/src/ledger/decide.ts';
+import { latestGeneration, revoke } from '../../../packages/core/src/ledger/generations.ts';
 import { type Limits, limitsFor } from '../../../packages/core/src/ledger/limits.ts';
 import { type LedgerRecord, newRecord } from '../../../packages/core/src/ledger/record.ts';
 import { compact } from '../../../packages/core/src/ledger/repair.ts';
-import { type Outcome, revoke, settle } from '../../../packages/core/src/ledger/settle.ts';
+import { type Outcome, settle } from '../../../packages/core/src/ledger/settle.ts';
 import { createRandom, type Random } from '../random.ts';
 
 export const limits: Limits = limitsFor(12, 86_400_000, undefined, 'durable');
@@ -17,6 +18,7 @@ export function drawnAsk(random: Random): Ask {
     secretId: 'secret',
     reason: random.pick(['cold', 'refresh', 'expired', 'rejected', 'reset']),
     unusable: [],
+    revoked: 0,
     unreadable: random.chance(0.1),
     mayIssue: true,
     id: `id ${random.integer(0, 2 ** 31)}`,
@@ -52,9 +54,10 @@ export function grownRecord(seed: number): {
     now += Math.round(random.between(1, 4 * 3_600_000));
     record = compact({ ...record, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
     const ask = drawnAsk(random);
-    if (random.chance(0.1)) record = revoke(record, ask.audience, ask.keyId, 0);
+    if (random.chance(0.1))
+      record = revoke(record, ask.audience, ask.keyId, latestGeneration(record, ask.audience, now));
     const decision = decide(record, now, ask, limits);
-    if (decision.kind !== 'issue') continue;
+    if (decision.kind !== 'write') continue;
     record = decision.record;
     const admitted = decide(record, now, ask, limits);
     if (admitted.kind !== 'admitted' || random.chance(0.2)) continue;

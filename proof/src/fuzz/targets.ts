@@ -3,9 +3,10 @@ import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '
 import fc from 'fast-check';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { decide } from '../../../packages/core/src/ledger/decide.ts';
+import { revoke } from '../../../packages/core/src/ledger/generations.ts';
 import { spent } from '../../../packages/core/src/ledger/limits.ts';
 import { reconcile } from '../../../packages/core/src/ledger/repair.ts';
-import { revoke, settle } from '../../../packages/core/src/ledger/settle.ts';
+import { settle } from '../../../packages/core/src/ledger/settle.ts';
 import { readTokenResponse } from '../../../packages/core/src/token-response.ts';
 import { urlScope } from '../../../packages/core/src/url-scope.ts';
 import { canariesIn, secretCanary } from '../../../scripts/canaries.ts';
@@ -175,9 +176,9 @@ export const targets: Readonly<Record<string, Target>> = {
       const ask = drawnAsk(random);
       const before = spent(record).used;
       const decision = decide(record, now, ask, limits);
-      const next = decision.kind === 'issue' ? decision.record : record;
+      const next = decision.kind === 'write' ? decision.record : record;
       // No record talks core into a token above the limit.
-      if (decision.kind === 'issue') assert(before < limits.usable && spent(next).used === before + 1);
+      if (decision.kind === 'write') assert(before < limits.usable && spent(next).used === before + 1);
       const entry = {
         id: ask.id,
         at: now,
@@ -188,7 +189,7 @@ export const targets: Readonly<Record<string, Target>> = {
       };
       const outcome = drawnOutcome(random, ask.id, 1, now);
       const settled = settle(next, now, { entry, keyId: ask.keyId, secretId: ask.secretId }, outcome, limits);
-      const text = encodeRecord(revoke(settled, ask.audience, ask.keyId, 0));
+      const text = encodeRecord(revoke(settled, ask.audience, ask.keyId, now));
       assert.notEqual(decodeRecord(text), 'unknown version');
     },
   ),

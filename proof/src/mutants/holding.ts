@@ -73,9 +73,9 @@ export const holdingMutants: readonly Mutant[] = [
   {
     name: 'reset is not written',
     about: 'the fleet is not told',
-    file: 'ledger/settle.ts',
-    find: 'const reset = { revoked, keptUntil, token: undefined, lease: undefined, renewAfter: 0 };',
-    replace: 'const reset = { keptUntil: Math.min(keptUntil, revoked) };',
+    file: 'issuer.ts',
+    find: 'return ledger.swap(view, revoke(',
+    replace: 'return ledger.swap(view, ((record, ..._: unknown[]) => record)(',
     modes: ['feasible', 'faults'],
   },
   {

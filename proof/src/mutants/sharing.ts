@@ -59,11 +59,11 @@ export const sharingMutants: readonly Mutant[] = [
     modes: ['feasible', 'faults'],
   },
   {
-    name: 'a new record with old generations',
-    about: 'generations begin at zero again after a loss, so that an old reset ends new tokens',
-    file: 'ledger/record.ts',
-    find: 'sequence: now,',
-    replace: 'sequence: 0,',
-    modes: ['flushed', 'wiped'],
+    name: 'generations counted',
+    about: 'generations do not go by the time, so that after a loss an old reset ends new tokens',
+    file: 'ledger/generations.ts',
+    find: 'Math.max(now, ...known)',
+    replace: 'Math.max(0, ...known)',
+    modes: ['flushed', 'wiped', 'split', 'failover'],
   },
 ];

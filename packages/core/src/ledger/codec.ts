@@ -108,8 +108,6 @@ const slot = object<Slot>({
   audience: text,
   keyId: text,
   revoked: count,
-  keptUntil: count,
-  settled: count,
   token: optional(token),
   lease: optional(object({ id: text, generation: count, until: count })),
   renewAfter: count,

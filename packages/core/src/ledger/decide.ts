@@ -1,6 +1,15 @@
 import type { IssuanceReason } from '../events.ts';
-import { type Limits, rejectedRoomAt, roomAt } from './limits.ts';
-import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
+import { isRemembered, latestGeneration, revoke } from './generations.ts';
+import { hold, type Limits, rejectedRoomAt, roomAt } from './limits.ts';
+import {
+  type LedgerEntry,
+  type LedgerRecord,
+  type Slot,
+  type StoredToken,
+  slotOf,
+  slotsOf,
+  withSlot,
+} from './record.ts';
 
 /** What a process asks the ledger for. */
 export interface Ask {
@@ -13,6 +22,8 @@ export interface Ask {
   readonly held?: { readonly id: string; readonly generation: number } | undefined;
   /** Tokens that must not be used whatever the record says: rejected by the API, reset, or not to be opened. */
   readonly unusable: readonly string[];
+  /** Tokens up to this generation were reset by this process, whatever the record says: a store that went back forgot it. */
+  readonly revoked: number;
   /** One of them cannot be opened: somebody may be damaging the record, so replacements are spaced. */
   readonly unreadable: boolean;
   /** False: only look whether the record has something newer. */
@@ -31,7 +42,7 @@ export interface Refused {
 }
 
 /**
- * What to do next. `keep`: go on with the token in memory; `drop`: it was reset; `issue`: swap in this record and look again;
+ * What to do next. `keep`: go on with the token in memory; `drop`: it was reset; `write`: swap in this record and decide again;
  * `admitted`: the record has this ask's reservation, send the request.
  */
 export type Decision =
@@ -41,7 +52,7 @@ export type Decision =
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'admitted'; readonly entry: LedgerEntry; readonly generation: number }
   | { readonly kind: 'refuse'; readonly reason: IssuanceReason; readonly refused: Refused }
-  | { readonly kind: 'issue'; readonly record: LedgerRecord };
+  | { readonly kind: 'write'; readonly record: LedgerRecord };
 
 const minute = 60_000;
 
@@ -53,6 +64,8 @@ export function marginOf(lifetimeMs: number): number {
 /** Decides for one process what the record allows it. Expects a reconciled record; `now` is the ledger's time. */
 export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limits): Decision {
   const slot = slotOf(record, ask.audience, ask.keyId);
+  if (slot.revoked < ask.revoked && isRemembered(ask.revoked, now))
+    return { kind: 'write', record: revoke(record, ask.audience, ask.keyId, ask.revoked) };
   const entry = record.entries.find(({ id }) => id === ask.id);
   if (entry && slot.lease?.id === ask.id) return { kind: 'admitted', entry, generation: slot.lease.generation };
 
@@ -71,9 +84,10 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     const { until } = slot.lease;
     return held && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
-  const reason = slot.revoked > 0 && slot.revoked >= slot.settled ? 'reset' : ask.reason;
+  const replaced = slotsOf(record, ask.audience).some(({ token }) => token);
+  const reason = slot.revoked > 0 && !replaced ? 'reset' : ask.reason;
   const refused = refusal(record, slot, now, ask, reason, limits);
-  if (!refused) return { kind: 'issue', record: reserve(record, slot, now, ask, reason) };
+  if (!refused) return { kind: 'write', record: reserve(record, slot, now, ask, reason) };
   return held && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: refused.retryAt, refused }
     : { kind: 'refuse', reason, refused };
@@ -107,7 +121,7 @@ function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withSlot(record, {
     ...slot,
-    lease: { id, generation: record.sequence + 1, until: now + ask.leaseMs },
+    lease: { id, generation: latestGeneration(record, audience, now) + 1, until: now + ask.leaseMs },
     unreadableUntil: ask.unreadable ? now + 15 * minute : slot.unreadableUntil,
   });
   return {
@@ -120,6 +134,6 @@ function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason
 
 function nextRejection(rejections: LedgerRecord['rejections'], now: number): LedgerRecord['rejections'] {
   // An hour in which a renewal was allowed and nobody asked for one: what is rejected now is another matter.
-  const count = now > rejections.retryAt + 60 * minute ? 0 : rejections.count;
-  return { count: count + 1, retryAt: now + Math.min(60, 2 ** count) * minute };
+  const before = now > rejections.retryAt + 60 * minute ? undefined : rejections;
+  return hold(before, now, minute, 60 * minute);
 }

@@ -1,6 +1,6 @@
 import type { IssuanceReason } from '../events.ts';
 import type { StoreDurability } from '../store.ts';
-import type { LedgerRecord } from './record.ts';
+import type { Hold, LedgerRecord } from './record.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -101,16 +101,23 @@ export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits
   return Math.max(now, record.rejections.retryAt, oldest ? leavesAt(oldest, limits) : 0);
 }
 
-/** `firstMs`, doubled with every failure, at most `longestMs`. */
-export function doubling(firstMs: number, failures: number, longestMs: number): number {
-  return Math.min(longestMs, firstMs * 2 ** Math.min(failures, 30));
+/** One more failure in a row: hold off for `firstMs`, doubled with every failure, at most `longestMs`, and `leastMs` in any case. */
+export function hold(
+  before: Hold | undefined,
+  failedAt: number,
+  firstMs: number,
+  longestMs: number,
+  leastMs = 0,
+): Hold {
+  const count = before?.count ?? 0;
+  const pauseMs = Math.max(leastMs, Math.min(longestMs, firstMs * 2 ** Math.min(count, 30)));
+  return { count: count + 1, retryAt: Math.max(before?.retryAt ?? 0, Math.ceil(failedAt + pauseMs)) };
 }
 
-/** How long to hold off after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
-export function ambiguousPauseMs(record: LedgerRecord, limits: Limits, failures: number): number {
+/** How long to hold off at least after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
+export function sparingMs(record: LedgerRecord, limits: Limits): number {
   const half = Math.max(1, limits.usable / 2);
   // A quarter may go within hours; another one has to last until the first ones leave.
-  const spread = Math.min(limits.pendingMs, (2 * limits.pendingMs) / half);
   const scarce = spent(record).pending >= Math.max(2, half / 2);
-  return Math.max(doubling(1_000, failures, 15 * minute), scarce ? spread : 0);
+  return scarce ? Math.min(limits.pendingMs, (2 * limits.pendingMs) / half) : 0;
 }

@@ -28,7 +28,7 @@ export interface Condensed {
 /** A token at rest. */
 export interface StoredToken {
   readonly id: string;
-  /** The sequence of the record in which it was reserved: later tokens have a higher one, whatever slot they are in. */
+  /** When it was reserved, or a little more: later tokens of the audience have a higher one, whatever slot they are in. */
   readonly generation: number;
   /** By the store's clock. */
   readonly expiresAt: number;
@@ -42,10 +42,6 @@ export interface Slot {
   readonly keyId: string;
   /** Tokens up to this generation were reset. */
   readonly revoked: number;
-  /** Not forgotten before this: until then somebody may hold a token that was reset. */
-  readonly keptUntil: number;
-  /** The generation of the last token that arrived. */
-  readonly settled: number;
   readonly token?: StoredToken | undefined;
   /** Who is asking for a token now; the others wait. Never needed for safety. */
   readonly lease?: { readonly id: string; readonly generation: number; readonly until: number } | undefined;
@@ -56,19 +52,21 @@ export interface Slot {
   readonly refused?: Refusal | undefined;
 }
 
-/** The token endpoint refused these credentials; forgotten at once when the secret changes. */
-export interface Refusal {
-  readonly secretId: string;
+/** Failures in a row, and until when nobody asks. */
+export interface Hold {
   readonly count: number;
   readonly retryAt: number;
+}
+
+/** The token endpoint refused these credentials; forgotten at once when the secret changes. */
+export interface Refusal extends Hold {
+  readonly secretId: string;
   readonly status: number;
   readonly oauthError?: string | undefined;
 }
 
 /** The token endpoint failed; the whole fleet holds off. */
-export interface Failures {
-  readonly count: number;
-  readonly retryAt: number;
+export interface Failures extends Hold {
   readonly ambiguous: boolean;
   readonly status?: number | undefined;
   /** Set when the answer was a 2xx without a usable token. */
@@ -79,7 +77,7 @@ export interface Failures {
 export interface LedgerRecord {
   /** Changes whenever the record had to begin anew. */
   readonly epoch: string;
-  /** Grows with every swap. Begins at the time, so that a record that follows a lost one is later than all of it. */
+  /** Grows with every swap. */
   readonly sequence: number;
   readonly bornAt: number;
   /** The latest instant ever seen. */
@@ -90,42 +88,40 @@ export interface LedgerRecord {
   readonly slots: readonly Slot[];
   readonly failures?: Failures | undefined;
   /** The token endpoint answered 429. */
-  readonly rateLimit?: { readonly count: number; readonly retryAt: number } | undefined;
+  readonly rateLimit?: Hold | undefined;
   /** Renewals caused by API 401s. */
-  readonly rejections: { readonly count: number; readonly retryAt: number };
+  readonly rejections: Hold;
 }
 
 /** A record with nothing in it. */
 export function newRecord(epoch: string, now: number): LedgerRecord {
   return {
     epoch,
-    sequence: now,
+    sequence: 0,
     bornAt: now,
     highWaterAt: now,
     entries: [],
     condensed: [],
     slots: [],
-    failures: undefined,
-    rateLimit: undefined,
     rejections: { count: 0, retryAt: 0 },
   };
 }
 
+/** What the holders of all keys share about an audience. */
+export function slotsOf(record: LedgerRecord, audience: string): readonly Slot[] {
+  return record.slots.filter((slot) => slot.audience === audience);
+}
+
 /** The slot of an audience and key; if there is none, an empty one that knows what was reset in the slots of other keys. */
 export function slotOf(record: LedgerRecord, audience: string, keyId: string): Slot {
-  const slots = record.slots.filter((slot) => slot.audience === audience);
+  const slots = slotsOf(record, audience);
   return (
     slots.find((slot) => slot.keyId === keyId) ?? {
       audience,
       keyId,
       revoked: Math.max(0, ...slots.map((slot) => slot.revoked)),
-      keptUntil: Math.max(0, ...slots.map((slot) => slot.keptUntil)),
-      settled: Math.max(0, ...slots.map((slot) => slot.settled)),
-      token: undefined,
-      lease: undefined,
       renewAfter: 0,
       unreadableUntil: 0,
-      refused: undefined,
     }
   );
 }

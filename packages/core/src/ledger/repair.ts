@@ -1,5 +1,14 @@
+import { isRemembered } from './generations.ts';
 import { type Limits, leavesAt } from './limits.ts';
-import { type Condensed, detailed, type LedgerEntry, type LedgerRecord, newRecord, type Slot } from './record.ts';
+import {
+  type Condensed,
+  detailed,
+  type LedgerEntry,
+  type LedgerRecord,
+  newRecord,
+  type Slot,
+  withSlot,
+} from './record.ts';
 
 const minute = 60_000;
 
@@ -69,7 +78,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
   // Which entries were added up is forgotten: rather twice than not at all.
   const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
-  const slots = mergeSlots(base.slots, older.slots);
+  const { slots } = older.slots.reduce(withMemory, base);
   const record: LedgerRecord = {
     ...base,
     epoch: regressed ? epoch : base.epoch,
@@ -88,27 +97,14 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   return { record, restored, changed: !loaded || regressed || changed };
 }
 
-/** Both sides' slots; where both have one, the token of the later generation and whatever was reset. */
-function mergeSlots(base: readonly Slot[], older: readonly Slot[]): readonly Slot[] {
-  const keyOf = (slot: Slot) => `${slot.keyId} ${slot.audience}`;
-  const slots = new Map(base.map((slot) => [keyOf(slot), slot]));
-  let changed = false;
-  for (const memory of older) {
-    const present = slots.get(keyOf(memory));
-    const revoked = Math.max(present?.revoked ?? 0, memory.revoked);
-    const later = (memory.token?.generation ?? 0) > (present?.token?.generation ?? 0) ? memory.token : present?.token;
-    const token = later && later.generation > revoked ? later : undefined;
-    if (present && token?.id === present.token?.id && revoked === present.revoked) continue;
-    changed = true;
-    slots.set(keyOf(memory), {
-      ...(present ?? memory),
-      settled: Math.max(present?.settled ?? 0, memory.settled),
-      revoked,
-      keptUntil: Math.max(present?.keptUntil ?? 0, memory.keptUntil),
-      token,
-    });
-  }
-  return changed ? [...slots.values()] : base;
+/** The record with what memory knows of a slot: the token of the later generation, and whatever was reset. */
+function withMemory(record: LedgerRecord, memory: Slot): LedgerRecord {
+  const present = record.slots.find((slot) => slot.audience === memory.audience && slot.keyId === memory.keyId);
+  const revoked = Math.max(present?.revoked ?? 0, memory.revoked);
+  const later = (memory.token?.generation ?? 0) > (present?.token?.generation ?? 0) ? memory.token : present?.token;
+  const token = later && later.generation > revoked ? later : undefined;
+  if (present && token?.id === present.token?.id && revoked === present.revoked) return record;
+  return withSlot(record, { ...(present ?? memory), revoked, token });
 }
 
 /** The store's clock was far ahead and came back: everything counts from now on, in full. */
@@ -138,7 +134,7 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
   const audiences = new Set(entries.map((entry) => entry.audience));
   const needed = (slot: Slot) =>
     audiences.has(slot.audience) ||
-    slot.keptUntil > now ||
+    isRemembered(slot.revoked, now) ||
     (slot.token?.expiresAt ?? 0) > now ||
     (slot.lease?.until ?? 0) > now ||
     // As long as the longest pause: a count that is forgotten when its pause ends never grows.

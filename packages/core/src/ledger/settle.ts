@@ -1,18 +1,12 @@
 import { marginOf } from './decide.ts';
-import { ambiguousPauseMs, doubling, type Limits } from './limits.ts';
-import {
-  type LedgerEntry,
-  type LedgerRecord,
-  longestLifetimeMs,
-  type Slot,
-  type StoredToken,
-  slotOf,
-  withSlot,
-} from './record.ts';
+import { hold, type Limits, sparingMs } from './limits.ts';
+import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
+/** From a reservation until its outcome is known, unless the process was stopped meanwhile. */
+const longestRequestMs = 6 * minute;
 
 /** What became of a reserved token request. */
 export type Outcome =
@@ -63,6 +57,8 @@ export function settle(
   // Entered again when the store did not confirm: what the first time added must not be added twice.
   const twin = `${entry.id}+`;
   const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin);
+  // A store that was away hears of a failure late: nobody has to hold off for what is over.
+  const failedAt = Math.min(now, entry.at + longestRequestMs);
 
   switch (outcome.kind) {
     case 'issued': {
@@ -78,15 +74,14 @@ export function settle(
     case 'unsent':
       return { ...withSlot(record, slot), entries: others };
     case 'released':
-      return released({ ...record, entries: others }, slot, now, reservation, outcome);
+      return released({ ...record, entries: others }, slot, failedAt, reservation, outcome);
     case 'ambiguous': {
       const ids = outcome.charge === 2 ? [entry.id, twin] : [entry.id];
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
       const charged = { ...withSlot(record, slot), entries };
-      const count = record.failures?.count ?? 0;
-      const retryAt = Math.ceil(now + ambiguousPauseMs(charged, limits, count));
       const { status, reason } = outcome;
-      return { ...charged, failures: { count: count + 1, retryAt, ambiguous: true, status, reason } };
+      const held = hold(record.failures, failedAt, second, 15 * minute, sparingMs(charged, limits));
+      return { ...charged, failures: { ...held, ambiguous: true, status, reason } };
     }
   }
 }
@@ -94,51 +89,38 @@ export function settle(
 function withToken(slot: Slot, token: StoredToken, ahead: boolean): Slot {
   if (token.generation <= slot.revoked) return slot;
   const present = slot.token;
-  const settled = Math.max(slot.settled, token.generation);
   // A later one, or this very one entered before.
-  if (present && present.generation >= token.generation) return { ...slot, settled };
+  if (present && present.generation >= token.generation) return slot;
   // Renewed ahead of expiry, and yet it lives no longer: the endpoint hands out the same token, asking again soon is in vain.
   const inVain = ahead && present !== undefined && token.expiresAt < present.expiresAt + token.lifetimeMs / 100;
   const later = inVain && present.expiresAt > token.expiresAt ? present : token;
   const renewAfter = inVain ? Math.floor(later.expiresAt - marginOf(later.lifetimeMs)) : 0;
-  return { ...slot, settled, token: later, renewAfter, refused: undefined };
+  return { ...slot, token: later, renewAfter, refused: undefined };
 }
 
 function released(
   record: LedgerRecord,
   slot: Slot,
-  now: number,
-  reservation: Reservation,
+  failedAt: number,
+  { secretId }: Reservation,
   outcome: Outcome & { kind: 'released' },
 ): LedgerRecord {
   switch (outcome.cause) {
     case 'credentials': {
-      const { secretId } = reservation;
-      const count = slot.refused?.secretId === secretId ? slot.refused.count : 0;
-      const retryAt = now + doubling(5 * minute, count, hour);
+      const before = slot.refused?.secretId === secretId ? slot.refused : undefined;
+      const held = hold(before, failedAt, 5 * minute, hour);
       const { status, oauthError } = outcome;
-      return withSlot(record, { ...slot, refused: { secretId, count: count + 1, retryAt, status, oauthError } });
+      return withSlot(record, { ...slot, refused: { ...held, secretId, status, oauthError } });
     }
     case 'rate_limited': {
-      const count = record.rateLimit?.count ?? 0;
-      const pauseMs = outcome.retryAfterMs ?? doubling(15 * minute, count, 4 * hour);
-      return { ...withSlot(record, slot), rateLimit: { count: count + 1, retryAt: now + pauseMs } };
+      const { retryAfterMs } = outcome;
+      const rateLimit = hold(record.rateLimit, failedAt, retryAfterMs ?? 15 * minute, retryAfterMs ?? 4 * hour);
+      return { ...withSlot(record, slot), rateLimit };
     }
     default: {
-      const count = record.failures?.count ?? 0;
-      const pauseMs =
-        outcome.cause === 'unreachable' ? doubling(second, count, 5 * minute) : doubling(5 * minute, count, hour);
-      const failures = { count: count + 1, retryAt: now + pauseMs, ambiguous: false, status: outcome.status };
-      return { ...withSlot(record, slot), failures };
+      const [firstMs, longestMs] = outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, hour];
+      const held = hold(record.failures, failedAt, firstMs, longestMs);
+      return { ...withSlot(record, slot), failures: { ...held, ambiguous: false, status: outcome.status } };
     }
   }
-}
-
-/** Marks all tokens of an audience that were reserved so far as compromised, and that of `generation`, whichever keys sealed them. */
-export function revoke(record: LedgerRecord, audience: string, keyId: string, generation: number): LedgerRecord {
-  const known = withSlot(record, slotOf(record, audience, keyId));
-  const revoked = Math.max(record.sequence, generation);
-  const keptUntil = record.highWaterAt + longestLifetimeMs;
-  const reset = { revoked, keptUntil, token: undefined, lease: undefined, renewAfter: 0 };
-  return { ...known, slots: known.slots.map((slot) => (slot.audience === audience ? { ...slot, ...reset } : slot)) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Ask, type Decision, decide, marginOf } from '../../src/ledger/decide.ts';
+import { revoke } from '../../src/ledger/generations.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import {
   askFor,
@@ -21,12 +22,12 @@ const decideAt = (now: number, record: LedgerRecord, ask: Partial<Ask> = {}): De
 const decideOn = (record: LedgerRecord, ask: Partial<Ask> = {}): Decision => decideAt(noon, record, ask);
 
 const current = tokenAt(5, noon + hour);
-const withCurrent = recordWith({ slots: [slotWith({ token: current, settled: 5 })] });
+const withCurrent = recordWith({ slots: [slotWith({ token: current })] });
 const heldCurrent = { id: current.id, generation: 5 };
 
 /** The record that the decision wants to swap in. */
 function reserved(decision: Decision): LedgerRecord {
-  if (decision.kind !== 'issue') expect.fail(`expected a reservation, not ${decision.kind}`);
+  if (decision.kind !== 'write') expect.fail(`expected a reservation, not ${decision.kind}`);
   return decision.record;
 }
 
@@ -39,9 +40,9 @@ describe('marginOf', () => {
 describe('a token in the record', () => {
   test('is used while its margin of life is left', () => {
     const expired = { ...current, expiresAt: noon + minute };
-    const record = recordWith({ slots: [slotWith({ token: expired, settled: 5 })] });
+    const record = recordWith({ slots: [slotWith({ token: expired })] });
     expect(decideAt(noon - 1, record)).toEqual({ kind: 'use', token: expired });
-    expect(decideOn(record).kind).toBe('issue');
+    expect(decideOn(record).kind).toBe('write');
   });
 
   test('is used instead of the one in memory when it is newer, whatever the reason for asking', () => {
@@ -66,16 +67,16 @@ describe('a token in the record', () => {
       kind: 'keep',
       retryAt: noon,
     });
-    expect(decideOn(withCurrent, { reason: 'refresh', held }).kind).toBe('issue');
+    expect(decideOn(withCurrent, { reason: 'refresh', held }).kind).toBe('write');
   });
 
   test('is not used when the asking process may not use it', () => {
-    expect(decideOn(withCurrent, { unusable: [current.id] }).kind).toBe('issue');
+    expect(decideOn(withCurrent, { unusable: [current.id] }).kind).toBe('write');
   });
 
   test('of another audience or key is no concern', () => {
-    expect(decideOn(withCurrent, { audience: 'invoices' }).kind).toBe('issue');
-    expect(decideOn(withCurrent, { keyId: 'other key' }).kind).toBe('issue');
+    expect(decideOn(withCurrent, { audience: 'invoices' }).kind).toBe('write');
+    expect(decideOn(withCurrent, { keyId: 'other key' }).kind).toBe('write');
   });
 });
 
@@ -92,14 +93,14 @@ describe('a look', () => {
   });
 
   test('drops what was reset, under whichever key', () => {
-    const record = recordWith({ slots: [slotWith({ revoked: 5, keptUntil: noon + day })] });
+    const record = recordWith({ slots: [slotWith({ revoked: 5 })] });
     expect(decideOn(record, { ...look, held: heldCurrent })).toEqual({ kind: 'drop' });
     expect(decideOn(record, { ...look, held: heldCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
   });
 });
 
 describe('a token that was reset', () => {
-  const reset = slotWith({ revoked: 5, settled: 5, keptUntil: noon + day });
+  const reset = slotWith({ revoked: 5 });
 
   test.each(['refresh', 'rejected', 'expired'] as const)(
     'is dropped before anything is refused, when the reason is %s',
@@ -111,11 +112,21 @@ describe('a token that was reset', () => {
     },
   );
 
+  test('by this process, and forgotten by the store, is reset once more before anything else', () => {
+    const record = recordWith({ slots: [slotWith({ token: current }), slotWith({ audience: 'invoices' })] });
+    const revoked = noon - 7 * day + 1;
+    for (const mayIssue of [true, false]) {
+      expect(reserved(decideOn(record, { revoked, mayIssue }))).toEqual(revoke(record, 'orders', 'key', revoked));
+      expect(decideOn(revoke(record, 'orders', 'key', revoked), { revoked, mayIssue }).kind).not.toBe('use');
+    }
+    expect(decideOn(record, { revoked: revoked - 1 }).kind).toBe('use');
+  });
+
   test('is replaced from the slots that only a reset may use', () => {
     const record = recordWith({ slots: [reset], entries: entriesAt(noon, 115) });
     expect(reserved(decideOn(record)).entries.at(-1)).toMatchObject({ reason: 'reset' });
-    const settled = { ...record, slots: [{ ...reset, settled: 6 }] };
-    expect(decideOn(settled)).toMatchObject({ kind: 'refuse', reason: 'cold' });
+    const replaced = slotWith({ keyId: 'other key', token: tokenAt(6, noon) });
+    expect(decideOn({ ...record, slots: [reset, replaced] })).toMatchObject({ kind: 'refuse', reason: 'cold' });
   });
 });
 
@@ -124,15 +135,17 @@ describe('a reservation', () => {
     const record = reserved(decideOn(recordWith(), { instance: 'b', leaseMs: 30 * second }));
     const entry = { id: 'asked', at: noon, pending: true, reason: 'cold', instance: 'b', audience: 'orders' };
     expect(record.entries).toEqual([entry]);
-    expect(record.slots).toEqual([slotWith({ lease: { id: 'asked', generation: 10, until: noon + 30 * second } })]);
+    expect(record.slots).toEqual([
+      slotWith({ lease: { id: 'asked', generation: noon + 1, until: noon + 30 * second } }),
+    ]);
   });
 
   test('is admitted when the record has it with the lease, and not when another has taken the lease over', () => {
     const record = reserved(decideOn(recordWith()));
-    expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[0], generation: 10 });
+    expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[0], generation: noon + 1 });
     const takenOver = {
       ...record,
-      slots: [slotWith({ lease: { id: 'other', generation: 11, until: noon + minute } })],
+      slots: [slotWith({ lease: { id: 'other', generation: noon + 2, until: noon + minute } })],
     };
     expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
   });
@@ -187,31 +200,31 @@ describe('refusals', () => {
       cause: 'limit',
       retryAt: noon + usualLimits.settledMs,
     });
-    expect(refusal({ entries: entriesAt(noon, 109) })).toBe('issue');
+    expect(refusal({ entries: entriesAt(noon, 109) })).toBe('write');
   });
 
   test('the token endpoint failed, until the pause is over', () => {
     expect(refusal({ failures })).toEqual({ kind: 'refuse', cause: 'backoff', retryAt: later });
-    expect(refusal({ failures: { ...failures, retryAt: noon } })).toBe('issue');
+    expect(refusal({ failures: { ...failures, retryAt: noon } })).toBe('write');
   });
 
   test('the token endpoint answered 429', () => {
     const rateLimit = { count: 1, retryAt: later };
     expect(refusal({ rateLimit, failures })).toEqual({ kind: 'refuse', cause: 'rate_limited', retryAt: later });
-    expect(refusal({ rateLimit: { count: 1, retryAt: noon } })).toBe('issue');
+    expect(refusal({ rateLimit: { count: 1, retryAt: noon } })).toBe('write');
   });
 
   test('the credentials were rejected: these, not others', () => {
     const slots = [slotWith({ refused })];
     expect(refusal({ slots })).toEqual({ kind: 'refuse', cause: 'credentials', retryAt: later });
-    expect(refusal({ slots }, { secretId: 'new secret' })).toBe('issue');
+    expect(refusal({ slots }, { secretId: 'new secret' })).toBe('write');
   });
 
   test('a renewal ahead of expiry was in vain: no other one so soon, but everything else', () => {
     const slots = [slotWith({ renewAfter: later })];
     const ask = { reason: 'refresh', held: heldCurrent } as const;
     expect(refusal({ slots }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
-    expect(refusal({ slots }, { ...ask, reason: 'expired' })).toBe('issue');
+    expect(refusal({ slots }, { ...ask, reason: 'expired' })).toBe('write');
   });
 
   test('a token that cannot be opened is replaced, but not again for a quarter of an hour', () => {
@@ -223,7 +236,7 @@ describe('refusals', () => {
       cause: 'backoff',
       retryAt: noon + 15 * minute,
     });
-    expect(refusal(again)).toBe('issue');
+    expect(refusal(again)).toBe('write');
   });
 
   test('those who can go on are told when to ask again, the others are refused', () => {
@@ -241,7 +254,7 @@ describe('refusals', () => {
       kind: 'keep',
       cause: 'limit',
     });
-    expect(refusal({ entries })).toBe('issue');
+    expect(refusal({ entries })).toBe('write');
   });
 });
 
@@ -253,7 +266,7 @@ describe('renewals caused by 401s', () => {
     for (let now = noon; now < until; ) {
       const ask = askFor({ reason: 'rejected', held: heldCurrent, unusable: [current.id], id: `${allowed.length}` });
       const decision = decide(record, now, ask, usualLimits);
-      if (decision.kind === 'issue') {
+      if (decision.kind === 'write') {
         allowed.push(now);
         const entries = decision.record.entries.filter(({ at }) => at + usualLimits.settledMs > now);
         record = { ...decision.record, entries: entries.map((entry) => ({ ...entry, pending: false })), slots: [] };
@@ -281,12 +294,12 @@ describe('renewals caused by 401s', () => {
     const record = recordWith({ rejections: { count: 3, retryAt: noon + minute } });
     const ask = { held: heldCurrent, unusable: [current.id] };
     expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ refused: { cause: 'spacing' } });
-    expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('issue');
+    expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('write');
     expect(reserved(decideOn(record, { ...ask, reason: 'expired' })).rejections).toEqual(record.rejections);
   });
 
   test('do not use entries of other reasons as their own', () => {
     const entries = [...entriesAt(noon, 19, { reason: 'rejected' }), entryAt(noon)];
-    expect(decideOn(recordWith({ entries }), { reason: 'rejected', held: heldCurrent }).kind).toBe('issue');
+    expect(decideOn(recordWith({ entries }), { reason: 'rejected', held: heldCurrent }).kind).toBe('write');
   });
 });

@@ -1,15 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  ambiguousPauseMs,
-  doubling,
   freeAt,
+  hold,
   leavesAt,
   limitsFor,
   rejectedRoomAt,
   roomAt,
+  sparingMs,
   spent,
 } from '../../src/ledger/limits.ts';
+import type { LedgerRecord } from '../../src/ledger/record.ts';
+import { settle } from '../../src/ledger/settle.ts';
 import type { StoreDurability } from '../../src/store.ts';
 import {
   day,
@@ -211,20 +213,31 @@ describe('rejectedRoomAt', () => {
 
 describe('pauses after failures', () => {
   test('double, up to the longest', () => {
-    expect([0, 1, 2, 3, 4, 1_000_000].map((failures) => doubling(5, failures, 60))).toEqual([5, 10, 20, 40, 60, 60]);
+    const pauses = [0, 1, 2, 3, 4, 1_000_000].map((count) => hold({ count, retryAt: 0 }, noon, 5, 60));
+    expect(pauses.map(({ retryAt }) => retryAt - noon)).toEqual([5, 10, 20, 40, 60, 60]);
+    expect(pauses.map(({ count }) => count)).toEqual([1, 2, 3, 4, 5, 1_000_001]);
+    expect(hold(undefined, noon, 5, 60)).toEqual({ count: 1, retryAt: noon + 5 });
   });
 
-  test('are at most 15 minutes while few are of unknown outcome, and then spread over the window', () => {
+  test('are whole milliseconds, and as long as they have to be in any case', () => {
+    expect(hold(undefined, noon, 5, 60, 7.5).retryAt).toBe(noon + 8);
+    expect(hold(undefined, noon, 5, 60, 4).retryAt).toBe(noon + 5);
+  });
+
+  test('are not cut short by another failure', () => {
+    expect(hold({ count: 1, retryAt: noon + hour }, noon, 5, 60)).toEqual({ count: 2, retryAt: noon + hour });
+  });
+
+  test('are spread over the window once a quarter is of unknown outcome', () => {
     const pending = (count: number) => recordWith({ entries: entriesAt(noon, count, { pending: true }) });
-    expect(ambiguousPauseMs(pending(1), usualLimits, 0)).toBe(second);
-    expect(ambiguousPauseMs(pending(29), usualLimits, 30)).toBe(15 * minute);
-    expect(ambiguousPauseMs(pending(30), usualLimits, 30)).toBe((27 * hour) / 30);
+    expect(sparingMs(pending(29), usualLimits)).toBe(0);
+    expect(sparingMs(pending(30), usualLimits)).toBe((27 * hour) / 30);
   });
 
   test('are never longer than the window, however small the budget', () => {
     const limits = limitsFor(2, day, 0, 'durable');
     const pending = recordWith({ entries: entriesAt(noon, 2, { pending: true }) });
-    expect(ambiguousPauseMs(pending, limits, 0)).toBe(27 * hour);
+    expect(sparingMs(pending, limits)).toBe(27 * hour);
   });
 
   test.each([
@@ -236,11 +249,15 @@ describe('pauses after failures', () => {
     const limits = limitsFor(tokens, day, undefined, durability);
     let leaving: number[] = [];
     let mostSpent = 0;
-    for (let now = noon, failures = 0; now < noon + 10 * day; failures += 1) {
+    let failures: LedgerRecord['failures'];
+    for (let now = noon; now < noon + 10 * day; now = failures?.retryAt ?? now) {
       leaving = [...leaving.filter((at) => at > now), now + limits.pendingMs];
       mostSpent = Math.max(mostSpent, leaving.length);
-      const condensed = [{ at: now, pending: true, count: leaving.length }];
-      now += ambiguousPauseMs(recordWith({ condensed }), limits, failures);
+      const entry = entryAt(now, { id: 'mine', pending: true });
+      const condensed = [{ at: now, pending: true, count: leaving.length - 1 }];
+      const reservation = { entry, keyId: 'key', secretId: 'secret' };
+      const record = recordWith({ entries: [entry], condensed, failures });
+      failures = settle(record, now, reservation, { kind: 'ambiguous', charge: 1 }, limits).failures;
     }
     expect(mostSpent).toBeLessThanOrEqual(limits.usable / 2);
     expect(mostSpent).toBeGreaterThan(2);

@@ -3,9 +3,9 @@ import { slotOf, withSlot } from '../../src/ledger/record.ts';
 import { noon, recordWith, slotWith, tokenAt } from '../support/records.ts';
 
 describe('a slot', () => {
-  const slot = slotWith({ token: tokenAt(7, noon), revoked: 6, keptUntil: noon, settled: 7 });
-  const older = slotWith({ keyId: 'older key', revoked: 5, keptUntil: noon + 1, settled: 6 });
-  const elsewhere = slotWith({ audience: 'invoices', revoked: 90, keptUntil: noon + 90, settled: 90 });
+  const slot = slotWith({ token: tokenAt(7, noon), revoked: 6 });
+  const older = slotWith({ keyId: 'older key', revoked: 5 });
+  const elsewhere = slotWith({ audience: 'invoices', revoked: 90 });
   const record = recordWith({ slots: [slot, older, elsewhere] });
 
   test('is found by its audience and key', () => {
@@ -13,14 +13,14 @@ describe('a slot', () => {
     expect(slotOf(record, 'orders', 'older key')).toBe(older);
   });
 
-  test('of a new key is empty, but knows what was reset and what arrived under other keys of its audience', () => {
+  test('of a new key is empty, but knows what was reset under other keys of its audience', () => {
     const empty = { ...slotWith({ keyId: 'new key' }), token: undefined, lease: undefined, refused: undefined };
-    expect(slotOf(record, 'orders', 'new key')).toEqual({ ...empty, revoked: 6, keptUntil: noon + 1, settled: 7 });
+    expect(slotOf(record, 'orders', 'new key')).toEqual({ ...empty, revoked: 6 });
     expect(slotOf(recordWith(), 'orders', 'new key')).toEqual(empty);
   });
 
   test('is replaced, and no other one', () => {
-    const next = { ...slot, settled: 8 };
+    const next = { ...slot, revoked: 8 };
     expect(withSlot(record, next).slots).toEqual([older, elsewhere, next]);
   });
 });

@@ -34,7 +34,7 @@ describe('a record that fits what is known', () => {
 
   test('is a new one when there has never been one', () => {
     const { record: fresh, lost, changed } = repaired(undefined);
-    expect(fresh).toMatchObject({ epoch: 'new epoch', sequence: noon, bornAt: noon, highWaterAt: noon, entries: [] });
+    expect(fresh).toMatchObject({ epoch: 'new epoch', sequence: 0, bornAt: noon, highWaterAt: noon, entries: [] });
     expect([lost, changed]).toEqual([false, false]);
   });
 });
@@ -44,7 +44,7 @@ describe('a record that was lost', () => {
   const known = recordWith({
     entries: [entryAt(noon - 2 * hour), entryAt(noon - hour, { pending: true })],
     condensed: [{ at: noon - 3 * hour, pending: false, count: 40 }],
-    slots: [slotWith({ token, settled: 7 })],
+    slots: [slotWith({ token })],
     failures: { count: 1, retryAt: noon + minute, ambiguous: true },
     rateLimit: { count: 2, retryAt: noon + hour },
     rejections: { count: 4, retryAt: noon + minute },
@@ -54,7 +54,7 @@ describe('a record that was lost', () => {
     const found = repaired(undefined, seenAt(known));
     expect(found).toMatchObject({ lost: true, restored: 42, changed: true });
     const { entries, slots, failures, rateLimit, rejections } = known;
-    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: noon, entries, slots });
+    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: 9, entries, slots });
     expect(found.record).toMatchObject({ failures, rateLimit, rejections });
     expect(spent(found.record)).toEqual(spent(known));
   });
@@ -129,32 +129,29 @@ describe('a record that went back to an older state', () => {
 describe('slots on both sides', () => {
   const loadedWith = (fields: object) => recordWith({ epoch: 'other', sequence: 20, slots: [slotWith(fields)] });
   const merged = (store: object, memory: object) => {
-    const { record, changed } = repaired(
-      loadedWith({ keptUntil: noon + hour, ...store }),
-      seenAt(recordWith({ slots: [slotWith({ keptUntil: noon + day, ...memory })] })),
-    );
+    const { record, changed } = repaired(loadedWith(store), seenAt(recordWith({ slots: [slotWith(memory)] })));
     return { ...record.slots[0], changed };
   };
-  const first = tokenAt(3, noon + hour);
-  const later = tokenAt(4, noon + hour);
+  const first = tokenAt(noon - 2, noon + hour);
+  const later = tokenAt(noon - 1, noon + hour);
 
   test('the token of the later reservation wins', () => {
-    expect(merged({ token: first }, { token: later, settled: 4 })).toMatchObject({
-      token: later,
-      settled: 4,
-      changed: true,
-    });
+    expect(merged({ token: first }, { token: later })).toMatchObject({ token: later, changed: true });
     expect(merged({ token: later }, { token: first })).toMatchObject({ token: later, changed: false });
   });
 
   test('what was reset on either side stays reset', () => {
-    const inMemory = merged({ token: first }, { revoked: 3 });
-    expect(inMemory).toMatchObject({ revoked: 3, keptUntil: noon + day, changed: true });
+    const inMemory = merged({ token: first }, { revoked: noon - 2 });
+    expect(inMemory).toMatchObject({ revoked: noon - 2, changed: true });
     expect(inMemory.token).toBeUndefined();
-    const inStore = merged({ revoked: 4 }, { token: later });
-    expect(inStore).toMatchObject({ revoked: 4, changed: false });
+    const inStore = merged({ revoked: noon - 1 }, { token: later });
+    expect(inStore).toMatchObject({ revoked: noon - 1, changed: false });
     expect(inStore.token).toBeUndefined();
-    expect(merged({ token: later }, { revoked: 3 })).toMatchObject({ token: later, revoked: 3, changed: true });
+    expect(merged({ token: later }, { revoked: noon - 2 })).toMatchObject({
+      token: later,
+      revoked: noon - 2,
+      changed: true,
+    });
   });
 
   test('of two tokens of one reservation that of the record wins', () => {
@@ -165,7 +162,7 @@ describe('slots on both sides', () => {
   });
 
   test('a slot without a token is kept for what was reset in it', () => {
-    const slot = slotWith({ revoked: 4, keptUntil: noon + day });
+    const slot = slotWith({ revoked: noon - day });
     const found = repaired(recordWith({ epoch: 'other' }), seenAt(recordWith({ slots: [slot] })));
     expect(found.record.slots).toEqual([{ ...slot, token: undefined }]);
   });
@@ -275,7 +272,7 @@ describe('compact', () => {
   test('keeps a slot until the last of what is in it has ended', () => {
     const refusedUntil = (retryAt: number) => ({ secretId: 'secret', count: 1, retryAt, status: 401 });
     const endingAt = (at: number) => [
-      slotWith({ keptUntil: at }),
+      slotWith({ revoked: at - 7 * day }),
       slotWith({ token: tokenAt(1, at) }),
       slotWith({ lease: { id: 'lease', generation: 1, until: at } }),
       slotWith({ refused: refusedUntil(at - hour) }),
@@ -302,7 +299,7 @@ describe('compact', () => {
     ['its token lives', { token: tokenAt(1, noon + 1) }, []],
     ['somebody has its lease', { lease: { id: 'x', generation: 1, until: noon + 1 } }, []],
     ['its secret is refused', { refused: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } }, []],
-    ['somebody may still hold what was reset', { revoked: 3, keptUntil: noon + 1 }, []],
+    ['somebody may still hold what was reset', { revoked: noon - 7 * day + 1 }, []],
   ])('keeps a slot while %s', (_, fields, entries) => {
     const kept = (now: number) =>
       compact(recordWith({ slots: [slotWith(fields)], entries }), now, usualLimits).slots.length;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { spent } from '../../src/ledger/limits.ts';
 import type { LedgerRecord, Slot } from '../../src/ledger/record.ts';
-import { type Outcome, revoke, settle } from '../../src/ledger/settle.ts';
+import { type Outcome, settle } from '../../src/ledger/settle.ts';
 import {
   day,
   entryAt,
@@ -40,7 +40,7 @@ describe('a token that arrived', () => {
   });
 
   test('is kept for the fleet, and the lease given back', () => {
-    expect(settled(issued).slots).toEqual([slotWith({ token, settled: 9, lease: undefined, refused: undefined })]);
+    expect(settled(issued).slots).toEqual([slotWith({ token, lease: undefined, refused: undefined })]);
   });
 
   test('ends what held the fleet off', () => {
@@ -62,14 +62,14 @@ describe('a token that arrived', () => {
 
   test('does not replace one of a later reservation', () => {
     const later = tokenAt(10, noon + hour);
-    const record = { ...reserved, slots: [slotWith({ token: later, settled: 10 })] };
-    expect(slotIn(settled(issued, record))).toMatchObject({ token: later, settled: 10 });
+    const record = { ...reserved, slots: [slotWith({ token: later })] };
+    expect(slotIn(settled(issued, record))).toMatchObject({ token: later });
   });
 
-  test('of an earlier reservation leaves the slot as it is, but for the note that it arrived', () => {
-    const slot = slotWith({ token: tokenAt(10, noon + hour), settled: 8, renewAfter: noon, keptUntil: noon + day });
+  test('of an earlier reservation leaves the slot as it is', () => {
+    const slot = slotWith({ token: tokenAt(10, noon + hour), renewAfter: noon });
     const record = { ...reserved, slots: [{ ...slot, lease }] };
-    expect(slotIn(settled(issued, record))).toEqual({ ...slot, settled: 9, lease: undefined });
+    expect(slotIn(settled(issued, record))).toEqual({ ...slot, lease: undefined });
   });
 
   test('is not kept when it was reset on its way', () => {
@@ -95,7 +95,7 @@ describe('a renewal ahead of expiry', () => {
     const before = {
       ...reserved,
       entries: [ahead],
-      slots: [slotWith({ token: present, settled: 8, lease, ...record })],
+      slots: [slotWith({ token: present, lease, ...record })],
     };
     const outcome: Outcome = { kind: 'issued', token: { ...token, ...fields } };
     return slotIn(settle(before, noon, { entry: ahead, keyId: 'key', secretId: 'secret' }, outcome, usualLimits));
@@ -114,7 +114,6 @@ describe('a renewal ahead of expiry', () => {
   test('that brought an earlier expiry changes nothing, and is not repeated before the margin of the old token', () => {
     expect(renewed({ expiresAt: noon + minute, lifetimeMs: minute })).toMatchObject({
       token: present,
-      settled: 9,
       renewAfter: present.expiresAt - minute,
     });
   });
@@ -135,7 +134,7 @@ describe('a renewal ahead of expiry', () => {
       const present = tokenAt(5, noon + hour);
       return slotIn(
         settle(
-          { ...reserved, slots: [slotWith({ lease, token: present, settled: 5 })] },
+          { ...reserved, slots: [slotWith({ lease, token: present })] },
           noon,
           { entry: { ...entry, reason: 'refresh' }, keyId: 'key', secretId: 'secret' },
           { kind: 'issued', token: { ...token, expiresAt } },
@@ -269,25 +268,33 @@ describe('what may have been issued', () => {
   });
 });
 
-describe('revoke', () => {
-  const slots = [
-    slotWith({ token, settled: 9, lease, renewAfter: noon + hour }),
-    slotWith({ keyId: 'other key', token: tokenAt(7, noon + hour) }),
-    slotWith({ audience: 'invoices', token: tokenAt(8, noon + hour) }),
+describe('a failure of which the store hears late', () => {
+  const outcomes: Outcome[] = [
+    { kind: 'released', cause: 'unreachable' },
+    { kind: 'released', cause: 'rate_limited', retryAfterMs: hour },
+    { kind: 'released', cause: 'credentials', status: 401 },
+    { kind: 'ambiguous', charge: 1 },
   ];
+  const heldUntil = ({ failures, rateLimit, slots }: LedgerRecord): number =>
+    Math.max(failures?.retryAt ?? 0, rateLimit?.retryAt ?? 0, ...slots.map(({ refused }) => refused?.retryAt ?? 0));
 
-  test('marks all that was reserved for the audience so far, whichever key seals it, and nothing else', () => {
-    const record = revoke(recordWith({ sequence: 12, slots }), 'orders', 'key', 0);
-    for (const keyId of ['key', 'other key']) {
-      const slot = record.slots.find((each) => each.keyId === keyId && each.audience === 'orders');
-      expect(slot).toMatchObject({ revoked: 12, token: undefined, lease: undefined, renewAfter: 0 });
-      expect(slot?.keptUntil).toBe(noon + 7 * day);
-    }
-    expect(record.slots).toContainEqual(slots[2]);
+  test.each(outcomes)('%j, holds nobody off for what is over', (outcome) => {
+    const pauseMs = heldUntil(settled(outcome)) - noon;
+    expect(pauseMs).toBeGreaterThan(0);
+    expect(heldUntil(settled(outcome, reserved, noon + day))).toBe(reservedAt + 6 * minute + pauseMs);
+    expect(heldUntil(settled(outcome, reserved, reservedAt - hour))).toBe(reservedAt - hour + pauseMs);
   });
 
-  test('marks the token in memory too when the record has never heard of it', () => {
-    const record = revoke(recordWith({ sequence: 3 }), 'orders', 'key', 40);
-    expect(record.slots).toMatchObject([{ audience: 'orders', keyId: 'key', revoked: 40 }]);
+  test('does not cut short what holds the fleet off since', () => {
+    const hold = { count: 1, retryAt: noon + 2 * day };
+    const held = {
+      ...reserved,
+      failures: { ...hold, ambiguous: true },
+      rateLimit: hold,
+      slots: [slotWith({ refused: { ...hold, secretId: 'secret', status: 401 } })],
+    };
+    for (const outcome of outcomes) {
+      expect(heldUntil(settled(outcome, held, noon + day))).toBe(noon + 2 * day);
+    }
   });
 });

@@ -35,7 +35,7 @@ export function tokenAt(generation: number, expiresAt: number, fields: Partial<S
 }
 
 export function slotWith(fields: Partial<Slot> = {}): Slot {
-  const empty = { revoked: 0, keptUntil: 0, settled: 0, renewAfter: 0, unreadableUntil: 0 };
+  const empty = { revoked: 0, renewAfter: 0, unreadableUntil: 0 };
   return { audience: 'orders', keyId: 'key', ...empty, ...fields };
 }
 
@@ -49,6 +49,7 @@ export function askFor(fields: Partial<Ask> = {}): Ask {
   const what = {
     reason: 'cold',
     unusable: [],
+    revoked: 0,
     unreadable: false,
     mayIssue: true,
     id: 'asked',
