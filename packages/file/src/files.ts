@@ -42,10 +42,13 @@ function noLinks(directory: string): Error {
   return storeError('ENOTSUP', `the file system of ${directory} has no hard links; choose a directory on another one.`);
 }
 
+// Windows has neither. Without O_NONBLOCK a pipe in the place of a file would be waited for, in one of the few threads that Node has for files.
+const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 /** The text of a file; undefined if there is none. A symbolic link is not followed. */
 export async function readText(directory: string, name: string): Promise<string | undefined> {
   try {
-    const handle = await open(join(directory, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const handle = await open(join(directory, name), readOnly);
     try {
       return await handle.readFile('utf8');
     } finally {

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createServiceAuth, type Store } from '@service-auth/core';
 import { startTestService, storeContract } from '@service-auth/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -116,6 +118,17 @@ describe('the directory', () => {
     await symlink(join(parent, 'planted'), join(directory, state));
     await expect(store.load('key')).rejects.toMatchObject({ code: 'ELOOP', message: /symbolic link/ });
     await expect(write(store)).rejects.toMatchObject({ code: 'ELOOP' });
+  });
+});
+
+describe('a pipe in the place of a file', () => {
+  test('is taken for a damaged record, and not waited for', async () => {
+    const store = fileStore(directory);
+    await write(store);
+    const [state = ''] = await states();
+    await rm(join(directory, state));
+    await promisify(execFile)('mkfifo', [join(directory, state)]);
+    expect(await store.load('key')).toMatchObject({ record: '', version: /^damaged/ });
   });
 });
 
