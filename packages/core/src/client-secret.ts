@@ -44,7 +44,7 @@ async function fetched(ask: () => string | Promise<string>, timeoutMs: number, c
     if (problem === undefined) return value as string;
   } catch {
     // What it threw may contain anything, so it is not passed on.
-    problem = 'is a function that failed; call it by itself to see why';
+    problem = 'is a function that failed; call it to see why';
   }
   throw configError([{ option: 'clientSecret', message: problem }]);
 }

@@ -136,7 +136,7 @@ describe('an error of the client', () => {
 
   test.each([
     [() => new Promise<string>(() => {}), 'is a function that did not answer within 30000 ms'],
-    [() => Promise.reject(new Error('x')), 'is a function that failed; call it by itself to see why'],
+    [() => Promise.reject(new Error('x')), 'is a function that failed; call it to see why'],
     [() => 5 as never, 'must be a string that is not empty'],
   ])('whose secret is a function, number %#, says what it did', async (clientSecret, problem) => {
     const { client, clock } = createBed();

@@ -148,7 +148,7 @@ export const holdingMutants: readonly Mutant[] = [
     name: 'an error that tells too much',
     about: 'what the secret function threw is passed on',
     file: 'client-secret.ts',
-    find: "} catch {\n    // What it threw may contain anything, so it is not passed on.\n    problem = 'is a function that failed';",
+    find: "} catch {\n    // What it threw may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
     replace: '} catch (error) {\n    problem = String(error);',
     modes: ['faults', 'feasible'],
   },

@@ -118,6 +118,9 @@ function refusal(
 
 function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason: IssuanceReason): LedgerRecord {
   const { id, instance, audience } = ask;
+  const { rejections } = record;
+  // An hour in which a renewal was allowed and nobody asked for one: what is rejected now is another matter.
+  const recent = now > rejections.retryAt + 60 * minute ? undefined : rejections;
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withSlot(record, {
     ...slot,
@@ -128,12 +131,6 @@ function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason
     ...next,
     // Reserved before, but the lease was lost before anything was sent: the new reservation replaces it.
     entries: [...next.entries.filter((other) => other.id !== id), entry],
-    rejections: reason === 'rejected' ? nextRejection(record.rejections, now) : record.rejections,
+    rejections: reason === 'rejected' ? hold(recent, now, minute, 60 * minute) : rejections,
   };
-}
-
-function nextRejection(rejections: LedgerRecord['rejections'], now: number): LedgerRecord['rejections'] {
-  // An hour in which a renewal was allowed and nobody asked for one: what is rejected now is another matter.
-  const before = now > rejections.retryAt + 60 * minute ? undefined : rejections;
-  return hold(before, now, minute, 60 * minute);
 }

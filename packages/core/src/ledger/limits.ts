@@ -116,7 +116,7 @@ export function hold(
 
 /** How long to hold off at least after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
 export function sparingMs(record: LedgerRecord, limits: Limits): number {
-  const half = Math.max(1, limits.usable / 2);
+  const half = limits.usable / 2;
   // A quarter may go within hours; another one has to last until the first ones leave.
   const scarce = spent(record).pending >= Math.max(2, half / 2);
   return scarce ? Math.min(limits.pendingMs, (2 * limits.pendingMs) / half) : 0;

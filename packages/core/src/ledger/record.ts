@@ -103,6 +103,8 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     entries: [],
     condensed: [],
     slots: [],
+    failures: undefined,
+    rateLimit: undefined,
     rejections: { count: 0, retryAt: 0 },
   };
 }
@@ -120,8 +122,11 @@ export function slotOf(record: LedgerRecord, audience: string, keyId: string): S
       audience,
       keyId,
       revoked: Math.max(0, ...slots.map((slot) => slot.revoked)),
+      token: undefined,
+      lease: undefined,
       renewAfter: 0,
       unreadableUntil: 0,
+      refused: undefined,
     }
   );
 }
