@@ -1,7 +1,16 @@
 // Uses the packages as a stranger would: packed, installed by npm into an empty folder outside the workspace, type-checked, and on each
 // Node imported, required, run in an example, and put through the contract of HTTP clients with each client that runs on it.
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,7 +22,6 @@ import { bundleContract, runContract } from './packed-contract.ts';
 import { runNestApplications } from './packed-nestjs.ts';
 
 const example = 'axios-existing-app.ts';
-const clients = join(root, 'compat/http-clients');
 /** What does not run where, by what the clients themselves say. */
 const clientsMissingOn: Readonly<Record<number, readonly string[]>> = {
   20: [
@@ -25,6 +33,9 @@ const clientsMissingOn: Readonly<Record<number, readonly string[]>> = {
     'undici 8.12, listed after redirect()',
   ],
 };
+
+/** With less, `await using` and some of our declarations are not understood. */
+const oldestTypeScript = '5.2.2';
 
 const execute = promisify(execFile);
 const packages = readPackages();
@@ -38,9 +49,9 @@ try {
   const tarballs = packAll(packages);
   await install(tarballs);
   for (const { manifest } of packages) checkInstalled(manifest);
+  copyExamples();
   await checkTypes();
   writeLoader();
-  copyExamples();
   await bundleContract('on-this-node.ts', consumer);
   await inParallel(installed, async (node) => {
     await run(node.file, ['load.js']);
@@ -58,9 +69,11 @@ try {
 async function install(tarballs: Map<string, string>): Promise<void> {
   const dependencies = {
     ...Object.assign({}, ...packages.map(testedPeers)),
-    ...testedClients(),
+    ...foreignDependencies(join(root, 'examples')),
+    ...foreignDependencies(join(root, 'compat/http-clients')),
     ...Object.fromEntries([...tarballs].map(([name, tarball]) => [name, `file:${tarball}`])),
     '@types/node': installedVersion(root, '@types/node'),
+    'typescript-oldest': `npm:typescript@${oldestTypeScript}`,
   };
   write('package.json', JSON.stringify({ private: true, type: 'module', dependencies }, null, 2));
   await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']);
@@ -72,12 +85,14 @@ function testedPeers({ folder, manifest }: Package): Record<string, string> {
   return Object.fromEntries(peers.map((peer) => [peer, installedVersion(folder, peer)]));
 }
 
-/** The clients of the contract, several versions of each. */
-function testedClients(): Record<string, string> {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(clients, 'package.json'), 'utf8')) as Manifest;
-  const foreign = Object.entries(dependencies).filter(([name]) => !name.startsWith('@service-auth/'));
+/** What the examples need, and the clients of the contract in several versions. */
+function foreignDependencies(folder: string): Record<string, string> {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  const foreign = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    ([name]) => !name.startsWith('@service-auth/'),
+  );
   return Object.fromEntries(
-    foreign.map(([name, range]) => [name, range === 'catalog:' ? installedVersion(clients, name) : range]),
+    foreign.map(([name, range]) => [name, range === 'catalog:' ? installedVersion(folder, name) : range]),
   );
 }
 
@@ -119,21 +134,31 @@ async function checkTypes(): Promise<void> {
     noEmit: true,
     exactOptionalPropertyTypes: true,
   };
-  await compile({ ...strictest, lib: ['ES2022'], types: ['node'] }, ['all.mts', 'all.cts']);
-  await compile({ ...strictest, lib: ['ES2022', 'ESNext.Disposable', 'DOM'], types: [] }, ['web.mts']);
+  const disposable = ['ES2022', 'ESNext.Disposable'];
+  const examples = readdirSync(join(consumer, 'examples')).filter((name) => name.endsWith('.ts'));
+  for (const tsc of ['tsc', join(consumer, 'node_modules/typescript-oldest/bin/tsc')]) {
+    await compile(tsc, { ...strictest, lib: ['ES2022'], types: ['node'] }, ['all.mts', 'all.cts']);
+    await compile(tsc, { ...strictest, lib: [...disposable, 'DOM'], types: [] }, ['web.mts']);
+    await compile(
+      tsc,
+      { ...strictest, lib: disposable, types: ['node'], allowImportingTsExtensions: true },
+      examples.map((name) => `examples/${name}`),
+    );
+  }
 }
 
 /** Declarations of ours are checked too; what foreign ones get wrong is not ours to judge. */
-async function compile(compilerOptions: object, files: string[]): Promise<void> {
+async function compile(tsc: string, compilerOptions: object, files: string[]): Promise<void> {
   write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
-  const { stdout } = await execute('tsc', ['--pretty', 'false'], { cwd: consumer }).catch((error) => {
+  const { stdout } = await execute(tsc, ['--pretty', 'false'], { cwd: consumer }).catch((error) => {
     if (typeof error.code !== 'number') throw error;
     return error;
   });
   const ours = stdout
     .split('\n')
-    .filter((line: string) => /^(all|web)\.|^error|^node_modules\/@service-auth\//.test(line));
-  if (ours.length > 0) throw new Error(`The published types do not compile for their users:\n${ours.join('\n')}`);
+    .filter((line: string) => /^(all|web)\.|^examples\/|^error|^node_modules\/@service-auth\//.test(line));
+  if (ours.length > 0)
+    throw new Error(`The published types do not compile for their users, by ${tsc}:\n${ours.join('\n')}`);
 }
 
 function writeLoader(): void {

@@ -14,7 +14,7 @@ interface Sample {
 
 // More bytes than characters, so that a length counted in characters is wrong.
 const text = 'Grüße, 世界 🌍';
-const bytes: Uint8Array<ArrayBuffer> = Uint8Array.from({ length: 1_024 }, (_, index) => index % 128);
+const bytes = Uint8Array.from({ length: 1_024 }, (_, index) => index % 128);
 const ascii = new TextDecoder().decode(bytes);
 const streamed = 'first chunk, second chunk';
 

@@ -1,11 +1,14 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
 import type { TestService } from '../test-service.ts';
 
+/** Over an `ArrayBuffer`, for those TypeScript versions that tell; before 5.7 the type has no parameter. */
+type Bytes = ReturnType<typeof Uint8Array.from>;
+
 /** A request body, named by its kind: the harness hands `value` to its client in the way that the client has for this kind. */
 export type HttpClientBody =
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'bytes'; readonly value: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'bytes'; readonly value: Bytes }
   | { readonly kind: 'formData'; readonly value: FormData }
   | { readonly kind: 'blob'; readonly value: Blob }
   | { readonly kind: 'urlSearchParams'; readonly value: URLSearchParams }
