@@ -94,7 +94,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A sequence that only this process knew is written as well, or the record would look like an older one again.
   const changed = restored > 0 || slots !== base.slots || record.sequence > base.sequence;
-  return { record, restored, changed: !loaded || regressed || changed };
+  return { record, restored, changed };
 }
 
 /** The record with what memory knows of a slot: the token of the later generation, and whatever was reset. */

@@ -117,8 +117,9 @@ describe('a token that was reset', () => {
     const revoked = noon - 7 * day + 1;
     for (const mayIssue of [true, false]) {
       expect(reserved(decideOn(record, { revoked, mayIssue }))).toEqual(revoke(record, 'orders', 'key', revoked));
-      expect(decideOn(revoke(record, 'orders', 'key', revoked), { revoked, mayIssue }).kind).not.toBe('use');
     }
+    const again = decideOn(revoke(record, 'orders', 'key', revoked), { revoked, mayIssue: false });
+    expect(again).toEqual({ kind: 'keep', retryAt: noon });
     expect(decideOn(record, { revoked: revoked - 1 }).kind).toBe('use');
   });
 
@@ -141,8 +142,8 @@ describe('a reservation', () => {
   });
 
   test('is admitted when the record has it with the lease, and not when another has taken the lease over', () => {
-    const record = reserved(decideOn(recordWith()));
-    expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[0], generation: noon + 1 });
+    const record = reserved(decideOn(recordWith({ entries: [entryAt(noon - minute)] })));
+    expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[1], generation: noon + 1 });
     const takenOver = {
       ...record,
       slots: [slotWith({ lease: { id: 'other', generation: noon + 2, until: noon + minute } })],

@@ -168,9 +168,9 @@ describe('slots on both sides', () => {
   });
 
   test('a slot that only one side knows is kept', () => {
-    const other = slotWith({ keyId: 'other', token: first });
-    const { record } = repaired(loadedWith({ token: later }), seenAt(recordWith({ slots: [other] })));
-    expect(record.slots.map(({ keyId }) => keyId)).toEqual(['key', 'other']);
+    const others = [slotWith({ keyId: 'other', token: first }), slotWith({ audience: 'invoices', token: first })];
+    const { record } = repaired(loadedWith({ token: later }), seenAt(recordWith({ slots: others })));
+    expect(record.slots).toEqual([slotWith({ token: later }), ...others]);
   });
 });
 
