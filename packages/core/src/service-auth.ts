@@ -210,7 +210,9 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const before = held;
     compromised = before?.token.id ?? compromised;
     drop();
-    revoked = await issuer().reset(before);
+    const upTo = await issuer().reset(before);
+    // Another one may have ended meanwhile.
+    revoked = Math.max(revoked, upTo);
     // One that a flight brought in the meantime.
     if (held && held.generation <= revoked) drop();
   }

@@ -92,11 +92,12 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       }
       const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
       if (typeof loaded === 'string') throw integrityError(loaded);
-      const before: Seen | undefined = known && {
-        record: (known.text === snapshot.record ? loaded : decodeRecord(known.text)) as LedgerRecord,
-        now: known.now,
-        elapsedMs: readAt.monotonic - known.at,
-      };
+      const remembered = known && (known.text === snapshot.record ? loaded : decodeRecord(known.text));
+      // What nobody can read is no memory.
+      const before: Seen | undefined =
+        known && typeof remembered === 'object'
+          ? { record: remembered, now: known.now, elapsedMs: readAt.monotonic - known.at }
+          : undefined;
       const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
       if (found.lost) emit('ledger_lost', { restored: found.restored });
       const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;

@@ -573,6 +573,24 @@ describe('bad input: records', () => {
     expect(endpoint.requests.length).toBe(2);
   });
 
+  test.each([
+    ['sequence', (record: LedgerRecord) => ({ ...record, sequence: 8e15, slots: [] })],
+    [
+      'reset',
+      (record: LedgerRecord) => ({ ...record, slots: record.slots.map((slot) => ({ ...slot, revoked: 8e15 })) }),
+    ],
+  ])('30: a %s at the end of all numbers damages the record, until somebody deletes it', async (_, forge) => {
+    const { client, clock, store, token } = createBed();
+    await token(client());
+    const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
+    await store.replace(encodeRecord(forge(record)));
+    const auth = client();
+    await token(auth);
+    await failure('ERR_STORE_INTEGRITY', clock.until(client().getUsage()));
+    await store.replace(undefined);
+    expect(await auth.getUsage()).toMatchObject({ used: 0 });
+  });
+
   test('30: a token under a key that nobody here has is not touched, and a slot of its own is used', async () => {
     const { client, token, endpoint } = createBed();
     const first = await token(client({ clientSecret: 'another secret' }));

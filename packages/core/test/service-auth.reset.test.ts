@@ -253,6 +253,59 @@ describe('reset', () => {
     expect(endpoint.requests.length).toBe(2);
   });
 
+  test.each([
+    ['lost it', true],
+    ['went back to before it', false],
+  ])('ends a token that memory puts back into a store that %s, though another key seals it', async (_, isLost) => {
+    const { client, clock, store, token, use } = createBed();
+    await token(client({ audience: 'invoices' }));
+    const old = await store.text();
+    const auth = client();
+    const first = await token(auth);
+    await store.replace(isLost ? undefined : old);
+    await clock.advance(second);
+    await client({ clientSecret: 'the-next-secret' }).reset();
+    await clock.advance(30 * second);
+    expect((await use(auth, minute)).map(({ value }) => value)).not.toContain(first.value);
+    expect((await token(client())).value).not.toBe(first.value);
+  });
+
+  test('ends a token on its way, though the clock of the store came back from far ahead meanwhile', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    store.aheadMs = 30 * day;
+    const underway = client().getToken();
+    await settled();
+    store.aheadMs = 0;
+    await client().reset();
+    release();
+    const token = await clock.until(underway);
+    expect(endpoint.requests.length).toBe(2);
+    expect(await clock.until(client().getToken())).toEqual(token);
+  });
+
+  test('called twice at once is remembered as the later of both', async () => {
+    const { client, clock, store, token, use } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    let confirm = () => {};
+    const confirmed = new Promise<void>((resolve) => {
+      confirm = resolve;
+    });
+    store.next('swap', answersAfter(confirmed));
+    const slow = one.reset();
+    await clock.advance(100);
+    const between = await token(two);
+    const old = await store.text();
+    await clock.advance(100);
+    await one.reset();
+    confirm();
+    await slow;
+    await store.replace(old);
+    expect((await use(one, minute)).map(({ value }) => value)).not.toContain(between.value);
+  });
+
   test('is remembered for as long as a token may live, even when it is longer than the window', async () => {
     const { client, clock, endpoint, token } = createBed();
     endpoint.otherwise(endpoint.issueWith({ expires_in: 7 * 86_400 }));

@@ -1,15 +1,7 @@
 import type { IssuanceReason } from '../events.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { hold, type Limits, rejectedRoomAt, roomAt } from './limits.ts';
-import {
-  type LedgerEntry,
-  type LedgerRecord,
-  type Slot,
-  type StoredToken,
-  slotOf,
-  slotsOf,
-  withSlot,
-} from './record.ts';
+import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
 
 /** What a process asks the ledger for. */
 export interface Ask {
@@ -84,8 +76,7 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     const { until } = slot.lease;
     return held && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
-  const replaced = slotsOf(record, ask.audience).some(({ token }) => token);
-  const reason = slot.revoked > 0 && !replaced ? 'reset' : ask.reason;
+  const reason = slot.revoked > 0 && !slot.token ? 'reset' : ask.reason;
   const refused = refusal(record, slot, now, ask, reason, limits);
   if (!refused) return { kind: 'write', record: reserve(record, slot, now, ask, reason) };
   return held && (reason === 'refresh' || reason === 'rejected')

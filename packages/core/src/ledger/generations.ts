@@ -20,16 +20,8 @@ export function isRemembered(revoked: number, now: number): boolean {
 
 /** Marks the tokens of an audience up to a generation as compromised, whichever keys sealed them, and those on their way too. */
 export function revoke(record: LedgerRecord, audience: string, keyId: string, upTo: number): LedgerRecord {
-  const later = <Part extends { generation: number }>(part: Part | undefined) =>
-    part && part.generation > upTo ? part : undefined;
-  return slotsOf(withSlot(record, slotOf(record, audience, keyId)), audience).reduce(
-    (revoked, slot) =>
-      withSlot(revoked, {
-        ...slot,
-        revoked: Math.max(slot.revoked, upTo),
-        token: later(slot.token),
-        lease: later(slot.lease),
-      }),
-    record,
-  );
+  const slot = slotOf(record, audience, keyId);
+  const marked = withSlot(record, { ...slot, revoked: Math.max(slot.revoked, upTo) });
+  const slots = marked.slots.map((each) => (each.audience === audience ? slotOf(marked, audience, each.keyId) : each));
+  return { ...marked, slots };
 }

@@ -114,21 +114,24 @@ export function slotsOf(record: LedgerRecord, audience: string): readonly Slot[]
   return record.slots.filter((slot) => slot.audience === audience);
 }
 
-/** The slot of an audience and key; if there is none, an empty one that knows what was reset in the slots of other keys. */
+/** The slot of an audience and key, an empty one if there is none. What was reset under any key of the audience is no longer in it. */
 export function slotOf(record: LedgerRecord, audience: string, keyId: string): Slot {
   const slots = slotsOf(record, audience);
-  return (
-    slots.find((slot) => slot.keyId === keyId) ?? {
-      audience,
-      keyId,
-      revoked: Math.max(0, ...slots.map((slot) => slot.revoked)),
-      token: undefined,
-      lease: undefined,
-      renewAfter: 0,
-      unreadableUntil: 0,
-      refused: undefined,
-    }
-  );
+  const slot = slots.find((slot) => slot.keyId === keyId);
+  const revoked = Math.max(0, ...slots.map((slot) => slot.revoked));
+  const later = <Part extends { generation: number }>(part: Part | undefined) =>
+    part && part.generation > revoked ? part : undefined;
+  return {
+    audience,
+    keyId,
+    renewAfter: 0,
+    unreadableUntil: 0,
+    refused: undefined,
+    ...slot,
+    revoked,
+    token: later(slot?.token),
+    lease: later(slot?.lease),
+  };
 }
 
 /** The record with one slot replaced. */

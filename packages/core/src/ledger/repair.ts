@@ -1,4 +1,4 @@
-import { isRemembered } from './generations.ts';
+import { isRemembered, revoke } from './generations.ts';
 import { type Limits, leavesAt } from './limits.ts';
 import {
   type Condensed,
@@ -7,6 +7,7 @@ import {
   type LedgerRecord,
   newRecord,
   type Slot,
+  slotOf,
   withSlot,
 } from './record.ts';
 
@@ -99,12 +100,12 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
 
 /** The record with what memory knows of a slot: the token of the later generation, and whatever was reset. */
 function withMemory(record: LedgerRecord, memory: Slot): LedgerRecord {
-  const present = record.slots.find((slot) => slot.audience === memory.audience && slot.keyId === memory.keyId);
-  const revoked = Math.max(present?.revoked ?? 0, memory.revoked);
-  const later = (memory.token?.generation ?? 0) > (present?.token?.generation ?? 0) ? memory.token : present?.token;
-  const token = later && later.generation > revoked ? later : undefined;
-  if (present && token?.id === present.token?.id && revoked === present.revoked) return record;
-  return withSlot(record, { ...(present ?? memory), revoked, token });
+  const { audience, keyId } = memory;
+  const slot = slotOf(record, audience, keyId);
+  const revoked = Math.max(slot.revoked, memory.revoked);
+  const token = (memory.token?.generation ?? 0) > (slot.token?.generation ?? revoked) ? memory.token : slot.token;
+  if (token === slot.token && revoked === slot.revoked) return record;
+  return revoke(withSlot(record, { ...slot, token }), audience, keyId, revoked);
 }
 
 /** The store's clock was far ahead and came back: everything counts from now on, in full. */
@@ -117,7 +118,8 @@ function restamp(record: LedgerRecord, now: number, epoch: string): LedgerRecord
     // Tokens are kept: their expiry is wrong, but the API says so, whereas a new one costs.
     slots: record.slots.map((slot) => ({
       ...slot,
-      lease: undefined,
+      // Nobody waits for it, but what is on its way stays known.
+      lease: slot.lease && { ...slot.lease, until: now },
       renewAfter: 0,
       unreadableUntil: 0,
       refused: undefined,

@@ -126,8 +126,28 @@ describe('a token that was reset', () => {
   test('is replaced from the slots that only a reset may use', () => {
     const record = recordWith({ slots: [reset], entries: entriesAt(noon, 115) });
     expect(reserved(decideOn(record)).entries.at(-1)).toMatchObject({ reason: 'reset' });
-    const replaced = slotWith({ keyId: 'other key', token: tokenAt(6, noon) });
-    expect(decideOn({ ...record, slots: [reset, replaced] })).toMatchObject({ kind: 'refuse', reason: 'cold' });
+    const expired = { token: tokenAt(6, noon) };
+    expect(decideOn({ ...record, slots: [{ ...reset, ...expired }] })).toMatchObject({
+      kind: 'refuse',
+      reason: 'cold',
+    });
+    // Each key's holders need one.
+    const elsewhere = slotWith({ keyId: 'other key', ...expired });
+    expect(reserved(decideOn({ ...record, slots: [reset, elsewhere] })).entries.at(-1)).toMatchObject({
+      reason: 'reset',
+    });
+  });
+
+  test('is not used, whatever is stored beside the reset', () => {
+    const lease = { id: 'asked', generation: 5, until: noon + minute };
+    const entries = [entryAt(noon - second, { id: 'asked', pending: true })];
+    const under = (keyId: string) => slotWith({ keyId, token: current, lease });
+    for (const slots of [
+      [{ ...under('key'), revoked: 5 }],
+      [under('key'), slotWith({ keyId: 'other key', revoked: 5 })],
+    ]) {
+      expect(decideOn(recordWith({ slots, entries })).kind).toBe('write');
+    }
   });
 });
 

@@ -9,8 +9,18 @@ describe('a slot', () => {
   const record = recordWith({ slots: [slot, older, elsewhere] });
 
   test('is found by its audience and key', () => {
-    expect(slotOf(record, 'orders', 'key')).toBe(slot);
-    expect(slotOf(record, 'orders', 'older key')).toBe(older);
+    expect(slotOf(record, 'orders', 'key')).toEqual(slot);
+    expect(slotOf(record, 'invoices', 'key')).toEqual(elsewhere);
+  });
+
+  test('no longer has what was reset under another key of its audience', () => {
+    const lease = { id: 'lease', generation: 7, until: noon };
+    const found = (revoked: number) => {
+      const slots = [{ ...slot, lease }, slotWith({ keyId: 'new key', revoked })];
+      return slotOf(recordWith({ slots }), 'orders', 'key');
+    };
+    expect(found(6)).toEqual({ ...slot, lease });
+    expect(found(7)).toEqual({ ...slot, revoked: 7, token: undefined, lease: undefined });
   });
 
   test('of a new key is empty, but knows what was reset under other keys of its audience', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leavesAt, limitsFor, roomAt, spent } from '../../src/ledger/limits.ts';
-import type { Condensed, LedgerRecord } from '../../src/ledger/record.ts';
+import { type Condensed, type LedgerRecord, type Slot, slotOf } from '../../src/ledger/record.ts';
 import { compact, reconcile, type Seen } from '../../src/ledger/repair.ts';
 import {
   day,
@@ -154,6 +154,17 @@ describe('slots on both sides', () => {
     });
   });
 
+  test('what was reset under any key stays reset', () => {
+    const token = tokenAt(noon - 2, noon + hour);
+    const reset = slotWith({ keyId: 'other', revoked: noon - 1 });
+    const found = (store: Slot, memory: Slot) =>
+      repaired(recordWith({ epoch: 'other', slots: [store] }), seenAt(recordWith({ slots: [memory] }))).record;
+    for (const record of [found(reset, slotWith({ token })), found(slotWith({ token }), reset)]) {
+      expect(slotOf(record, 'orders', 'key')).toMatchObject({ revoked: noon - 1, token: undefined });
+      expect(record.slots.some((slot) => slot.token)).toBe(false);
+    }
+  });
+
   test('of two tokens of one reservation that of the record wins', () => {
     const [mine, theirs] = ['mine', 'theirs'].map((id) => slotWith({ token: tokenAt(5, noon + hour, { id }) }));
     const seen = recordWith({ slots: [mine ?? slotWith()] });
@@ -209,7 +220,12 @@ describe('clocks', () => {
     expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
     expect([found.record.failures, found.record.rateLimit]).toEqual([undefined, undefined]);
     expect(found.record.slots).toEqual([
-      slotWith({ token: tokenAt(4, noon + ahead + day), lease: undefined, refused: undefined }),
+      slotWith({
+        token: tokenAt(4, noon + ahead + day),
+        // Nobody waits for what is on its way, but a reset has to know of it.
+        lease: { id: 'x', generation: 4, until: noon },
+        refused: undefined,
+      }),
     ]);
     expect(repaired({ ...record, highWaterAt: noon + ahead - 1 }).clockBackMs).toBe(0);
   });
