@@ -11,8 +11,7 @@ export function isReplayable(body: unknown): boolean {
 }
 
 /** Ends a streamed response that nobody will read. */
-export function discard(response: AxiosResponse | undefined): void {
-  const body = response?.data;
+export function discard({ data: body }: AxiosResponse): void {
   if (typeof body?.destroy === 'function') body.destroy();
   else if (typeof body?.cancel === 'function') Promise.resolve(body.cancel()).catch(() => {});
 }

@@ -61,11 +61,11 @@ export function nextHop(
   const location = response.headers['location'];
   if (!location || !URL.canParse(location, current)) return undefined;
   const target = new URL(location, current);
-  if (!/^https?:$/.test(target.protocol)) return undefined;
+  if (!/^https?:/.test(target.href)) return undefined;
 
-  const { method = 'get' } = config;
+  const method = String(config.method).toLowerCase();
   const turnsIntoGet =
-    response.status === 303 ? !/^(get|head)$/i.test(method) : response.status < 303 && /^post$/i.test(method);
+    response.status === 303 ? method !== 'get' && method !== 'head' : response.status < 303 && method === 'post';
   if (!turnsIntoGet && !isReplayable(config.data)) return undefined;
   const headers = config.headers.concat() as InternalAxiosRequestConfig['headers'];
   if (turnsIntoGet) headers.delete(bodyHeaders);

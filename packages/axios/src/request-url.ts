@@ -14,7 +14,7 @@ export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConf
 
 /** Whether the token may go to `url`. Raw spaces, which axios lets pass, are no attempt to deceive: every parser encodes them. */
 export function isCovered(source: TokenSource, url: string): boolean {
-  return source.covers(url.includes(' ') ? url.replaceAll(' ', '%20') : url);
+  return source.covers(url.replaceAll(' ', '%20'));
 }
 
 /** Where a request goes, for people to read: without credentials, query and fragment. */

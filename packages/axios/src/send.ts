@@ -28,15 +28,16 @@ async function sendWithToken(request: CoveredRequest, dispatch: Dispatch): Promi
   let token = await patience.waitForToken(source);
   for (let isResent = false; ; isResent = true) {
     const ending = await exchange(request, token, patience.rest(), dispatch);
-    if (ending.response?.status !== 401 || !ending.answersToken) return settled(ending);
+    const { response, answersToken } = ending;
+    if (response?.status !== 401 || !answersToken) return settled(ending);
     await source.invalidate(token);
     if (isResent || !isReplayable(config.data)) return settled(ending);
     const next = await patience.waitForToken(source).catch((error) => {
-      discard(ending.response);
+      discard(response);
       throw error;
     });
     if (next.authorization === token.authorization) return settled(ending);
-    discard(ending.response);
+    discard(response);
     token = next;
   }
 }

@@ -77,6 +77,39 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     expect(bearers(service).at(-1)).toBe('valid');
   });
 
+  test('a request without a token leaves as soon as it would without us, with the configuration the caller gets', async () => {
+    const service = await startService();
+    const received: unknown[] = [];
+    const instance = createInstance(axios, service, createAuth(service), {
+      async adapter(config) {
+        received.push(config);
+        return { status: 200, statusText: '', headers: {}, data: '', config };
+      },
+    });
+    const response = instance.get('/', { serviceAuth: false });
+    expect(received).toHaveLength(1);
+    expect((await response).config).toBe(received[0]);
+  });
+
+  test('a request whose adapter an interceptor took out is sent by that of axios', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    instance.interceptors.request.use(({ adapter: _, ...config }) => config as never);
+    expect((await instance.get('/')).status).toBe(200);
+    expect(bearers(service)).toEqual(['valid']);
+  });
+
+  test.each([new Error('of the adapter'), 'a text', null])(
+    'what an adapter rejects with stays as it is: %o',
+    async (reason) => {
+      const service = await startService();
+      const adapter = () => Promise.reject(reason);
+      const instance = createInstance(axios, service, createAuth(service), { adapter });
+      expect(await rejectionOf(instance.get('/'))).toBe(reason);
+      expect(Reflect.ownKeys(Object(reason))).toEqual(Reflect.ownKeys(Object(structuredClone(reason))));
+    },
+  );
+
   test('a configuration that went through it can be sent again after detaching, without a token', async () => {
     const service = await startService();
     const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1`, validateStatus: null });
@@ -228,9 +261,18 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     ]);
   });
 
+  test.each(['/find/http://elsewhere.example', 'a//b'])('%s is a path', async (path) => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    await instance.get(path);
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
+      `/api/v1/${path.replace(/^\//, '')} valid`,
+    ]);
+  });
+
   test('raw spaces in a path or query do no harm', async () => {
     const service = await startService();
-    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api` });
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/a%20b` });
     const instance = createInstance(axios, service, auth);
     await instance.get('/a b?c=d e');
     expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual(['/api/v1/a%20b?c=d%20e valid']);
@@ -243,7 +285,11 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     await createInstance(axios, service, auth, { baseURL }).get('/');
     await createInstance(axios, service, auth, { baseURL }).get('');
     await createInstance(axios, service, auth, { baseURL: '' }).get(`${service.baseUrl}/api/v1/`);
-    expect(bearers(service)).toEqual(['valid', 'valid', 'valid']);
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
+      '/api/v1/ valid',
+      '/api/v1// valid',
+      '/api/v1/ valid',
+    ]);
   });
 
   test('a 401 without a token says in its cause why there was none', async () => {
@@ -254,11 +300,21 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     expect((error as Error).cause).toMatchObject({
       message: `[service-auth/axios] No token was sent to ${service.baseUrl}/api/v1/items: no attached client covers it. The option baseUrl of createServiceAuth has to be the address of the API.`,
     });
-    expect(Object.keys(error as object)).not.toContain('cause');
+    expect(Object.getOwnPropertyDescriptor(error, 'cause')).toMatchObject({
+      enumerable: false,
+      configurable: true,
+      writable: true,
+    });
     const others = [{ serviceAuth: false }, { headers: { Authorization: 'Bearer own' } }];
     for (const config of others) expect(await rejectionOf(instance.get('/', config))).not.toHaveProperty('cause');
     service.api.next({ status: 404 });
     expect(await rejectionOf(instance.get('/'))).not.toHaveProperty('cause');
+    const nowhere = axios.create({
+      adapter: async (config) => Promise.reject(Object.assign(new Error('401'), { response: { status: 401, config } })),
+    });
+    attachServiceAuth(nowhere, createAuth(service));
+    const { cause } = (await rejectionOf(nowhere.get('/relative'))) as Error;
+    expect(cause).toMatchObject({ message: expect.stringContaining('No token was sent to that URL: no attached') });
   });
 });
 
@@ -278,11 +334,17 @@ test('two copies of this package attach one client once', async () => {
   const instance = createInstance(globalAxios, service, auth, { validateStatus: null });
   const detach = copy.attachServiceAuth(instance, auth);
   expect(interceptorsOf(instance)).toBe(1);
+  // Other versions of this package have to find it under the same name.
+  expect(Reflect.ownKeys(instance)).toContain(Symbol.for('@service-auth/axios'));
   detach();
   await instance.get('/');
   expect(bearers(service)).toEqual(['none']);
 });
 
 test.each([undefined, {}, globalAxios])('refuses %o as a client at once', (auth) => {
-  expect(() => attachServiceAuth(globalAxios.create(), auth as never)).toThrow(TypeError);
+  expect(() => attachServiceAuth(globalAxios.create(), auth as never)).toThrow(
+    new TypeError(
+      '[service-auth/axios] The second argument of attachServiceAuth must be a client of createServiceAuth.',
+    ),
+  );
 });

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { isServiceAuthError } from '@service-auth/core';
-import { createAuth, createEagerSource, startService } from '@service-auth/test-support/service';
+import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
 import type { AxiosError } from 'axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
@@ -74,6 +75,8 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
       timeoutErrorMessage: 'too late',
     });
     expect(await rejectionOf(clarified)).toMatchObject({ message: 'too late', code: 'ETIMEDOUT' });
+    instance.interceptors.request.use(({ transitional: _, ...config }) => config as never);
+    expect(await rejectionOf(instance.get('/'))).toMatchObject({ code: 'ECONNABORTED' });
     expect(service.counts.apiRequests).toBe(0);
     held.release();
     await auth.getToken();
@@ -110,22 +113,41 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     ]);
   });
 
-  test('a first request counts as well where the next token was at hand', async () => {
+  test.each([
+    ['a first request counts as well where the next token was at hand', 1_000, 4_000],
+    ['a timeout that a first request used up is a short one for the second, not none', 6_000, 1],
+  ])('%s', async (_title, took, left) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const timeouts: unknown[] = [];
+    const sent: unknown[] = [];
     const instance = axios.create({
       timeout: 5_000,
+      timeoutErrorMessage: 'too late',
       validateStatus: null,
       async adapter(config) {
-        timeouts.push(config.timeout);
-        vi.advanceTimersByTime(1_000);
+        sent.push([config.timeout, config.timeoutErrorMessage]);
+        vi.advanceTimersByTime(took);
         return { status: 401, statusText: '', headers: {}, data: '', config };
       },
     });
     attachServiceAuth(instance, createEagerSource());
     await instance.get('/');
-    expect(timeouts).toEqual([5_000, 4_000]);
+    expect(sent).toEqual([
+      [5_000, 'too late'],
+      [left, 'too late'],
+    ]);
+  });
+
+  test('a wait that times out sends nothing, to no proxy either', async () => {
+    const service = await startService();
+    const elsewhere = await startForeign();
+    vi.stubEnv('http_proxy', elsewhere.url);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const instance = createInstance(axios, service, createAuth(service), { timeout: 20 });
+    const held = service.tokenEndpoint.hold();
+    expect(await rejectionOf(instance.get('/'))).toBeInstanceOf(axios.AxiosError);
+    expect(elsewhere.requests).toEqual([]);
+    held.release();
   });
 
   test('no timer is left when the wait is over', async () => {
@@ -138,6 +160,17 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     attachServiceAuth(instance, { ...createEagerSource(), peekToken: () => undefined });
     await instance.get('/');
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a signal is no longer listened to when the wait is over', async () => {
+    const { signal } = new AbortController();
+    const instance = axios.create({
+      adapter: async (config) => ({ status: 200, statusText: '', headers: {}, data: '', config }),
+    });
+    attachServiceAuth(instance, { ...createEagerSource(), peekToken: () => undefined });
+    await instance.get('/', { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect((await instance.get('/', { signal: { aborted: false } })).status).toBe(200);
   });
 
   test('a request that was aborted meanwhile does not begin to wait', async () => {

@@ -3,11 +3,16 @@ import { createAuth, startService } from '@service-auth/test-support/service';
 import { startForeignOrigin, type TestService } from '@service-auth/testing';
 import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
 import { describe, expect, test } from 'vitest';
+import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
 import { createInstance, rejectionOf } from './instance.ts';
 
 const received = (service: TestService): string[] =>
   service.apiRequests.map(({ method, path, bearer }) => `${method} ${path} ${bearer}`);
+
+/** Headers as they were sent, name and value in turn, as pairs. */
+const pairs = (rawHeaders: readonly string[]): [string, string][] =>
+  rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
 
 const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
   ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
@@ -53,16 +58,47 @@ describe.each(clients)('redirects with %s', (_, axios, defaults) => {
     expect(response.status).toBe(200);
     expect(received(service)).toEqual(['POST /api/v1/items/1?first=true valid', 'POST /api/v1/items/2?from=1 valid']);
     expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['{"x":1}', '{"x":1}']);
+    expect(service.apiRequests.map(({ headers }) => headers['content-type'])).toEqual(
+      Array(2).fill('application/json'),
+    );
   });
 
   test('a 303 turns a request with a body into a GET without one', async () => {
     const service = await startService();
     const { instance } = connect(service);
     service.api.next({ status: 303, headers: { location: '/api/v1/items/2' } });
-    await instance.put('/items/1', { x: 1 });
+    const headers = {
+      'content-length': '7',
+      'content-encoding': 'identity',
+      'content-language': 'en',
+      'content-location': '/x',
+    };
+    await instance.put('/items/1', { x: 1 }, { headers });
     expect(received(service)).toEqual(['PUT /api/v1/items/1 valid', 'GET /api/v1/items/2 valid']);
-    expect(service.apiRequests[1]).toMatchObject({ body: { bytes: 0 } });
-    expect(service.apiRequests[1]?.headers).not.toHaveProperty('content-type');
+    const [first, second] = service.apiRequests;
+    expect(first).toMatchObject({ headers, body: { bytes: 7 } });
+    expect(second).toMatchObject({ body: { bytes: 0 } });
+    expect(Object.keys(second?.headers ?? {}).filter((name) => name.startsWith('content-'))).toEqual([]);
+  });
+
+  test.each([
+    [301, 'post', 'GET', ''],
+    [302, 'post', 'GET', ''],
+    [307, 'post', 'POST', 'text'],
+    [308, 'post', 'POST', 'text'],
+    [302, 'put', 'PUT', 'text'],
+    [303, 'head', 'HEAD', ''],
+  ])('a %i turns %s into %s', async (status, method, next, text) => {
+    const service = await startService();
+    const { instance } = connect(service);
+    service.api.next({ status, headers: { location: '/api/v1/items/2' } });
+    const data = method === 'head' ? undefined : 'text';
+    await instance.request({ url: '/items/1', method, data, headers: { 'content-type': 'text/plain' } });
+    expect(received(service)).toEqual([
+      `${method.toUpperCase()} /api/v1/items/1 valid`,
+      `${next} /api/v1/items/2 valid`,
+    ]);
+    expect(service.apiRequests[1]?.body.text).toBe(text);
   });
 
   test('a redirected request is sent again as a whole after a 401', async () => {
@@ -146,6 +182,59 @@ describe.each(Object.entries(copies))('redirects followed by the http adapter of
 });
 
 describe('redirects followed for the fetch adapter', () => {
+  test('as many as fetch follows, 20', async () => {
+    const service = await startService();
+    const instance = createInstance(newestAxios, service, createAuth(service), {
+      adapter: 'fetch',
+      validateStatus: null,
+    });
+    service.api.always({ status: 302, headers: { location: '/api/v1/next' } });
+    expect((await instance.get('/')).status).toBe(302);
+    expect(service.apiRequests).toHaveLength(21);
+  });
+
+  test('to another origin neither the token nor what else is for one host goes along, even if the client covers both', async () => {
+    const service = await startService();
+    await using foreign = await startForeignOrigin();
+    const source = { ...createAuth(service), covers: () => true };
+    const instance = newestAxios.create({ adapter: 'fetch', baseURL: `${service.baseUrl}/api/v1` });
+    attachServiceAuth(instance, source);
+    service.api.next({ status: 302, headers: { location: `${foreign.url}/next` } });
+    const headers = { cookie: 'a=b', 'proxy-authorization': 'Basic eDp5', host: 'api.example', 'x-own': '1' };
+    await instance.get('/', { headers });
+    expect(received(service)).toEqual(['GET /api/v1/ valid']);
+    const sent = new Headers(Object.fromEntries(pairs(foreign.requests[0]?.rawHeaders ?? [])));
+    expect(sent.get('x-own')).toBe('1');
+    expect(sent.get('host')).toBe(new URL(foreign.url).host);
+    for (const name of ['authorization', 'proxy-authorization', 'cookie']) expect(sent.has(name)).toBe(false);
+  });
+
+  test('the body of a redirect is closed', async () => {
+    const service = await startService();
+    const bodies: ReadableStream[] = [];
+    const fetchAdapter = newestAxios.getAdapter('fetch');
+    const instance = createInstance(newestAxios, service, createAuth(service), {
+      responseType: 'stream',
+      async adapter(config) {
+        const response = await fetchAdapter({ ...config, validateStatus: null });
+        bodies.push(response.data);
+        return response;
+      },
+    });
+    service.api.next({ status: 302, headers: { location: '/api/v1/next' } });
+    expect((await instance.get('/')).status).toBe(200);
+    expect(bodies).toHaveLength(2);
+    expect(await bodies[0]?.getReader().read()).toMatchObject({ done: true });
+  });
+
+  test('a stream stays behind where a 303 turns the request into a GET', async () => {
+    const service = await startService();
+    const instance = createInstance(newestAxios, service, createAuth(service), { adapter: 'fetch' });
+    service.api.next({ status: 303, headers: { location: '/api/v1/next' } });
+    await instance.post('/', new Blob(['text']).stream(), { headers: { 'content-type': 'text/plain' } });
+    expect(received(service)).toEqual(['POST /api/v1/ valid', 'GET /api/v1/next valid']);
+  });
+
   test('a stream is not sent a second time: the redirect is the answer', async () => {
     const service = await startService();
     const instance = createInstance(newestAxios, service, createAuth(service), { adapter: 'fetch' });
@@ -169,7 +258,7 @@ describe('redirects followed for the fetch adapter', () => {
     expect(service.apiRequests).toHaveLength(1);
   });
 
-  test.each(['data:text/plain,x', 'http://[', 'ftp://example.com/'])(
+  test.each(['data:text/plain,x', 'http://[', 'ftp://example.com/', 'web+http://example.com/', undefined])(
     'a location like %s is not followed',
     async (location) => {
       const service = await startService();
@@ -177,7 +266,7 @@ describe('redirects followed for the fetch adapter', () => {
         adapter: 'fetch',
         validateStatus: null,
       });
-      service.api.next({ status: 302, headers: { location } });
+      service.api.next({ status: 302, headers: location === undefined ? {} : { location } });
       expect((await instance.get('/')).status).toBe(302);
     },
   );

@@ -139,7 +139,19 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
       config: { url: '/', method: 'post', data: '{"x":1}', baseURL: instance.defaults.baseURL },
       response: { status: 401, data: { error: 'no' } },
     });
+    expect(Object.keys((error as { response: object }).response)).toContain('data');
   });
+});
+
+test('search parameters that nothing turned into a text are sent again as they were', async () => {
+  const service = await startService();
+  const instance = createInstance(newestAxios, service, createAuth(service), {
+    adapter: 'fetch',
+    transformRequest: [],
+  });
+  service.api.next({ status: 401 });
+  await instance.post('/', new URLSearchParams({ x: '1' }));
+  expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['x=1', 'x=1']);
 });
 
 test('a file is sent again as it was', async () => {

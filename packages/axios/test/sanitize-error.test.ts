@@ -37,6 +37,9 @@ describe('sanitizeError', () => {
     const circular = new Error('circular');
     circular.cause = circular;
     expect(inspect(sanitizeError(circular), { depth: Number.POSITIVE_INFINITY })).not.toContain('Circular');
+    const chain = [];
+    for (let error: unknown = sanitizeError(circular); error instanceof Error; error = error.cause) chain.push(error);
+    expect(chain).toHaveLength(6);
   });
 
   test.each([
@@ -54,9 +57,15 @@ describe('sanitizeError', () => {
 
   test('takes anything that can be thrown', () => {
     expect(sanitizeError(undefined).message).toBe('undefined');
-    expect(sanitizeError({ message: 'not an Error' }).message).toBe('not an Error');
+    expect(sanitizeError(null).message).toBe('null');
+    const clean = sanitizeError({ message: 'not an Error' });
+    expect(clean).toMatchObject({ name: 'Error', message: 'not an Error' });
+    expect(clean.stack).toContain('Error: not an Error');
+    expect(Reflect.ownKeys(clean).sort()).toEqual(['message', 'name', 'stack']);
     expect(sanitizeError(Object.create(null)).message).toBe('');
     expect(sanitizeError(new TypeError('x')).name).toBe('TypeError');
+    // As that of any error is: loggers change it.
+    expect(Object.getOwnPropertyDescriptor(clean, 'name')).toMatchObject({ configurable: true, writable: true });
     expect(sanitizeError(new AxiosError('x', undefined, { url: '/relative' } as never)).url).toBeUndefined();
   });
 
