@@ -112,12 +112,12 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
 
 /** Nest would ignore them silently. */
 function refuseStaticOptions(given: object): void {
-  const problems = ['name', 'isGlobal']
-    .filter((option) => option in given)
-    .map((option) => ({ option, message: 'must not come from a factory: Nest needs it before that runs' }));
-  if (problems.length === 0) return;
-  const [{ option } = { option: '' }] = problems;
-  const list = problems.map((problem) => problem.option).join(' and ');
-  const message = `Wrong options: ${list} must stand beside the factory, as in forRootAsync({ ${option}: …, useFactory }): Nest needs it before that runs.`;
+  const options = ['name', 'isGlobal'].filter((option) => option in given);
+  if (options.length === 0) return;
+  const message = `Wrong options: ${options.join(' and ')} must stand beside the factory, as in forRootAsync({ ${options[0]}: …, useFactory }): Nest needs it before that runs.`;
+  const problems = options.map((option) => ({
+    option,
+    message: 'must not come from a factory: Nest needs it before that runs',
+  }));
   throw new ServiceAuthError('ERR_CONFIG', message, { problems });
 }

@@ -52,7 +52,8 @@ export function shareClient(options: ServiceAuthOptions, log: ServiceAuthEventLi
   return {
     client: entry.client,
     async release() {
-      if (entry.holders.delete(holder) && entry.holders.size === 0) await entry.client.close();
+      entry.holders.delete(holder);
+      if (entry.holders.size === 0) await entry.client.close();
     },
   };
 }

@@ -1,6 +1,8 @@
 import { Test } from '@nestjs/testing';
+import type { Clock } from '@service-auth/core';
 import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
+import { createTestClock } from '@service-auth/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { boot, recordingLogger } from './support/boot.ts';
 
@@ -28,6 +30,28 @@ test('a warm-up that fails is a warning, and the application starts', async () =
     expect.stringMatching(/^warn \[ServiceAuth:billing\] No token at start; the first request asks again\. .*503/),
   );
   expect(service.findSecrets(logger.lines.join('\n'))).toEqual([]);
+});
+
+test('what is unexpected at start is not repeated in the log', async () => {
+  const service = await startService();
+  let isBroken = false;
+  const clock: Clock = {
+    ...createTestClock(),
+    monotonic() {
+      if (isBroken) throw new Error(service.credentials.clientSecret);
+      return 0;
+    },
+  };
+  const breakClock = () => {
+    isBroken = true;
+  };
+  const logger = recordingLogger();
+  const imports = [ServiceAuthModule.forRoot({ ...service.options, clock, warmUp: true })];
+  await boot({ imports, providers: [{ provide: 'broken', inject: [ServiceAuth], useFactory: breakClock }] }, logger);
+  isBroken = false;
+  expect(logger.lines).toContain(
+    'warn [ServiceAuth] No token at start; the first request asks again. Unexpected error.',
+  );
 });
 
 test('where a test overrides the client no other one is made, whatever the options say', async () => {

@@ -4,7 +4,11 @@ import { requirePeer } from '../src/peer.ts';
 test('a peer that is not installed is named, with the command that installs it', () => {
   const missing = () => requirePeer('@service-auth/not-installed', 'ServiceAuthHttpModule');
   expect(missing).toThrow(
-    'ServiceAuthHttpModule needs @service-auth/not-installed: npm install @service-auth/not-installed',
+    expect.objectContaining({
+      message:
+        '[service-auth/nestjs] ServiceAuthHttpModule needs @service-auth/not-installed: npm install @service-auth/not-installed',
+      cause: expect.objectContaining({ code: 'MODULE_NOT_FOUND' }),
+    }),
   );
 });
 

@@ -57,9 +57,8 @@ describe('the HttpService', () => {
       await boot({ imports: [ServiceAuthModule.forRoot(client), http] }, logger);
       return logger.lines.filter((line) => line.startsWith('warn'));
     };
-    const warning = expect.stringMatching(
-      /^warn \[ServiceAuthHttpModule\] The baseURL of this HttpService lies outside/,
-    );
+    const warning =
+      "warn [ServiceAuthHttpModule] The baseURL of this HttpService lies outside of the client's baseUrl: requests to it are sent without a token.";
     expect(await warnings('https://user:password@elsewhere.example')).toEqual([warning]);
     const { baseUrl, ...withoutBaseUrl } = options;
     expect(await warnings(baseUrl, withoutBaseUrl)).toEqual([warning]);
@@ -80,6 +79,34 @@ describe('the HttpService', () => {
     await firstValueFrom(app.get(Orders).http.get('/api/v1/invoices'));
     expect([service.counts.issued, billing.counts.issued]).toEqual([0, 1]);
     expect(billing.apiRequests).toMatchObject([{ bearer: 'valid' }]);
+  });
+
+  test('of several named clients has the token and the address of its own', async () => {
+    const services = { one: await startService(), two: await startService() };
+    for (const name of ['one', 'two'] as const) {
+      const app = await boot({
+        imports: [
+          ServiceAuthModule.forRoot({ ...services.one.options, name: 'one' }),
+          ServiceAuthModule.forRoot({ ...services.two.options, name: 'two' }),
+          ServiceAuthHttpModule.register({ name }),
+        ],
+        providers: [Orders],
+      });
+      await firstValueFrom(app.get(Orders).http.get('/api/v1/'));
+      expect(services[name].apiRequests).toMatchObject([{ bearer: 'valid' }]);
+    }
+  });
+
+  test('is a new one for whoever registers it again, even in the same words', async () => {
+    const { options } = await startService();
+    const app = await boot({
+      imports: [
+        ServiceAuthModule.forRoot(options),
+        { ...moduleWith(Orders), imports: [ServiceAuthHttpModule.register({})] },
+        { module: class Other {}, providers: [Orders], imports: [ServiceAuthHttpModule.register({})] },
+      ],
+    });
+    expect(new Set(app.get(Orders, { strict: false, each: true }).map(({ http }) => http)).size).toBe(2);
   });
 
   test('finds a client that is not global in what it imports', async () => {
@@ -230,6 +257,8 @@ describe('attachTo', () => {
   test('refuses the axios of the whole process, and says what to import instead', async () => {
     const { options } = await startService();
     const app = boot({ imports: [ServiceAuthModule.forRoot(options), HttpModule], providers: [Attached] });
-    await expect(app).rejects.toThrow(/HttpModule\.register\(\{\}\)/);
+    await expect(app).rejects.toThrow(
+      '[service-auth/nestjs] This HttpService is the axios of the whole process. Import HttpModule.register({}) instead of HttpModule, or ServiceAuthHttpModule.register().',
+    );
   });
 });

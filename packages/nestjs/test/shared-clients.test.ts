@@ -59,6 +59,31 @@ test('two audiences of one client id count in one budget', async () => {
   expect(service.counts.issued).toBe(2);
 });
 
+test('a client of that id that comes later counts in the same budget, until the last one is closed', async () => {
+  const service = await startService();
+  const start = (baseUrl: string) =>
+    boot({ imports: [ServiceAuthModule.forRoot({ ...service.options, baseUrl: `${service.baseUrl}/${baseUrl}` })] });
+  const first = await start('first');
+  const second = await start('second');
+  await first.get(ServiceAuth).getToken();
+  await first.close();
+  const third = await start('third');
+  expect(await third.get(ServiceAuth).getUsage()).toMatchObject({ used: 1 });
+  await second.close();
+  await third.close();
+  expect(await (await start('fourth')).get(ServiceAuth).getUsage()).toMatchObject({ used: 0 });
+});
+
+test('clients with clocks of their own count for themselves', async () => {
+  const service = await startService();
+  const app = await twice(
+    { ...service.options, clock: createTestClock({ now: Date.now() }) },
+    { ...service.options, clock: createTestClock({ now: Date.now() }) },
+  );
+  await app.get(ServiceAuth).getToken();
+  expect(await app.get<ServiceAuth>(billing).getUsage()).toMatchObject({ used: 0 });
+});
+
 test('the shutdown of one application leaves the client to the other, that of the last one closes it', async () => {
   const service = await startService();
   const imports = () => [ServiceAuthModule.forRoot(service.options)];

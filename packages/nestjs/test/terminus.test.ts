@@ -6,7 +6,7 @@ import terminus from '@nestjs/terminus/package.json' with { type: 'json' };
 import { memoryStore, type ServiceAuthEvent, type ServiceAuthOptions, type Store } from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHealthIndicator, type ServiceAuthHealthOptions } from '@service-auth/nestjs/terminus';
-import { startService } from '@service-auth/test-support/service';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import { createTestClock, type TestService, type TestServiceOptions } from '@service-auth/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { boot } from './support/boot.ts';
@@ -112,8 +112,8 @@ describe('degraded', () => {
     const clock = createTestClock();
     const { service, auth, health } = await start({ service: { clock } });
     service.tokenEndpoint.next({ status: 503 });
-    await expect(auth.getToken()).rejects.toThrow();
-    await clock.advance(hourMs);
+    const { retryAt } = await auth.getToken().catch((error) => error);
+    await clock.advance(retryAt - clock.now());
     expect(await health()).toMatchObject({
       ...degraded,
       message: expect.stringContaining('ERR_TOKEN_ENDPOINT'),
@@ -159,6 +159,18 @@ describe('down', () => {
     expect(await health({ client: two })).toMatchObject({ status: 'down', remaining: 0, retryAt: expect.any(String) });
     expect(await health()).toMatchObject({ ...degraded, remaining: 0 });
     expect(service.counts.tokenRequests).toBe(1);
+  });
+
+  test('and tells what lasts longest: a failed attempt that spent the budget', async () => {
+    const { service, auth, health } = await start({ service: { issuanceLimit: { tokens: 1 } } });
+    service.tokenEndpoint.next({ status: 503 });
+    await auth.getToken().catch(() => {});
+    const { refusedUntil } = await auth.getUsage();
+    expect(await health()).toMatchObject({
+      status: 'down',
+      message: 'The budget of tokens is spent.',
+      retryAt: new Date(refusedUntil ?? 0).toISOString(),
+    });
   });
 
   test('when the store fails and there is no token', async () => {
@@ -229,12 +241,28 @@ test('without a client that has no name, isHealthy() asks for one', async () => 
     providers: [ServiceAuthHealthIndicator],
   });
   const indicator = app.get(ServiceAuthHealthIndicator);
-  await expect(indicator.isHealthy('auth')).rejects.toThrow('isHealthy() one: { client }');
+  await expect(indicator.isHealthy('auth')).rejects.toThrow(
+    '[service-auth/nestjs] There is no client without a name; give isHealthy() one: { client }.',
+  );
   const client = app.get<ServiceAuth>(getServiceAuthToken('billing'));
   expect(await indicator.isHealthy('billing', { client })).toMatchObject({ billing: { status: 'up' } });
 });
 
-test('a client that Nest did not make is judged by its budget', async () => {
+test('a client that Nest did not make is judged by its own word', async () => {
+  const { service, health } = await start({ service: { issuanceLimit: { tokens: 1 } } });
+  const client = createAuth(service);
+  expect(await health({ client })).toMatchObject({ status: 'up' });
+  service.tokenEndpoint.next({ status: 503 });
+  await client.getToken().catch(() => {});
+  expect(await health({ client })).toMatchObject({ status: 'down', message: 'The budget of tokens is spent.' });
+  const getUsage = () => Promise.reject(new Error(service.credentials.clientSecret));
+  expect(await health({ client: { ...client, getUsage } })).toEqual({
+    status: 'down',
+    message: 'The usage cannot be read.',
+  });
+});
+
+test('a client for tests is up', async () => {
   const app = await boot({
     imports: [TerminusModule, ServiceAuthModule.forTesting()],
     providers: [ServiceAuthHealthIndicator],

@@ -20,13 +20,21 @@ test('forTesting provides a client with a token that costs nothing', async () =>
   expect(auth.covers('https://api.example/api/v1/')).toBe(true);
   await auth.invalidate(token);
   await auth.reset();
-  expect(await auth.getUsage()).toMatchObject({ used: 0, remaining: 150 });
+  const counts = { limit: 150, usable: 150, used: 0, pending: 0, remaining: 150, windowMs: 86_400_000 };
+  expect(await auth.getUsage()).toEqual({
+    ...counts,
+    nextFreeAt: undefined,
+    refusedUntil: undefined,
+    issuances: [],
+  });
   expect(app.get(getServiceAuthToken('billing'))).toBe(auth);
 });
 
 test('the token has a value also when none is given', async () => {
   const app = await boot({ imports: [ServiceAuthModule.forTesting()] });
-  expect((await app.get(ServiceAuth).getToken()).value).toBe('test-token');
+  const { id, value, issuedAt, expiresAt } = await app.get(ServiceAuth).getToken();
+  expect({ id, value }).toEqual({ id: 'test', value: 'test-token' });
+  expect(expiresAt - issuedAt).toBe(86_400_000);
 });
 
 test('with the address of an API of its own, the HttpService sends the token there', async () => {
