@@ -3,9 +3,10 @@ import type { ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
 import { createTestClock } from '@service-auth/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { boot } from './support/boot.ts';
 
+const registryKey = Symbol.for('@service-auth/nestjs');
 const billing = getServiceAuthToken('billing');
 
 function twice(first: ServiceAuthOptions, second: ServiceAuthOptions) {
@@ -60,6 +61,10 @@ test('two audiences of one client id count in one budget', async () => {
 });
 
 test('a client of that id that comes later counts in the same budget, until the last one is closed', async () => {
+  // Clients of other tests may live on in the process.
+  const others = Reflect.get(globalThis, registryKey);
+  Reflect.deleteProperty(globalThis, registryKey);
+  onTestFinished(() => void Reflect.set(globalThis, registryKey, others));
   const service = await startService();
   const start = (baseUrl: string) =>
     boot({ imports: [ServiceAuthModule.forRoot({ ...service.options, baseUrl: `${service.baseUrl}/${baseUrl}` })] });
@@ -132,7 +137,7 @@ test('what is kept on globalThis shows no secret', async () => {
   const service = await startService();
   const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options)] });
   await app.get(ServiceAuth).getToken();
-  const registry: unknown = Reflect.get(globalThis, Symbol.for('@service-auth/nestjs'));
+  const registry: unknown = Reflect.get(globalThis, registryKey);
   const shown = inspect(registry, { depth: Number.POSITIVE_INFINITY, showHidden: true });
   expect(shown).toContain('getToken');
   expect(service.findSecrets(shown)).toEqual([]);

@@ -162,7 +162,8 @@ describe('down', () => {
   });
 
   test('and tells what lasts longest: a failed attempt that spent the budget', async () => {
-    const { service, auth, health } = await start({ service: { issuanceLimit: { tokens: 1 } } });
+    const clock = createTestClock();
+    const { service, auth, health } = await start({ service: { clock, issuanceLimit: { tokens: 1 } } });
     service.tokenEndpoint.next({ status: 503 });
     await auth.getToken().catch(() => {});
     const { refusedUntil } = await auth.getUsage();
