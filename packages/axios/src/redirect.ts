@@ -38,7 +38,7 @@ export function redirectGuard(
 
 /** Where a redirect leads: a `beforeRedirect` of the application may have changed it, `href` then is the old one. */
 function targetOf({ protocol, hostname, port, path }: Record<string, unknown>): string {
-  return [protocol, hostname, port, path].join(' ');
+  return [protocol, hostname, port, path].join();
 }
 
 /** Whether redirects answered to axios's fetch adapter are followed here: fetch itself would not tell where it went, nor ask. */
@@ -65,7 +65,9 @@ export function nextHop(
 
   const method = String(config.method).toLowerCase();
   const turnsIntoGet =
-    response.status === 303 ? method !== 'get' && method !== 'head' : response.status < 303 && method === 'post';
+    response.status === 303
+      ? method !== 'get' && method !== 'head'
+      : method === 'post' && [301, 302].includes(response.status);
   if (!turnsIntoGet && !isReplayable(config.data)) return undefined;
   const headers = config.headers.concat() as InternalAxiosRequestConfig['headers'];
   if (turnsIntoGet) headers.delete(bodyHeaders);

@@ -254,20 +254,20 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     const instance = createInstance(axios, service, createAuth(service));
     await instance.get(`${foreign.url}/x`, { allowAbsoluteUrls: false });
     await instance.get('//x', { allowAbsoluteUrls: false });
+    await instance.get(`${foreign.url}/y`, { allowAbsoluteUrls: false, adapter: axios.getAdapter('http') });
     expect(foreign.requests).toEqual([]);
     expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
       `/api/v1/${foreign.url}/x valid`,
       '/api/v1/x valid',
+      `/api/v1/${foreign.url}/y valid`,
     ]);
   });
 
-  test.each(['/find/http://elsewhere.example', 'a//b'])('%s is a path', async (path) => {
+  test.each(['find/http://elsewhere.example', 'a//b'])('%s is a path', async (path) => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
     await instance.get(path);
-    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
-      `/api/v1/${path.replace(/^\//, '')} valid`,
-    ]);
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([`/api/v1/${path} valid`]);
   });
 
   test('raw spaces in a path or query do no harm', async () => {
@@ -281,13 +281,15 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
   test('a base URL with slashes at its end, or none and absolute URLs, is as good as any', async () => {
     const service = await startService();
     const auth = createAuth(service);
-    const baseURL = `${service.baseUrl}/api/v1//`;
+    const baseURL = `${service.baseUrl}/api/v1////`;
     await createInstance(axios, service, auth, { baseURL }).get('/');
     await createInstance(axios, service, auth, { baseURL }).get('');
+    await createInstance(axios, service, auth, { baseURL }).request({});
     await createInstance(axios, service, auth, { baseURL: '' }).get(`${service.baseUrl}/api/v1/`);
     expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
       '/api/v1/ valid',
-      '/api/v1// valid',
+      '/api/v1//// valid',
+      '/api/v1//// valid',
       '/api/v1/ valid',
     ]);
   });
@@ -309,6 +311,8 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     for (const config of others) expect(await rejectionOf(instance.get('/', config))).not.toHaveProperty('cause');
     service.api.next({ status: 404 });
     expect(await rejectionOf(instance.get('/'))).not.toHaveProperty('cause');
+    service.api.next({ cut: 'answer' });
+    expect(await rejectionOf(instance.get('/'))).toBeInstanceOf(axios.AxiosError);
     const nowhere = axios.create({
       adapter: async (config) => Promise.reject(Object.assign(new Error('401'), { response: { status: 401, config } })),
     });

@@ -87,6 +87,7 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
   test('what the wait took, or a first request, is missing from the timeout of what follows', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
+    vi.advanceTimersByTime(9_000);
     const service = await startService();
     const auth = createAuth(service);
     const sent: unknown[] = [];

@@ -227,6 +227,29 @@ describe('redirects followed for the fetch adapter', () => {
     expect(await bodies[0]?.getReader().read()).toMatchObject({ done: true });
   });
 
+  test('after a 303 not even the adapter is told of a body, unless it was a GET', async () => {
+    const service = await startService();
+    const sent: (string | undefined)[] = [];
+    const fetchAdapter = newestAxios.getAdapter('fetch');
+    const instance = createInstance(newestAxios, service, createAuth(service), {
+      adapter(config) {
+        sent.push(
+          Object.keys(config.headers)
+            .filter((name) => /^content-l/i.test(name))
+            .join(),
+        );
+        return fetchAdapter(config);
+      },
+    });
+    const headers = { 'content-length': '0', 'content-language': 'en', 'content-location': '/x' };
+    for (const method of ['post', 'get']) {
+      service.api.next({ status: 303, headers: { location: '/api/v1/next' } });
+      await instance.request({ url: '/', method, headers });
+    }
+    const all = Object.keys(headers).join();
+    expect(sent).toEqual([all, '', all, all]);
+  });
+
   test('a stream stays behind where a 303 turns the request into a GET', async () => {
     const service = await startService();
     const instance = createInstance(newestAxios, service, createAuth(service), { adapter: 'fetch' });

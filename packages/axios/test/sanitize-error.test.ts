@@ -45,6 +45,7 @@ describe('sanitizeError', () => {
   test.each([
     [`Headers.append: "Bearer ${jwt}" is an invalid header value.`, 'Headers.append: "Bearer [removed]" is'],
     [`{"Authorization": "Basic dXNlcjpwYXNzd29yZA=="}`, '{"Authorization": "Basic [removed]"}'],
+    ['Bearer  opaque-token', 'Bearer [removed]'],
     [`token ${jwt} refused`, 'token [removed] refused'],
     ['cannot reach https://user:pass@example.com/x', 'cannot reach https://[removed]@example.com/x'],
     ['bearer of bad news: a@b//c', 'bearer [removed] bad news: a@b//c'],
