@@ -10,10 +10,6 @@ import { createInstance, rejectionOf } from './instance.ts';
 const received = (service: TestService): string[] =>
   service.apiRequests.map(({ method, path, bearer }) => `${method} ${path} ${bearer}`);
 
-/** Headers as they were sent, name and value in turn, as pairs. */
-const pairs = (rawHeaders: readonly string[]): [string, string][] =>
-  rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : []));
-
 const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][] = [
   ...Object.entries(copies).map(([name, axios]): [string, AxiosStatic, AxiosRequestConfig] => [name, axios, {}]),
   ['the fetch adapter', newestAxios, { adapter: 'fetch' }],
@@ -197,16 +193,26 @@ describe('redirects followed for the fetch adapter', () => {
     const service = await startService();
     await using foreign = await startForeignOrigin();
     const source = { ...createAuth(service), covers: () => true };
-    const instance = newestAxios.create({ adapter: 'fetch', baseURL: `${service.baseUrl}/api/v1` });
+    const told: string[][] = [];
+    const fetchAdapter = newestAxios.getAdapter('fetch');
+    const instance = newestAxios.create({
+      baseURL: `${service.baseUrl}/api/v1`,
+      adapter(config) {
+        told.push(Object.keys(config.headers).map((name) => name.toLowerCase()));
+        return fetchAdapter(config);
+      },
+    });
     attachServiceAuth(instance, source);
     service.api.next({ status: 302, headers: { location: `${foreign.url}/next` } });
     const headers = { cookie: 'a=b', 'proxy-authorization': 'Basic eDp5', host: 'api.example', 'x-own': '1' };
     await instance.get('/', { headers });
     expect(received(service)).toEqual(['GET /api/v1/ valid']);
-    const sent = new Headers(Object.fromEntries(pairs(foreign.requests[0]?.rawHeaders ?? [])));
-    expect(sent.get('x-own')).toBe('1');
-    expect(sent.get('host')).toBe(new URL(foreign.url).host);
-    for (const name of ['authorization', 'proxy-authorization', 'cookie']) expect(sent.has(name)).toBe(false);
+    const bound = ['authorization', 'proxy-authorization', 'cookie', 'host'];
+    expect(told).toEqual([expect.arrayContaining(['x-own', ...bound]), expect.arrayContaining(['x-own'])]);
+    expect(told[1]?.filter((name) => bound.includes(name))).toEqual([]);
+    const names = foreign.requests[0]?.rawHeaders.map((text) => text.toLowerCase());
+    expect(names).toContain('x-own');
+    expect(names?.filter((name) => bound.includes(name))).toEqual(['host']);
   });
 
   test('the body of a redirect is closed', async () => {
