@@ -3,7 +3,7 @@ import type { Clock } from '@service-auth/core';
 import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
 import { createTestClock } from '@service-auth/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { boot, recordingLogger } from './support/boot.ts';
 
 test('an application starts without a request', async () => {
@@ -65,8 +65,8 @@ test('where a test overrides the client no other one is made, whatever the optio
     .overrideProvider(ServiceAuth)
     .useValue(useValue)
     .compile();
-  onTestFinished(() => module.close());
   await module.init();
   expect(module.get(ServiceAuth)).toBe(useValue);
+  await expect(module.close()).resolves.toBeUndefined();
   expect(service.counts.tokenRequests).toBe(0);
 });

@@ -2,7 +2,7 @@ import { HttpModule, HttpService } from '@nestjs/axios';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { AccessToken, ServiceAuthOptions } from '@service-auth/core';
 import { InjectServiceAuth, ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
-import { startService } from '@service-auth/test-support/service';
+import { createAuth, startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { boot, moduleWith, recordingLogger } from './support/boot.ts';
@@ -64,6 +64,7 @@ describe('the HttpService', () => {
     expect(await warnings(baseUrl, withoutBaseUrl)).toEqual([warning]);
     expect(await warnings(`${baseUrl}/api/v1`)).toEqual([]);
     expect(await warnings(undefined)).toEqual([]);
+    expect(await warnings(undefined, withoutBaseUrl)).toEqual([]);
   });
 
   test('sends the token of the client whose name it was given', async () => {
@@ -76,9 +77,39 @@ describe('the HttpService', () => {
       ],
       providers: [Orders],
     });
-    await firstValueFrom(app.get(Orders).http.get('/api/v1/invoices'));
+    const { http } = app.get(Orders);
+    expect(http.axiosRef.defaults).not.toHaveProperty('name');
+    expect(http.axiosRef.defaults).not.toHaveProperty('imports');
+    await firstValueFrom(http.get('/api/v1/invoices'));
     expect([service.counts.issued, billing.counts.issued]).toEqual([0, 1]);
     expect(billing.apiRequests).toMatchObject([{ bearer: 'valid' }]);
+  });
+
+  test('has the defaults that a class gives', async () => {
+    const service = await startService();
+    class Defaults {
+      createHttpOptions() {
+        return { baseURL: `${service.baseUrl}/api/v1` };
+      }
+    }
+    const http = ServiceAuthHttpModule.registerAsync({ useClass: Defaults });
+    const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options), http], providers: [Orders] });
+    await firstValueFrom(app.get(Orders).http.get('/orders'));
+    expect(service.apiRequests).toMatchObject([{ path: '/api/v1/orders', bearer: 'valid' }]);
+  });
+
+  test('sends the token of a client that the application provides itself', async () => {
+    const service = await startService();
+    const own = { provide: ServiceAuth, useValue: createAuth(service) };
+    const app = await boot({
+      imports: [
+        { module: class Own {}, global: true, providers: [own], exports: [own] },
+        ServiceAuthHttpModule.register({ baseURL: service.baseUrl, imports: undefined as never }),
+      ],
+      providers: [Orders],
+    });
+    await firstValueFrom(app.get(Orders).http.get('/api/v1/orders'));
+    expect(service.apiRequests).toMatchObject([{ bearer: 'valid' }]);
   });
 
   test('of several named clients has the token and the address of its own', async () => {

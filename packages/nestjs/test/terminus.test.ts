@@ -175,10 +175,18 @@ describe('down', () => {
   });
 
   test('when the store fails and there is no token', async () => {
+    const clock = createTestClock();
     const { store, ...storage } = breakableStore();
-    const { health } = await start({ client: { store } });
+    const { auth, health } = await start({ service: { clock }, client: { store } });
     storage.break();
     expect(await health()).toMatchObject({ status: 'down', message: expect.stringContaining('store') });
+    storage.repair();
+    const { expiresAt } = await auth.getToken();
+    storage.break();
+    await clock.advance(expiresAt - clock.now() - 1);
+    expect(await health()).toMatchObject(degraded);
+    await clock.advance(1);
+    expect(await health()).toMatchObject({ status: 'down' });
   });
 
   test('when the client was closed', async () => {
@@ -256,6 +264,9 @@ test('a client that Nest did not make is judged by its own word', async () => {
   service.tokenEndpoint.next({ status: 503 });
   await client.getToken().catch(() => {});
   expect(await health({ client })).toMatchObject({ status: 'down', message: 'The budget of tokens is spent.' });
+  const other = createAuth(await startService({ issuanceLimit: { tokens: 1 } }));
+  await other.getToken();
+  expect(await health({ client: other })).toMatchObject({ ...degraded, remaining: 0 });
   const getUsage = () => Promise.reject(new Error(service.credentials.clientSecret));
   expect(await health({ client: { ...client, getUsage } })).toEqual({
     status: 'down',

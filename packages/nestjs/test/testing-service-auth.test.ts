@@ -31,7 +31,10 @@ test('forTesting provides a client with a token that costs nothing', async () =>
 });
 
 test('the token has a value also when none is given', async () => {
-  const app = await boot({ imports: [ServiceAuthModule.forTesting()] });
+  const module = ServiceAuthModule.forTesting();
+  // The client and its base URL, and none with a name.
+  expect(module.providers).toHaveLength(2);
+  const app = await boot({ imports: [module] });
   const { id, value, issuedAt, expiresAt } = await app.get(ServiceAuth).getToken();
   expect({ id, value }).toEqual({ id: 'test', value: 'test-token' });
   expect(expiresAt - issuedAt).toBe(86_400_000);
