@@ -263,6 +263,13 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     ]);
   });
 
+  test('an address that begins with // is that of another host', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    await rejectionOf(instance.get('//127.0.0.1:1/x'));
+    expect(service.counts).toMatchObject({ tokenRequests: 0, apiRequests: 0 });
+  });
+
   test.each(['find/http://elsewhere.example', 'a//b'])('%s is a path', async (path) => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
