@@ -18,7 +18,7 @@ export function drawnAsk(random: Random): Ask {
     secretId: 'secret',
     reason: random.pick(['cold', 'refresh', 'expired', 'rejected', 'reset']),
     unusable: [],
-    revoked: 0,
+    revoked: random.chance(0.2) ? begun + random.integer(-10 * 86_400_000, 86_400_000) : 0,
     unreadable: random.chance(0.1),
     mayIssue: true,
     id: `id ${random.integer(0, 2 ** 31)}`,

@@ -5,6 +5,7 @@ import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/co
 import { decide } from '../../../packages/core/src/ledger/decide.ts';
 import { revoke } from '../../../packages/core/src/ledger/generations.ts';
 import { spent } from '../../../packages/core/src/ledger/limits.ts';
+import { slotOf } from '../../../packages/core/src/ledger/record.ts';
 import { reconcile } from '../../../packages/core/src/ledger/repair.ts';
 import { settle } from '../../../packages/core/src/ledger/settle.ts';
 import { readTokenResponse } from '../../../packages/core/src/token-response.ts';
@@ -178,7 +179,14 @@ export const targets: Readonly<Record<string, Target>> = {
       const decision = decide(record, now, ask, limits);
       const next = decision.kind === 'write' ? decision.record : record;
       // No record talks core into a token above the limit.
-      if (decision.kind === 'write') assert(before < limits.usable && spent(next).used === before + 1);
+      const { used } = spent(next);
+      if (decision.kind === 'write' && used !== before) assert(before < limits.usable && used === before + 1);
+      // What is written without one is a reset that was forgotten, once.
+      if (decision.kind === 'write' && used === before) {
+        assert.equal(slotOf(next, ask.audience, ask.keyId).revoked, ask.revoked);
+        const again = decide(next, now, ask, limits);
+        assert(again.kind !== 'write' || spent(again.record).used === before + 1);
+      }
       const entry = {
         id: ask.id,
         at: now,

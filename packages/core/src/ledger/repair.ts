@@ -80,6 +80,8 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   // Which entries were added up is forgotten: rather twice than not at all.
   const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
   const { slots } = older.slots.reduce(withMemory, base);
+  // By a clock that was ahead nobody knows how long to hold off.
+  const holding = shiftMs < 0 ? base : older;
   const record: LedgerRecord = {
     ...base,
     epoch: regressed ? epoch : base.epoch,
@@ -88,9 +90,9 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     entries: [...base.entries, ...entries].sort((a, b) => a.at - b.at),
     condensed: [...base.condensed, ...condensed],
     slots,
-    failures: base.failures ?? older.failures,
-    rateLimit: base.rateLimit ?? older.rateLimit,
-    rejections: base.rejections.count > 0 ? base.rejections : older.rejections,
+    failures: base.failures ?? holding.failures,
+    rateLimit: base.rateLimit ?? holding.rateLimit,
+    rejections: base.rejections.count > 0 ? base.rejections : holding.rejections,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A sequence that only this process knew is written as well, or the record would look like an older one again.

@@ -59,6 +59,17 @@ describe('a record that was lost', () => {
     expect(spent(found.record)).toEqual(spent(known));
   });
 
+  test('is put back without what held the fleet off, when the clock was ahead', () => {
+    const heldAt = (now: number) => {
+      const { failures, rateLimit, rejections } = repaired(undefined, seenAt(known), now).record;
+      return { failures, rateLimit, rejections };
+    };
+    const { failures, rateLimit, rejections } = known;
+    expect(heldAt(noon - 10 * minute)).toEqual({ failures, rateLimit, rejections });
+    const { rejections: none } = recordWith();
+    expect(heldAt(noon - 10 * minute - 1)).toEqual({ failures: undefined, rateLimit: undefined, rejections: none });
+  });
+
   test('is completed when somebody else began it anew, and keeps what has happened there', () => {
     const begun = recordWith({
       epoch: 'other',
