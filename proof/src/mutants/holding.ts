@@ -92,6 +92,11 @@ export const holdingMutants: readonly Mutant[] = [
     file: 'ledger/settle.ts',
     find: 'if (token.generation <= slot.revoked) return slot;',
     replace: '',
+    also: {
+      file: 'ledger/record.ts',
+      find: 'part && part.generation > revoked ? part : undefined',
+      replace: 'part',
+    },
     modes: ['pauses'],
   },
   {
