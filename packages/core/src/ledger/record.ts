@@ -28,7 +28,7 @@ export interface Condensed {
 /** A token at rest. */
 export interface StoredToken {
   readonly id: string;
-  /** When it was reserved, or a little more: later tokens of the audience have a higher one, whatever slot they are in. */
+  /** When it was reserved, or more after a clock that was ahead: later tokens of the audience have a higher one, whatever slot they are in. */
   readonly generation: number;
   /** By the store's clock. */
   readonly expiresAt: number;
