@@ -1,10 +1,9 @@
 // What comes from outside: options, answers of stores and endpoints, errors. Nothing of it is trusted, not even the prototype of all objects.
 
-/** A property of an object's own, never one of a polluted prototype; undefined for what is no object, or throws when it is asked. */
+/** A property of an object's own, never one of a polluted prototype; undefined where there is none, or it throws when it is asked. */
 export function own(value: unknown, name: string): unknown {
   try {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    return (value as Record<string, unknown>)[name];
+    return Object.hasOwn(Object(value), name) ? (value as Record<string, unknown>)[name] : undefined;
   } catch {
     return undefined;
   }

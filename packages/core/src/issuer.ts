@@ -23,7 +23,7 @@ export interface Want {
   /** The token in memory. With the reasons `refresh` and `rejected` it can be kept. */
   readonly held: Grant | undefined;
   /** Ids of tokens that must not be used. */
-  readonly unusable: readonly string[];
+  readonly unusable: Ask['unusable'];
   /** Tokens up to this generation were reset here. */
   readonly revoked: number;
   /** False: only look whether the fleet has something newer. */

@@ -128,7 +128,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
   const store = options.store ?? memoryStore({ clock });
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
-  const durability = store?.durability;
+  const { durability } = store;
   if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {
     report('store', "must have a durability of 'process', 'durable' or 'replicated'");
   }

@@ -123,7 +123,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     }
     // A store in this process slept as well and cannot tell that the token expired meanwhile.
     const unfit = before && (reason === 'rejected' || (slept > 0 && settings.store.durability === 'process'));
-    const unusable = [compromised, unfit ? before.token.id : undefined].filter((id) => id !== undefined);
+    const unusable = [compromised, unfit ? before.token.id : undefined];
     try {
       const got = await issuer().acquire({ reason, held: before, unusable, revoked, mayIssue, onLook }, signal);
       if (got.kind === 'token') keep(got.grant);

@@ -13,6 +13,12 @@ describe('memoryStore', () => {
     expect(await store.load('b')).toEqual({ now: clock.now() });
   });
 
+  test('needs no signal', async () => {
+    const store = memoryStore();
+    expect(await store.swap('a', { version: '1', record: 'one' }, {})).toMatchObject({ swapped: true });
+    expect(await store.load('a', {})).toMatchObject({ record: 'one' });
+  });
+
   test('swaps only what has not changed, and the same swap again is no other swap', async () => {
     const store = memoryStore();
     const swapped = async (change: { expected?: string; version: string; record: string }) =>

@@ -38,6 +38,17 @@ describe('an error of the token endpoint', () => {
   });
 });
 
+describe('an error while the fleet holds off', () => {
+  test('says what has failed, as far as the record knows', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(failing('ECONNREFUSED'));
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(client().getToken()));
+    await expect(clock.until(client().getToken())).rejects.toThrow(
+      '[service-auth] The token endpoint could not be reached or did not answer. Nothing was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
+    );
+  });
+});
+
 describe('an error of the budget', () => {
   test('says what was spent of what, and when there is room again', async () => {
     const { client, clock, token } = createBed();
@@ -112,6 +123,7 @@ describe('an error of the client', () => {
     ],
     [{ clock: {} }, 'clock must be a Clock, such as createTestClock()'],
     [{ store: { durability: 'process' } }, 'store must be a Store, such as fileStore()'],
+    [{ store: { ...memoryStore(), swap: undefined } }, 'store must be a Store, such as fileStore()'],
     [
       { store: { ...memoryStore(), durability: 'forever' } },
       "store must have a durability of 'process', 'durable' or 'replicated'",
@@ -132,6 +144,12 @@ describe('an error of the client', () => {
     const options = { authUrl: 'https://h', audience: 'a', clientId: 'c', clientSecret: 's', ...change };
     const error = await failure('ERR_CONFIG', () => createServiceAuth(options as never));
     expect(error.message).toBe(`[service-auth] Wrong options: ${message}.`);
+  });
+
+  test.each([undefined, null, 7, 'text', [], () => {}])('with %j for options names all that are needed', async (given) => {
+    const message = async (options: unknown) =>
+      (await failure('ERR_CONFIG', () => createServiceAuth(options as never))).message;
+    expect(await message(given)).toBe(await message({}));
   });
 
   test.each([

@@ -36,6 +36,18 @@ describe('pause', () => {
     expect(listeners()).toBe(0);
   });
 
+  test('and a race leave no listener behind, however the race ends', async () => {
+    const { signal } = new AbortController();
+    const listeners = () => getEventListeners(signal, 'abort').length;
+    const races = [Promise.resolve('done'), Promise.reject(new Error('failed'))].map((promise) =>
+      raced(promise, signal),
+    );
+    expect(listeners()).toBe(2);
+    await Promise.allSettled(races);
+    await settled();
+    expect(listeners()).toBe(0);
+  });
+
   test('that ended is not ended again by an abort', async () => {
     const clock = createHeldClock();
     const controller = new AbortController();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
-import { fails } from './support/faulty-store.ts';
+import { fails, losesReply } from './support/faulty-store.ts';
 import { settled } from './support/held-clock.ts';
 import { answering, failing } from './support/scripted-endpoint.ts';
 
@@ -223,6 +223,37 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     const usage = await auth.getUsage();
     expect([usage.used, endpoint.requests.length]).toEqual([1, 1]);
     expect(usage.issuances).toMatchObject([{ reason: 'cold', instance: 'process 1', audience: 'orders' }]);
+  });
+
+  test.each([
+    ['sends what it reserved up to ten seconds ago', 10 * second, 2],
+    ['withdraws what it reserved longer ago, and reserves anew', 10 * second + 1, 4],
+  ])('%s', async (_, sleepMs, swaps) => {
+    const { client, clock, endpoint, store } = createBed();
+    store.next('swap', async (call) => {
+      const result = await call();
+      clock.suspend(sleepMs);
+      return result;
+    });
+    await clock.until(client().getToken());
+    expect([store.calls.swap, endpoint.requests.length]).toEqual([swaps, 1]);
+  });
+
+  test('adds its sleep to what passed by the clock of the store', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    store.next('swap', losesReply);
+    store.next(
+      'load',
+      (call) => call(),
+      async (call) => {
+        store.aheadMs += 6 * second;
+        const result = await call();
+        clock.suspend(5 * second);
+        return result;
+      },
+    );
+    await clock.until(client().getToken());
+    expect([store.calls.swap, endpoint.requests.length]).toEqual([4, 1]);
   });
 
   test('withdraws a reservation that it heard of too late, and asks anew', async () => {

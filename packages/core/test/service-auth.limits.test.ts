@@ -35,6 +35,20 @@ describe('the limit', () => {
     await bed.token(auth);
   });
 
+  test('that leaves no renewal ahead of expiry leaves one after a 401', async () => {
+    const bed = createBed('process');
+    // The renewal may use 84 of 120, a 401 as many as a first token.
+    await spend(bed, 83);
+    const auth = bed.client();
+    const first = await bed.token(auth);
+    await bed.clock.advance(0.92 * day);
+    await bed.use(auth, minute);
+    expect(bed.eventsOf('issuance_refused')).toMatchObject([{ reason: 'refresh' }]);
+    await auth.invalidate(first);
+    expect((await bed.token(auth)).value).not.toBe(first.value);
+    expect(bed.eventsOf('token_rejected')).toMatchObject([{ outcome: 'renew' }]);
+  });
+
   test('once a shared store is older than a window, it may spend all but the reserve', async () => {
     const bed = createBed();
     await bed.token(bed.client());

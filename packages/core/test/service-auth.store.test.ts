@@ -335,6 +335,7 @@ describe('a store that breaks the contract', () => {
     ['no answer at all', undefined],
     ['a record without a version', { record: 'text', now: 1 }],
     ['a version without a record', { version: 'id', now: 1 }],
+    ['numbers', { record: 7, version: 7, now: 1 }],
     ['no time', { record: 'text', version: 'id' }],
     ['a time that is text', { now: '1767225600000' }],
     ['bytes', { record: new Uint8Array(3), version: 'id', now: 1 }],
@@ -388,6 +389,26 @@ describe('a store that breaks the contract', () => {
     const error = await failure('ERR_STORE', client({ store: { ...store, load } }).getToken());
     expect(error.message).toContain(`(${told})`);
     expect(eventsOf('store_failed')).toMatchObject([{ operation: 'load', error: told }]);
+  });
+
+  test('an entry counts from when its token arrived', async () => {
+    const { client, clock, endpoint } = createBed();
+    const { answer, release } = heldBack(endpoint.issue);
+    endpoint.next(answer);
+    const auth = client();
+    const underway = auth.getToken();
+    await clock.advance(20 * second);
+    release();
+    await clock.until(underway);
+    expect((await auth.getUsage()).issuances).toMatchObject([{ at: clock.now(), pending: false }]);
+  });
+
+  test('a record that cannot be written is told from one that cannot be read', async () => {
+    const { client, clock, store, eventsOf } = createBed();
+    store.always('swap', fails);
+    const error = await failure('ERR_STORE', clock.until(client().getToken()));
+    expect(error.message).toContain('could not be written');
+    expect(new Set(eventsOf('store_failed').map(({ operation }) => operation))).toEqual(new Set(['swap']));
   });
 
   test('methods that throw at once are failures like others', async () => {

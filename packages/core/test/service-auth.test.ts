@@ -11,6 +11,13 @@ describe('createServiceAuth', () => {
     await clock.advance(hour);
     expect([store.calls.load, store.calls.swap, endpoint.requests.length, clock.timers.all]).toEqual([0, 0, 0, 0]);
   });
+
+  test('without a baseUrl gets tokens, and lets no adapter send them anywhere', async () => {
+    const { client, token } = createBed();
+    const auth = client({ baseUrl: undefined });
+    await token(auth);
+    expect(auth.covers('https://api.example.com/')).toBe(false);
+  });
 });
 
 describe('peekToken', () => {

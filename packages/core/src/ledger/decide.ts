@@ -13,7 +13,7 @@ export interface Ask {
   /** The token in this process's memory. */
   readonly held?: { readonly id: string; readonly generation: number } | undefined;
   /** Tokens that must not be used whatever the record says: rejected by the API, reset, or not to be opened. */
-  readonly unusable: readonly string[];
+  readonly unusable: readonly (string | undefined)[];
   /** Tokens up to this generation were reset by this process, whatever the record says: a store that went back forgot it. */
   readonly revoked: number;
   /** One of them cannot be opened: somebody may be damaging the record, so replacements are spaced. */
