@@ -146,11 +146,14 @@ describe('an error of the client', () => {
     expect(error.message).toBe(`[service-auth] Wrong options: ${message}.`);
   });
 
-  test.each([undefined, null, 7, 'text', [], () => {}])('with %j for options names all that are needed', async (given) => {
-    const message = async (options: unknown) =>
-      (await failure('ERR_CONFIG', () => createServiceAuth(options as never))).message;
-    expect(await message(given)).toBe(await message({}));
-  });
+  test.each([undefined, null, 7, 'text', [], () => {}])(
+    'with %j for options names all that are needed',
+    async (given) => {
+      const message = async (options: unknown) =>
+        (await failure('ERR_CONFIG', () => createServiceAuth(options as never))).message;
+      expect(await message(given)).toBe(await message({}));
+    },
+  );
 
   test.each([
     [() => new Promise<string>(() => {}), 'is a function that did not answer within 30000 ms'],

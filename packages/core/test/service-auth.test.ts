@@ -12,6 +12,11 @@ describe('createServiceAuth', () => {
     expect([store.calls.load, store.calls.swap, endpoint.requests.length, clock.timers.all]).toEqual([0, 0, 0, 0]);
   });
 
+  test('may be allowed an API without TLS', () => {
+    const auth = createBed().client({ allowInsecureHttp: true, baseUrl: 'http://api.internal' });
+    expect(auth.covers('http://api.internal/orders')).toBe(true);
+  });
+
   test('without a baseUrl gets tokens, and lets no adapter send them anywhere', async () => {
     const { client, token } = createBed();
     const auth = client({ baseUrl: undefined });
