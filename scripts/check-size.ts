@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { readPackages } from './packages.ts';
 
-/** In kB, about a tenth above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
+/** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
   core: 15,
   axios: 3.3,
