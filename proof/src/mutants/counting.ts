@@ -102,7 +102,7 @@ export const countingMutants: readonly Mutant[] = [
     name: 'no stamp when settling',
     about: 'a token counts from its reservation, not from when it was there',
     file: 'ledger/settle.ts',
-    find: 'const at = Math.max(entry.at, now);',
+    find: 'const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));',
     replace: 'const { at } = entry;',
     modes: ['pauses', 'sleep'],
   },

@@ -57,7 +57,11 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     file: 'issuer.ts',
     find: 'lateMs > sendWithinMs ?',
     replace: 'lateMs < 0 ?',
-    also: { file: 'ledger/settle.ts', find: 'const at = Math.max(entry.at, now);', replace: 'const { at } = entry;' },
+    also: {
+      file: 'ledger/settle.ts',
+      find: 'const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));',
+      replace: 'const { at } = entry;',
+    },
     modes: ['pauses', 'faults', 'sleep'],
   },
   {

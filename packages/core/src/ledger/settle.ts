@@ -57,13 +57,15 @@ export function settle(
   // Entered again when the store did not confirm: what the first time added must not be added twice.
   const twin = `${entry.id}+`;
   const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin);
+  // The record's own, for its clock may be another by now.
+  const known = record.entries.find(({ id }) => id === entry.id) ?? entry;
   // A store that was away hears of a failure late: nobody has to hold off for what is over.
-  const failedAt = Math.min(now, entry.at + longestRequestMs);
+  const failedAt = Math.min(now, known.at + longestRequestMs);
 
   switch (outcome.kind) {
     case 'issued': {
-      // Stamped anew: the token was issued at some time between the reservation and now.
-      const at = Math.max(entry.at, now);
+      // Stamped anew: the token was issued at some time between the reservation and now, but not so late that an unknown outcome would count for less.
+      const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));
       return {
         ...withSlot(record, withToken(slot, outcome.token, entry.reason === 'refresh')),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
-import { spent } from '../../src/ledger/limits.ts';
+import { leavesAt, spent } from '../../src/ledger/limits.ts';
 import type { LedgerRecord, Slot } from '../../src/ledger/record.ts';
 import { type Outcome, settle } from '../../src/ledger/settle.ts';
 import {
@@ -37,6 +37,24 @@ describe('a token that arrived', () => {
 
   test('is never stamped earlier than it was reserved, whatever the clocks say', () => {
     expect(settled(issued, reserved, reservedAt - hour).entries.at(-1)?.at).toBe(reservedAt);
+  });
+
+  test('of which the store hears late counts no longer than one of unknown outcome', () => {
+    const { pendingMs, settledMs } = usualLimits;
+    const lastAt = reservedAt + pendingMs - settledMs;
+    for (const now of [lastAt, lastAt + 1, lastAt + 30 * day]) {
+      const stamped = settled(issued, reserved, now).entries.at(-1);
+      expect(stamped).toEqual({ ...entry, pending: false, at: lastAt });
+      expect(leavesAt(stamped ?? entry, usualLimits)).toBe(leavesAt(entry, usualLimits));
+    }
+    expect(settled(issued, reserved, lastAt - 1).entries.at(-1)?.at).toBe(lastAt - 1);
+  });
+
+  test('goes by the clock of the record, which may be another since the reservation', () => {
+    const moved = { ...reserved, entries: [{ ...entry, at: noon + day }] };
+    expect(settled(issued, moved, noon + 2 * day).entries[0]?.at).toBe(
+      noon + day + usualLimits.pendingMs - usualLimits.settledMs,
+    );
   });
 
   test('is kept for the fleet, and the lease given back', () => {
