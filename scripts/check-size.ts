@@ -6,7 +6,7 @@ import { readPackages } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 15.1,
+  core: 15,
   axios: 3.3,
   fetch: 1.6,
   file: 2.9,

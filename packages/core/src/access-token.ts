@@ -38,7 +38,7 @@ class SealedAccessToken implements AccessToken {
   }
 
   toJSON(): object {
-    return { id: this.id, issuedAt: this.issuedAt, expiresAt: this.expiresAt };
+    return { ...this };
   }
 
   toString(): string {

@@ -57,15 +57,6 @@ export function usageOf(view: View, limits: Limits, clock: Clock): Usage {
     nextFreeAt: used > 0 ? local(freeAt(record, now, limits, used)) : undefined,
     refusedUntil: roomyAt > now ? local(roomyAt) : undefined,
     windowMs: limits.windowMs,
-    issuances: record.entries
-      .map(({ id, at, reason, instance, audience, pending }) => ({
-        id,
-        at: local(at),
-        reason,
-        instance,
-        audience,
-        pending,
-      }))
-      .reverse(),
+    issuances: record.entries.map((entry) => ({ ...entry, at: local(entry.at) })).reverse(),
   };
 }

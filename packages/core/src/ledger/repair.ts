@@ -133,7 +133,7 @@ function restamp(record: LedgerRecord, now: number, epoch: string): LedgerRecord
 export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
   const live = (part: LedgerEntry | Condensed) => leavesAt(part, limits) > now;
   const entries = record.entries.filter(live);
-  const surplus = entries.splice(0, Math.max(0, entries.length - detailed));
+  const surplus = entries.splice(0, entries.length - detailed);
   const added = surplus.map((entry) => ({ at: entry.at, pending: entry.pending, count: 1 }));
   const audiences = new Set(entries.map((entry) => entry.audience));
   const needed = (slot: Slot) =>
