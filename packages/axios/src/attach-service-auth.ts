@@ -38,6 +38,7 @@ type Host = AxiosInstance & { [attachmentKey]?: Attachment };
  * for is not known yet, and one instance may call several APIs. Instead the AxiosError of a request that got no token for that
  * reason, and a 401 in return, says so in its `cause`.
  * @returns a function that ends it and leaves the instance as it was. Requests already sent are finished as they were begun
+ * @throws TypeError for an `instance` or an `auth` that is none
  */
 export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource): () => void {
   if (typeof auth?.covers !== 'function') {
@@ -45,17 +46,24 @@ export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource):
       '[service-auth/axios] The second argument of attachServiceAuth must be a client of createServiceAuth.',
     );
   }
-  const host = instance as Host;
-  const { sources, end } = host[attachmentKey] ?? attach(host);
+  const host = instance as Host | undefined;
+  const { sources, end } = host?.[attachmentKey] ?? attach(host);
   sources.add(auth);
   return () => {
     if (sources.delete(auth) && sources.size === 0) end();
   };
 }
 
-function attach(host: Host): Attachment {
+function attach(host: Host | undefined): Attachment {
+  const bare: AxiosInstance | undefined = host?.create?.({});
+  // Test frameworks mock axios in ways that have some of its methods.
+  if (!host?.interceptors?.request || !bare?.defaults) {
+    throw new TypeError(
+      '[service-auth/axios] The first argument of attachServiceAuth must be an axios instance, not a mock of one.',
+    );
+  }
   const sources = new Set<TokenSource>();
-  const dispatch = createDispatch(host.create({}));
+  const dispatch = createDispatch(bare);
   // Whatever other interceptors do to a request, the adapter sees the outcome: there it is judged, and sent.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     const { adapter } = config;

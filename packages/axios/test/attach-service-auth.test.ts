@@ -1,3 +1,4 @@
+import { createServiceAuth } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { startForeignOrigin } from '@service-auth/testing';
 import globalAxios, { type AxiosInstance } from 'axios';
@@ -350,6 +351,26 @@ test('two copies of this package attach one client once', async () => {
   detach();
   await instance.get('/');
   expect(bearers(service)).toEqual(['none']);
+});
+
+const auth = createServiceAuth({
+  authUrl: 'https://auth.example.com',
+  audience: 'https://api.example.com/',
+  clientId: 'client',
+  clientSecret: 'secret',
+});
+
+test.each([
+  ['nothing, as of axios.create() of a mocked module', undefined],
+  ['a mock of the whole module', { create() {}, interceptors: { request: undefined } }],
+  ['an instance made by hand', { get() {}, interceptors: globalAxios.interceptors }],
+  ['something else', {}],
+])('refuses %s as an instance at once', (_, instance) => {
+  expect(() => attachServiceAuth(instance as never, auth)).toThrow(
+    new TypeError(
+      '[service-auth/axios] The first argument of attachServiceAuth must be an axios instance, not a mock of one.',
+    ),
+  );
 });
 
 test.each([undefined, {}, globalAxios])('refuses %o as a client at once', (auth) => {
