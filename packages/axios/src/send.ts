@@ -48,7 +48,7 @@ function explained(ending: Ending, config: InternalAxiosRequestConfig): Ending {
   if (response?.status !== 401 || !(error instanceof Error) || error.cause !== undefined) return ending;
   const value = new Error(
     `[service-auth/axios] No token was sent to ${printableUrl(config) ?? 'that URL'}: no attached client covers it. ` +
-      'The option baseUrl of createServiceAuth has to be the address of the API.',
+      'The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.',
   );
   Object.defineProperty(error, 'cause', { value, configurable: true, writable: true });
   return ending;
