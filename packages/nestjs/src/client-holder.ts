@@ -1,5 +1,5 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { isServiceAuthError, ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { eventLog } from './event-log.ts';
 import type { ServiceAuth } from './service-auth.ts';
 import { type SharedClient, shareClient } from './shared-clients.ts';
@@ -20,7 +20,7 @@ export function createClientHolder(name: string | undefined): ClientHolder {
 
   return {
     open(options, warmUp) {
-      held = shareClient(options, eventLog(context));
+      held = openClient(name, () => shareClient(options, eventLog(context)));
       if (warmUp) toWarmUp = held.client;
       return held.client;
     },
@@ -37,4 +37,16 @@ export function createClientHolder(name: string | undefined): ClientHolder {
       await held?.release();
     },
   };
+}
+
+/** Of several clients, says which one has the wrong options. */
+function openClient(name: string | undefined, open: () => SharedClient): SharedClient {
+  try {
+    return open();
+  } catch (error) {
+    if (name === undefined || !isServiceAuthError(error) || error.code !== 'ERR_CONFIG') throw error;
+    const { problems } = error;
+    const list = problems.map(({ option, message }) => `${option} ${message}`).join('; ');
+    throw new ServiceAuthError('ERR_CONFIG', `Wrong options of the client ${name}: ${list}.`, { problems });
+  }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
-import type { ServiceAuthOptions } from '@service-auth/core';
+import { isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import {
   getServiceAuthToken,
   InjectServiceAuth,
@@ -124,5 +124,21 @@ describe('asynchronous options', () => {
     const wrong = boot({ imports: [ServiceAuthModule.forRootAsync({ useFactory })] });
     const options = ['authUrl', 'audience', 'clientId', 'clientSecret'];
     await expect(wrong).rejects.toMatchObject({ code: 'ERR_CONFIG', problems: options.map((option) => ({ option })) });
+  });
+
+  test('are reported with the name of the client, so that of several it is known which one has them', async () => {
+    const useFactory = () => ({ authUrl: 'nowhere', clientSecret: ' spaced ' }) as ServiceAuthOptions;
+    const error: unknown = await boot({
+      imports: [ServiceAuthModule.forRootAsync({ name: 'billing', useFactory })],
+    }).catch((e) => e);
+    expect(error).toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringMatching(
+        /^\[service-auth\] Wrong options of the client billing: authUrl must .+; clientSecret .+\.$/,
+      ),
+      problems: expect.arrayContaining([expect.objectContaining({ option: 'authUrl' })]),
+    });
+    expect(String((error as Error).stack)).toContain('of the client billing');
+    expect(isServiceAuthError(error)).toBe(true);
   });
 });
