@@ -1,5 +1,5 @@
 import type { Store } from '@service-auth/core';
-import { defineScript, type RedisClient } from './script-runner.ts';
+import { checkClient, defineScript, type RedisClient } from './script-runner.ts';
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
@@ -33,8 +33,10 @@ return {now, 1}`;
  * Keeps records in Redis or Valkey (6.2 and newer): single, Sentinel or Cluster, given as a node-redis 4 to 6, ioredis 5 to 6 or iovalkey client.
  * One key for each client of the service, one script for each operation, no expiry. Replication is asynchronous, so core keeps half of the limit back.
  * Both methods reject when the server does not answer, is loading, read-only, out of memory or a cluster without that slot.
+ * @throws TypeError for what is no client
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {
+  checkClient(client);
   const runLoad = defineScript(client, loadScript);
   const runSwap = defineScript(client, swapScript);
   let warnings: string[] | undefined;

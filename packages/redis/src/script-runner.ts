@@ -22,6 +22,13 @@ export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient;
 /** A script with one key. */
 export type Script = (key: string, parts: string[], signal: AbortSignal | undefined) => Promise<unknown[]>;
 
+/** @throws TypeError for what is no client */
+export function checkClient(client: object | undefined): void {
+  const { masters, evalSha, evalsha } = Object(client);
+  if (masters || evalSha || evalsha) return;
+  throw new TypeError('[service-auth/redis] redisStore(client) takes a client, not its URL and not a promise.');
+}
+
 /** Has a script run by its hash, and sends it whole where the server does not know it. */
 export function defineScript(client: RedisClient, text: string): Script {
   const hash = sha1(text);
@@ -41,6 +48,9 @@ export function defineScript(client: RedisClient, text: string): Script {
       // Replies such as READONLY, LOADING or OOM say what is wrong in their first word only.
       const code = error instanceof Error ? /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] : undefined;
       if (code === 'NOSCRIPT') return send(true, key, parts);
+      // node-redis connects when it is told to.
+      if ('isOpen' in client && !client.isOpen)
+        throw Object.assign(new Error('Closed'), { advice: 'the client is closed; await client.connect() first.' });
       throw code === undefined ? error : Object.assign(new Error(`Redis answered ${code}`), { code });
     }
   }

@@ -1,0 +1,41 @@
+import { createServiceAuth, type ServiceAuthEvent } from '@service-auth/core';
+import { createClient as createClient4 } from 'redis-4';
+import { createClient as createClient5 } from 'redis-5';
+import { createClient as createClient6 } from 'redis-6';
+import { expect, test } from 'vitest';
+import { redisStore } from '../src/index.ts';
+
+const url = 'redis://:password@127.0.0.1:9';
+
+test.each([
+  ['nothing', undefined],
+  ['a URL', 'redis://127.0.0.1:6379'],
+  ['a client that is still awaited', Promise.resolve()],
+  ['another object', { get() {} }],
+])('refuses %s at once', (_, client) => {
+  expect(() => redisStore(client as never)).toThrow(
+    new TypeError('[service-auth/redis] redisStore(client) takes a client, not its URL and not a promise.'),
+  );
+});
+
+test.each([
+  ['4', createClient4({ url })],
+  ['5', createClient5({ url })],
+  ['6', createClient6({ url })],
+] as const)('says what to do with a node-redis %s that nobody connected', async (_, client) => {
+  const events: ServiceAuthEvent[] = [];
+  const auth = createServiceAuth({
+    authUrl: 'http://127.0.0.1:9',
+    audience: 'https://api.example.com/',
+    clientId: 'client',
+    clientSecret: 'secret',
+    store: redisStore(client),
+    onEvent: (event) => events.push(event),
+  });
+  const advice = 'the client is closed; await client.connect() first.';
+  await expect(auth.getToken()).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: `[service-auth] The store could not be read (Error), and no valid token is in memory. Check the store and try again: ${advice}`,
+  });
+  expect(events).toMatchObject([{ type: 'store_failed', error: 'Error', advice }]);
+});
