@@ -24,9 +24,14 @@ const durably = `${clock}, set_config('synchronous_commit', 'on', true)`;
 /**
  * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in a transaction of its own, so any
  * mode of PgBouncer will do. Both methods reject when the database does not answer or the table is missing.
- * @throws TypeError for a table name that is none
+ * @throws TypeError for a pool that has no `query()`, and for a table name that is none
  */
 export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {}): Store {
+  if (typeof pool?.query !== 'function') {
+    throw new TypeError(
+      '[service-auth/postgres] postgresStore(pool) takes what has query(), such as a Pool, not its URL.',
+    );
+  }
   const table = quoted(options.table);
   const statements = {
     load: `select version, record, ${clock} from (select 1) as always left join ${table} on key = $1`,

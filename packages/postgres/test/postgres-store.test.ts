@@ -40,6 +40,12 @@ async function freshTable(pool: pg.Pool): Promise<{ table: string }> {
 
 const change = (version: string, expected?: string) => ({ expected, version, record: `record of ${version}` });
 
+test.each([[undefined], ['postgres://127.0.0.1/db'], [pg]])('%o is refused as a pool at once', (pool) => {
+  expect(() => postgresStore(pool as never)).toThrow(
+    new TypeError('[service-auth/postgres] postgresStore(pool) takes what has query(), such as a Pool, not its URL.'),
+  );
+});
+
 describe.runIf(postgres)('the table', () => {
   test('is created once, by however many processes at once', async () => {
     const pools = Array.from({ length: 8 }, () => connect({ max: 1 }));
