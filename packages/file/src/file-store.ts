@@ -9,8 +9,13 @@ import { openStates, type State, type States } from './states.ts';
  * Keeps records in a directory of this machine, for all processes of one user: command-line tools, cron jobs, workers, a developer's watch mode.
  * `directory`: created with mode 0700 if missing, on a local disk with hard links. Default: `service-auth` in the user's cache directory.
  * Survives crashes of processes and of the machine. Both methods reject when the directory cannot be used, with what to do in the message.
+ * @throws TypeError for a directory that is no string, or empty
  */
 export function fileStore(directory: string = defaultDirectory()): Store {
+  // A variable that is not set must not turn into the working directory.
+  if (typeof directory !== 'string' || directory === '') {
+    throw new TypeError('[service-auth/file] fileStore(directory) takes the path of a directory, or nothing.');
+  }
   // A process may change its working directory later.
   const path = resolve(directory);
 

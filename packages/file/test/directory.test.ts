@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultDirectory, prepareDirectory, refuseNetwork } from '../src/directory.ts';
+import { fileStore } from '../src/index.ts';
 
 let parent: string;
 beforeEach(async () => {
@@ -25,6 +26,12 @@ describe('the default directory', () => {
 });
 
 describe('a directory', () => {
+  test.each([[''], [{ directory: '/tmp/service-auth' }], [null]])('is no %o', (directory) => {
+    expect(() => fileStore(directory as string)).toThrow(
+      new TypeError('[service-auth/file] fileStore(directory) takes the path of a directory, or nothing.'),
+    );
+  });
+
   test('is created with its parents, for this user alone', async () => {
     const before = process.umask(0);
     try {
