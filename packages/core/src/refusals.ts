@@ -40,7 +40,7 @@ export function refusalError(
     default: {
       const { limit, usable } = limits;
       const { used } = spent(record);
-      const message = `The budget is spent: ${used} of ${usable} usable tokens (limit ${limit}) count in this window. No request was sent; there is room again at ${when}. getUsage() tells who spent them.`;
+      const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit}) count in this window. Nothing was sent; there is room at ${when}. getUsage() tells who spent them.`;
       return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used });
     }
   }

@@ -58,7 +58,7 @@ describe('an error of the budget', () => {
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
     expect(error).toMatchObject({ limit: 1, used: 1 });
     expect(error.message).toBe(
-      `[service-auth] The budget is spent: 1 of 1 usable tokens (limit 1) count in this window. No request was sent; there is room again at ${new Date(error.retryAt).toISOString()}. getUsage() tells who spent them.`,
+      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1) count in this window. Nothing was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() tells who spent them.`,
     );
   });
 });
