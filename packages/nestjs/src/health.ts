@@ -59,7 +59,7 @@ function troubleOfRequests(condition: Condition | undefined): Trouble | undefine
 }
 
 function troubleOfBudget({ remaining, usable, refusedUntil }: Usage, lowBudget = usable / 10): Trouble | undefined {
-  if (refusedUntil !== undefined) return { message: 'The budget of tokens is spent.', blockedUntil: refusedUntil };
+  if (refusedUntil !== undefined) return { message: 'The budget of tokens has no room.', blockedUntil: refusedUntil };
   if (remaining > lowBudget) return undefined;
   return { message: `Only ${remaining} of ${usable} tokens are left in this window.`, blockedUntil: 0 };
 }

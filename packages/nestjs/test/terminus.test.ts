@@ -169,7 +169,7 @@ describe('down', () => {
     const { refusedUntil } = await auth.getUsage();
     expect(await health()).toMatchObject({
       status: 'down',
-      message: 'The budget of tokens is spent.',
+      message: 'The budget of tokens has no room.',
       retryAt: new Date(refusedUntil ?? 0).toISOString(),
     });
   });
@@ -263,7 +263,7 @@ test('a client that Nest did not make is judged by its own word', async () => {
   expect(await health({ client })).toMatchObject({ status: 'up' });
   service.tokenEndpoint.next({ status: 503 });
   await client.getToken().catch(() => {});
-  expect(await health({ client })).toMatchObject({ status: 'down', message: 'The budget of tokens is spent.' });
+  expect(await health({ client })).toMatchObject({ status: 'down', message: 'The budget of tokens has no room.' });
   const other = createAuth(await startService({ issuanceLimit: { tokens: 1 } }));
   await other.getToken();
   expect(await health({ client: other })).toMatchObject({ ...degraded, remaining: 0 });
