@@ -13,22 +13,23 @@ export function urlOf({ origin = '', path }: Dispatcher.DispatchOptions): string
   return (origin.endsWith('/') ? origin.slice(0, -1) : origin) + path;
 }
 
-/** Whether there is an `Authorization` among the headers: an object, a list of names and values in turn, or something that iterates over pairs. */
+/** The headers in a form that can be read again: what iterates over pairs may do so only once. In turn, for undici takes no list of pairs. */
+export function readHeaders(headers: Headers): Headers {
+  if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return headers;
+  return [...(headers as Pairs)].flat();
+}
+
+/** Whether there is an `Authorization` among the headers: an object, or a list of names and values in turn. */
 export function hasAuthorization(headers: Headers): boolean {
   if (!headers) return false;
   if (Array.isArray(headers)) return headers.some((name, index) => index % 2 === 0 && isAuthorization(name));
-  if (Symbol.iterator in headers) return [...(headers as Pairs)].some(([name]) => isAuthorization(name));
   for (const name in headers) if (isAuthorization(name)) return true;
   return false;
 }
 
 /** The headers with the token. */
 export function withToken(headers: Headers, { authorization }: AccessToken): NonNullable<Headers> {
-  if (!headers) return { authorization };
-  if (Array.isArray(headers)) return [...headers, 'authorization', authorization];
-  if (!(Symbol.iterator in headers)) return { ...headers, authorization };
-  // In turn, for undici takes no list of pairs.
-  return [...[...(headers as Pairs)].flat(), 'authorization', authorization];
+  return Array.isArray(headers) ? [...headers, 'authorization', authorization] : { ...headers, authorization };
 }
 
 const replayable = /^\[object (ArrayBuffer|Blob|File|FormData)\]$/;

@@ -1,7 +1,7 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 import { fail, type Handler, RejectionHandler } from './rejection-handler.ts';
-import { hasAuthorization, isReplayable, signalOf, urlOf, withToken } from './request.ts';
+import { hasAuthorization, isReplayable, readHeaders, signalOf, urlOf, withToken } from './request.ts';
 
 /**
  * An interceptor for `compose()`: requests to where `auth.covers()` allows it carry the token of `auth`, and are sent once more if the API
@@ -11,9 +11,10 @@ import { hasAuthorization, isReplayable, signalOf, urlOf, withToken } from './re
  */
 export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
-    if (!auth.covers(urlOf(options)) || hasAuthorization(options.headers)) return dispatch(options, handler);
-    const { headers } = options;
-    const request = { ...options };
+    if (!auth.covers(urlOf(options))) return dispatch(options, handler);
+    const headers = readHeaders(options.headers) ?? null;
+    const request = { ...options, headers };
+    if (hasAuthorization(headers)) return dispatch(request, handler);
     const patience = { signal: signalOf(options) };
     const caller = handler as Handler;
 

@@ -51,6 +51,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       ['a list', (name) => [name, '1']],
       ['a Map', (name) => new Map([[name, '1']])],
       ['a Headers', (name) => new undici.Headers([[name, '1']])],
+      ['an iterator, which can be read once', (name) => new Map([[name, '1']]).entries()],
     ];
 
     test.each(shapes)('%s is completed by the token, and stays as it is', async (_, make) => {
