@@ -67,7 +67,9 @@ export class RejectionHandler {
   }
 
   onRequestStart(controller: Controller, context: Context): void {
-    this.#abort = (reason) => controller.abort(reason);
+    // At once: interceptors.dump() puts one of its own there, which ends nothing.
+    const { abort } = controller;
+    this.#abort = (reason) => abort.call(controller, reason);
     this.#visited = context?.history ?? [];
     this.#hand('onRequestStart', [controller, context]);
   }

@@ -179,6 +179,21 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
   });
 
+  test.each([
+    ['listed before it', (ours: Interceptor) => [ours, interceptors.dump()]],
+    ['listed after it', (ours: Interceptor) => [interceptors.dump(), ours]],
+  ])('beside interceptors.dump(), %s, a 401 is followed by a resend', async (_, compose) => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+    await auth.getToken();
+    service.revoke('all');
+    const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+    await body.dump();
+    expect(statusCode).toBe(200);
+    expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['revoked', 'valid']);
+  });
+
   describe('below the fetch of undici', () => {
     test('each redirect is judged anew, and a 401 is followed by a resend', async () => {
       const service = await startService();
