@@ -1,7 +1,7 @@
 import type { TokenSource } from '@service-auth/core';
 import { isReplayable } from './body.ts';
 import { createExchange, isCovered } from './exchange.ts';
-import { fieldsWithoutAuthorization } from './headers.ts';
+import { fieldsOf, hasAuthorization } from './headers.ts';
 import { followRedirects, isRedirect } from './redirect.ts';
 
 /** Any fetch: the global one, that of undici, a mock. */
@@ -45,8 +45,10 @@ export function createAuthFetch(
     const url = request?.url ?? String(input);
     // A Request in the place of the fields has them on its prototype, where they cannot be copied.
     if (init && 'url' in init && isCovered(auth, url)) return authFetch(new Request(input, init));
-    const fields = isCovered(auth, url) ? fieldsWithoutAuthorization(init?.headers ?? request?.headers) : undefined;
-    if (!fields) return send(input, init);
+    if (!isCovered(auth, url)) return send(input, init);
+    const fields = fieldsOf(init?.headers ?? request?.headers);
+    // The copy, for what iterates over headers may do so only once.
+    if (hasAuthorization(fields)) return send(input, init && { ...init, headers: fields });
 
     const hop = { target: request ?? url, init: { ...init }, fields, isReplayable: true };
     const body = init?.body ?? request?.body;

@@ -6,15 +6,19 @@ export type Fields = Record<string, string> | [name: string, value: string][];
 const isAuthorization = (name: string): boolean =>
   name.length === 'authorization'.length && name.toLowerCase() === 'authorization';
 
-/** A copy, whatever headers are given as; undefined if there is an `Authorization` among them. */
-export function fieldsWithoutAuthorization(headers: RequestInit['headers']): Fields | undefined {
+/** A copy, whatever headers are given as. */
+export function fieldsOf(headers: RequestInit['headers']): Fields {
   if (!headers) return {};
-  if (Symbol.iterator in headers) {
-    const pairs = [...(headers as Iterable<[string, string]>)];
-    return pairs.some(([name]) => isAuthorization(name)) ? undefined : pairs;
-  }
-  for (const name in headers) if (isAuthorization(name)) return undefined;
-  return { ...(headers as Record<string, string>) };
+  return Symbol.iterator in headers
+    ? [...(headers as Iterable<[string, string]>)]
+    : { ...(headers as Record<string, string>) };
+}
+
+/** Whether there is an `Authorization` among them. */
+export function hasAuthorization(fields: Fields): boolean {
+  return Array.isArray(fields)
+    ? fields.some(([name]) => isAuthorization(name))
+    : Object.keys(fields).some(isAuthorization);
 }
 
 /** The headers with the token. */

@@ -49,6 +49,16 @@ describe('what may be given', () => {
     expect(service.counts.tokenRequests).toBe(0);
   });
 
+  test('headers that can be read once, with and without an Authorization', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const url = `${service.baseUrl}/api/v1/`;
+    await authFetch(url, { headers: new Map([['x-one', '1']]).entries() as never });
+    await authFetch(url, { headers: Object.entries({ 'x-one': '1', authorization: 'Bearer own' }).values() as never });
+    const facts = service.apiRequests.map(({ bearer, headers }) => `${bearer} ${headers['x-one']}`);
+    expect(facts).toEqual(['valid 1', 'invalid 1']);
+  });
+
   test('a Request with other headers, which replace its own', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
