@@ -43,9 +43,9 @@ export function createAuthFetch(
     const send = (given ?? fetch) as unknown as typeof fetch;
     const request = typeof input === 'object' && 'url' in input ? input : undefined;
     const url = request?.url ?? String(input);
-    // A Request in the place of the fields has them on its prototype, where they cannot be copied.
-    if (init && 'url' in init && isCovered(auth, url)) return authFetch(new Request(input, init));
     if (!isCovered(auth, url)) return send(input, init);
+    // A Request in the place of the fields has them on its prototype, where they cannot be copied. Of its own class: `send` may take no other.
+    if (init && 'clone' in init) return authFetch(new (init.constructor as typeof Request)(input, init));
     const fields = fieldsOf(init?.headers ?? request?.headers);
     // The copy, for what iterates over headers may do so only once.
     if (hasAuthorization(fields)) return send(input, init && { ...init, headers: fields });
@@ -58,9 +58,9 @@ export function createAuthFetch(
     }
     const { signal = request?.signal, redirect = request?.redirect ?? 'follow' } = init ?? {};
     // fetch leaves the token behind at another origin only, and does not tell which way it went. But it alone can take a body along that
-    // was handed to it as a stream: so it may, unless the token has to stay under a path.
+    // was handed to it as a stream, or check the integrity of what is at the end: so it may, unless the token has to stay under a path.
     const leavesTokenBehind = () => auth.covers(new URL('/', url)) && !takesTokenAlong();
-    const isLeftToUs = redirect === 'follow' && (hop.isReplayable || !leavesTokenBehind());
+    const isLeftToUs = redirect === 'follow' && ((hop.isReplayable && !init?.integrity) || !leavesTokenBehind());
     const exchange = createExchange(auth, send, isLeftToUs ? 'manual' : redirect, signal ?? undefined);
     const response = await exchange(hop);
     return isLeftToUs && isRedirect(response) ? followRedirects(response, hop, { auth, exchange, send }) : response;

@@ -17,7 +17,7 @@ const ownHeaders = /^(cookie|host|proxy-authorization)$/i;
 
 /** Whether `response`, received with `redirect: 'manual'`, asks for another request. */
 export function isRedirect({ status, headers }: Response): boolean {
-  return [301, 302, 303, 307, 308].includes(status) && headers.has('location');
+  return /^30[12378]$/.test(String(status)) && headers.has('location');
 }
 
 /** Goes on after a redirect as fetch would, which does not tell where it went, nor ask. */
@@ -48,7 +48,10 @@ function nextHop({ status, headers }: Response, { target, init, fields, isReplay
   const request = typeof target === 'string' ? undefined : target;
   const from = new URL(request?.url ?? String(target));
   const to = new URL(fromBytes(headers.get('location') ?? ''), from);
-  if (!/^https?:$/.test(to.protocol)) throw new TypeError('A redirect leads to something other than HTTP');
+  const isForeign = to.origin !== from.origin;
+  if (!/^https?:$/.test(to.protocol) || (isForeign && init.mode === 'same-origin')) {
+    throw new TypeError('A redirect leads to where it may not go');
+  }
   if (status !== 303 && !isReplayable) throw new TypeError('A redirect asks for a body that cannot be sent again');
 
   const { method = request?.method ?? 'GET', signal = request?.signal ?? null } = init;
@@ -57,7 +60,7 @@ function nextHop({ status, headers }: Response, { target, init, fields, isReplay
   return {
     target: to.href,
     init: { ...init, ...(becomesGet ? { method: 'GET', body: null } : { method }), signal },
-    fields: to.origin === from.origin ? kept : without(kept, ownHeaders),
+    fields: isForeign ? without(kept, ownHeaders) : kept,
     isReplayable: becomesGet || isReplayable,
   };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { fetchTransport } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
-import { Agent, fetch as undiciFetch } from 'undici';
+import * as undici from 'undici';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
 
@@ -82,6 +82,15 @@ describe('what may be given', () => {
     const [received] = service.apiRequests;
     expect(received).toMatchObject({ method: 'POST', bearer: 'valid', headers: { 'x-one': '1' } });
     expect(received?.body.text).toBe('text');
+  });
+
+  test('a Request in the place of the fields, of the fetch that was given', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service), { fetch: undici.fetch });
+    const url = `${service.baseUrl}/api/v1/`;
+    const request = new undici.Request('https://proxy.example/x', { headers: { 'x-one': '1' } });
+    expect((await authFetch(url, request as never)).status).toBe(200);
+    expect(service.apiRequests[0]).toMatchObject({ bearer: 'valid', headers: { 'x-one': '1' } });
   });
 
   test('a URL with spaces', async () => {
@@ -234,9 +243,9 @@ describe('a wait for a token', () => {
 describe('another fetch', () => {
   test('that of undici works with its dispatcher, and its types are kept', async () => {
     const service = await startService();
-    const authFetch = createAuthFetch(createAuth(service), { fetch: undiciFetch });
-    expectTypeOf(authFetch).toEqualTypeOf<typeof undiciFetch>();
-    const dispatcher = new Agent();
+    const authFetch = createAuthFetch(createAuth(service), { fetch: undici.fetch });
+    expectTypeOf(authFetch).toEqualTypeOf<typeof undici.fetch>();
+    const dispatcher = new undici.Agent();
     const connected = once(dispatcher, 'connect');
     const response = await authFetch(`${service.baseUrl}/api/v1/`, { dispatcher });
     expect(response.status).toBe(200);
@@ -247,14 +256,14 @@ describe('another fetch', () => {
 
   test('serves token requests as well', async () => {
     const service = await startService();
-    const dispatcher = new Agent();
+    const dispatcher = new undici.Agent();
     const connected = once(dispatcher, 'connect');
-    const transport = fetchTransport({ fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }) });
+    const transport = fetchTransport({ fetch: (url, init) => undici.fetch(url, { ...init, dispatcher }) });
     await createAuth(service, { transport }).getToken();
     expect(service.counts.issued).toBe(1);
     await connected;
     await dispatcher.close();
-    expectTypeOf(fetchTransport).toBeCallableWith({ fetch: undiciFetch });
+    expectTypeOf(fetchTransport).toBeCallableWith({ fetch: undici.fetch });
     expectTypeOf(fetchTransport).toBeCallableWith({ fetch });
   });
 

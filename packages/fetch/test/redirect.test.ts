@@ -60,6 +60,30 @@ describe('redirects are followed as fetch does', () => {
     expect(decodeURI(url)).toBe(`${service.baseUrl}/api/v1/Grüße`);
   });
 
+  test("to elsewhere with mode 'same-origin', which fails", async () => {
+    const service = await startService();
+    const foreign = await startForeign();
+    const authFetch = createAuthFetch(createAuth(service));
+    redirectAll(service, 307, foreign.url);
+    const url = `${service.baseUrl}/api/v1/from`;
+    const init = { method: 'POST', body: 'text', mode: 'same-origin' } as const;
+    await expect(fetch(url, init)).rejects.toThrow(TypeError);
+    await expect(authFetch(url, init)).rejects.toThrow(TypeError);
+    expect(foreign.requests).toEqual([]);
+  });
+
+  test('to something of which the integrity is known', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    service.api.always(({ path }) =>
+      path.endsWith('/from') ? { status: 302, headers: { location: 'to' } } : { body: 'text' },
+    );
+    const url = `${service.baseUrl}/api/v1/from`;
+    const response = await authFetch(url, { integrity: 'sha256-mC2ePrmW9VnmM/TRlN7zdh2Qn1o7ZH0ahR/q1nwyydE=' });
+    expect(await response.text()).toBe('text');
+    await expect(authFetch(url, { integrity: `sha256-${'A'.repeat(43)}=` })).rejects.toThrow(TypeError);
+  });
+
   test('twenty of them, and no more', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
