@@ -58,7 +58,7 @@ export function nextHop(
   source: TokenSource,
 ): (Changes & Pick<InternalAxiosRequestConfig, 'headers'>) | undefined {
   const current = requestUrl(config);
-  const location = response.headers['location'];
+  const location = fromBytes(String(response.headers['location'] ?? ''));
   if (!location || !URL.canParse(location, current)) return undefined;
   const target = new URL(location, current);
   if (!/^https?:/.test(target.href)) return undefined;
@@ -75,4 +75,9 @@ export function nextHop(
   if (!isCovered(source, target.href)) headers.delete('authorization');
   const body = turnsIntoGet ? { method: 'get', data: undefined } : {};
   return { ...body, headers, url: target.href, allowAbsoluteUrls: true, params: undefined };
+}
+
+/** Header values are bytes, one by one; what is not ASCII in a Location is meant as UTF-8. */
+function fromBytes(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
 }

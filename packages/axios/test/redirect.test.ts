@@ -274,6 +274,14 @@ describe('redirects followed for the fetch adapter', () => {
     expect(service.apiRequests).toHaveLength(1);
   });
 
+  test('to an address that is not ASCII', async () => {
+    const service = await startService();
+    const instance = createInstance(newestAxios, service, createAuth(service), { adapter: 'fetch' });
+    service.api.next({ status: 302, headers: { location: '/api/v1/Grüße' } });
+    await instance.get('/');
+    expect(received(service)).toEqual(['GET /api/v1/ valid', 'GET /api/v1/Gr%C3%BC%C3%9Fe valid']);
+  });
+
   test.each(['manual', 'error'])('fetchOptions with redirect: %s stay as they are', async (redirect) => {
     const service = await startService();
     const instance = createInstance(newestAxios, service, createAuth(service), {
