@@ -24,6 +24,7 @@ export async function exchange(
   rest: Changes,
   dispatch: Dispatch,
 ): Promise<Ending & { answersToken: boolean }> {
+  hideConnections(config);
   const carried = { token: true };
   let changes: Changes = {
     ...rest,
@@ -51,6 +52,18 @@ export async function exchange(
  */
 function addressed({ adapter, allowAbsoluteUrls }: InternalAxiosRequestConfig, url: string): Changes {
   return typeof adapter === 'function' && allowAbsoluteUrls !== false ? {} : { url, allowAbsoluteUrls: true };
+}
+
+/**
+ * By their sockets and queues, agents lead to the headers of all requests under way, and every error leads to its agents by `config`. They stay, but
+ * show no longer when an error is printed.
+ */
+function hideConnections({ httpAgent, httpsAgent }: InternalAxiosRequestConfig): void {
+  for (const agent of [httpAgent, httpsAgent]) {
+    for (const name of ['sockets', 'freeSockets', 'requests']) {
+      if (Object.hasOwn(Object(agent), name)) Reflect.defineProperty(agent, name, { enumerable: false });
+    }
+  }
 }
 
 /** The configuration that the caller knows never contains the token: the headers are a copy. */

@@ -1,8 +1,9 @@
+import { Agent } from 'node:http';
 import { inspect } from 'node:util';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import type { TestService } from '@service-auth/testing';
 import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { sanitizeError } from '../src/index.ts';
 import { copies } from './copies.ts';
 import { createInstance, rejectionOf } from './instance.ts';
@@ -92,6 +93,25 @@ describe.each(clients)('secrets with %s', (_, axios, defaults) => {
     expect(error.response.request).toBe(error.request);
   });
 });
+
+test.each(Object.entries(copies))(
+  'an agent, which leads to all requests under way, shows no secret with %s',
+  async (_, axios) => {
+    const service = await startService();
+    const httpAgent = new Agent({ keepAlive: true });
+    onTestFinished(() => httpAgent.destroy());
+    const instance = createInstance(axios, service, createAuth(service), { httpAgent });
+    const held = service.api.hold();
+    const other = instance.get('/');
+    await held.arrived;
+    service.api.next({ status: 500 });
+    const error = await rejectionOf(instance.get('/'));
+    expect(error).toMatchObject({ config: { httpAgent } });
+    expect(service.findSecrets(printed(error, false))).toEqual([]);
+    held.release();
+    await other;
+  },
+);
 
 test.each([
   [{}, ['authorization']],
