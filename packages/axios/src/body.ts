@@ -4,7 +4,7 @@ const replayable = new Set(['ArrayBuffer', 'Blob', 'File', 'FormData', 'URLSearc
 
 /** Whether a request body can be sent a second time: anything but streams, and whatever is not known to be no stream. */
 export function isReplayable(body: unknown): boolean {
-  if (body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
+  if (Object(body) !== body || ArrayBuffer.isView(body)) return true;
   // By its tag, for there are several implementations of each. The package form-data has the tag of a FormData, and is a stream.
   const tag = Object.prototype.toString.call(body).slice('[object '.length, -1);
   return replayable.has(tag) && !('pipe' in (body as object));

@@ -154,6 +154,14 @@ test('search parameters that nothing turned into a text are sent again as they w
   expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['x=1', 'x=1']);
 });
 
+test('a number is sent again by the fetch adapter', async () => {
+  const service = await startService();
+  const instance = createInstance(newestAxios, service, createAuth(service), { adapter: 'fetch' });
+  service.api.next({ status: 401 });
+  await instance.post('/', 5);
+  expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['5', '5']);
+});
+
 test('a file is sent again as it was', async () => {
   const service = await startService();
   const instance = createInstance(newestAxios, service, createAuth(service));

@@ -181,6 +181,14 @@ describe('a 401', () => {
     expect(service.counts.issued).toBe(2);
   });
 
+  test('to a body that fetch makes a text of is followed by a resend', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    service.api.next({ status: 401 });
+    expect((await authFetch(`${service.baseUrl}/api/v1/`, { method: 'POST', body: 5 as never })).status).toBe(200);
+    expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['5', '5']);
+  });
+
   test('to a Request without a body is followed by a resend', async () => {
     const service = await startService();
     const auth = createAuth(service);
