@@ -74,7 +74,7 @@ function copy(target: object, config: InternalAxiosRequestConfig, changes?: Chan
  */
 function makePresentable(error: unknown, config: InternalAxiosRequestConfig): void {
   const failure = Object(error) as Partial<AxiosError>;
-  for (const part of [failure, failure.response]) {
+  for (const part of [failure, failure.response, failure.cause as Partial<AxiosError> | undefined]) {
     if (part?.config) Reflect.set(part, 'config', config);
     if (part && Object.hasOwn(part, 'request')) Reflect.defineProperty(part, 'request', { enumerable: false });
   }

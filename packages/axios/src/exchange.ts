@@ -24,7 +24,7 @@ export async function exchange(
   rest: Changes,
   dispatch: Dispatch,
 ): Promise<Ending & { answersToken: boolean }> {
-  hideConnections(config);
+  hideRequests(config);
   const carried = { token: true };
   let changes: Changes = {
     ...rest,
@@ -55,15 +55,17 @@ function addressed({ adapter, allowAbsoluteUrls }: InternalAxiosRequestConfig, u
 }
 
 /**
- * By their sockets and queues, agents lead to the headers of all requests under way, and every error leads to its agents by `config`. They stay, but
- * show no longer when an error is printed.
+ * Every error leads by its `config` to the agents, and these by their sockets and queues to the headers of all requests under way; and to a streamed
+ * body, which leads to the request it goes into. All that stays, but shows no longer when an error is printed.
  */
-function hideConnections({ httpAgent, httpsAgent }: InternalAxiosRequestConfig): void {
-  for (const agent of [httpAgent, httpsAgent]) {
-    for (const name of ['sockets', 'freeSockets', 'requests']) {
-      if (Object.hasOwn(Object(agent), name)) Reflect.defineProperty(agent, name, { enumerable: false });
-    }
-  }
+function hideRequests({ httpAgent, httpsAgent, data }: InternalAxiosRequestConfig): void {
+  for (const agent of [httpAgent, httpsAgent])
+    for (const name of ['sockets', 'freeSockets', 'requests']) hide(agent, name);
+  hide(data, '_readableState');
+}
+
+function hide(part: unknown, name: string): void {
+  if (Object.hasOwn(Object(part), name)) Reflect.defineProperty(part as object, name, { enumerable: false });
 }
 
 /** The configuration that the caller knows never contains the token: the headers are a copy. */

@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import type { TestService } from '@service-auth/testing';
@@ -29,6 +30,13 @@ const failures: Record<string, (service: TestService, instance: AxiosInstance) =
   'an API that answers 500 to who wants a stream': (service, instance) => {
     service.api.always({ status: 500 });
     return instance.get('/', { responseType: 'stream' });
+  },
+  'an API that answers 500 to a stream': (service, instance) => {
+    service.api.always({ status: 500 });
+    return instance.post('/', Readable.from(['text']));
+  },
+  'a stream that is too long': (_service, instance) => {
+    return instance.post('/', Readable.from([Buffer.alloc(100_000)]), { maxBodyLength: 1 });
   },
   'a broken connection': (service, instance) => {
     service.api.always({ cut: 'answer' });
