@@ -39,11 +39,9 @@ export function serviceAuth(
 
   const attach: BeforeRequestHook = async (options) => {
     const { headers, url, context, signal } = options;
-    if (headers['authorization'] !== undefined) {
-      if (!tokenOf(options)) return;
-      // Ours, from before a redirect or a retry.
-      delete headers['authorization'];
-    }
+    // Ours, from before a redirect or a retry.
+    if (tokenOf(options)) delete headers['authorization'];
+    if (headers['authorization'] !== undefined) return;
     if (context['serviceAuth'] === false || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
     let { authorization } = token;
@@ -62,8 +60,12 @@ export function serviceAuth(
 
   /** The token that `response` rejects, if it is one of ours. */
   async function reportRejection({ statusCode, request }: Response): Promise<AccessToken | undefined> {
-    const token = statusCode === 401 ? tokenOf(request.options) : undefined;
-    if (token) await auth.invalidate(token);
+    const token = tokenOf(request.options);
+    if (!token) return undefined;
+    // Now, for got asks no hook about the error of a `json()` that finds none.
+    scrub(request);
+    if (statusCode !== 401) return undefined;
+    await auth.invalidate(token);
     return token;
   }
 

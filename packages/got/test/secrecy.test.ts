@@ -67,6 +67,22 @@ const failures: Record<
 };
 
 describe.each(Object.entries(copies))('an error of %s', (_, got) => {
+  test.each([200, 401])('for an answer %d that is no JSON shows no token, unless it is told to', async (status) => {
+    const shown = async (scrubErrors: boolean) => {
+      const service = await startService();
+      const api = got.extend(serviceAuth(createAuth(service), { scrubErrors }), { throwHttpErrors: false });
+      service.api.always({ status, body: 'text' });
+      const error = await api
+        .get(`${service.baseUrl}/api/v1/`)
+        .json()
+        .catch((reason) => reason);
+      expect(error).toMatchObject({ name: 'ParseError' });
+      return service.findSecrets(printed(error));
+    };
+    expect(await shown(true)).toEqual([]);
+    expect(await shown(false)).toEqual(['access token']);
+  });
+
   test('for a stream that the application destroys shows no token, unless it is told to', async () => {
     const shown = async (scrubErrors: boolean) => {
       const service = await startService();
