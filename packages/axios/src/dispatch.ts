@@ -1,4 +1,5 @@
 import axios, { type AxiosError, type AxiosInstance, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
+import { makePresentable } from './presentable.ts';
 
 /** What differs from the configuration that left the interceptors. */
 export type Changes = Partial<InternalAxiosRequestConfig>;
@@ -66,20 +67,6 @@ function copy(target: object, config: InternalAxiosRequestConfig, changes?: Chan
   const copied = target as Record<string, unknown>;
   for (const name of Object.keys(config)) copied[name] = config[name as keyof InternalAxiosRequestConfig];
   return Object.assign(target as InternalAxiosRequestConfig, changes);
-}
-
-/**
- * Puts the configuration that the caller knows into an error. `request` contains the token, and a streamed answer leads to it: they stay, but show
- * no longer when the error is printed.
- */
-function makePresentable(error: unknown, config: InternalAxiosRequestConfig): void {
-  const failure = Object(error) as Partial<AxiosError>;
-  for (const part of [failure, failure.response, failure.cause as Partial<AxiosError> | undefined]) {
-    if (part?.config) Reflect.set(part, 'config', config);
-    if (part && Object.hasOwn(part, 'request')) Reflect.defineProperty(part, 'request', { enumerable: false });
-  }
-  const response = Object(failure.response) as Partial<AxiosResponse>;
-  if (typeof Object(response.data).pipe === 'function') Reflect.defineProperty(response, 'data', { enumerable: false });
 }
 
 /** Turns how a request ended into what axios would have done. */

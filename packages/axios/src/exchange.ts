@@ -2,6 +2,7 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import type { AxiosRequestHeaders, InternalAxiosRequestConfig } from 'axios';
 import { discard } from './body.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
+import { hide, hideRequests } from './presentable.ts';
 import { isLeftToUs, isRedirectOfFetch, nextHop, redirectGuard } from './redirect.ts';
 
 /** A request to a URL that `source` covers. */
@@ -43,6 +44,8 @@ export async function exchange(
     changes = { ...changes, ...hop };
     ending = await dispatch.send(config, changes);
   }
+  // Not of errors alone: axios makes one of an answer that it cannot parse.
+  hide(ending.response, 'request');
   return { ...ending, answersToken: carried.token };
 }
 
@@ -52,20 +55,6 @@ export async function exchange(
  */
 function addressed({ adapter, allowAbsoluteUrls }: InternalAxiosRequestConfig, url: string): Changes {
   return typeof adapter === 'function' && allowAbsoluteUrls !== false ? {} : { url, allowAbsoluteUrls: true };
-}
-
-/**
- * Every error leads by its `config` to the agents, and these by their sockets and queues to the headers of all requests under way; and to a streamed
- * body, which leads to the request it goes into. All that stays, but shows no longer when an error is printed.
- */
-function hideRequests({ httpAgent, httpsAgent, data }: InternalAxiosRequestConfig): void {
-  for (const agent of [httpAgent, httpsAgent])
-    for (const name of ['sockets', 'freeSockets', 'requests']) hide(agent, name);
-  hide(data, '_readableState');
-}
-
-function hide(part: unknown, name: string): void {
-  if (Object.hasOwn(Object(part), name)) Reflect.defineProperty(part as object, name, { enumerable: false });
 }
 
 /** The configuration that the caller knows never contains the token: the headers are a copy. */

@@ -58,6 +58,10 @@ const failures: Record<string, (service: TestService, instance: AxiosInstance) =
     service.api.always({ status: 302, headers: { location: '/api/v1/' } });
     return instance.get('/');
   },
+  'an answer that is no JSON': (service, instance) => {
+    service.api.always({ body: 'text' });
+    return instance.get('/', { responseType: 'json', transitional: { silentJSONParsing: false } });
+  },
   'an answer that is too long': (_service, instance) => instance.get('/', { maxContentLength: 1 }),
   'a token endpoint that fails': (service, instance) => {
     service.revoke('all');
@@ -81,11 +85,12 @@ describe.each(clients)('secrets with %s', (_, axios, defaults) => {
     expect(service.findSecrets(printed(sanitizeError(error), true))).toEqual([]);
   });
 
-  test('neither configuration nor JSON of a response or an error contains the token', async () => {
+  test('neither a response nor its configuration shows the token, nor does the JSON of an error', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service), defaults);
-    const { config } = await instance.get('/');
-    expect(service.findSecrets(inspect(config, { depth: 20, showHidden: true }))).toEqual([]);
+    const response = await instance.get('/');
+    expect(service.findSecrets(inspect(response, { depth: 20 }))).toEqual([]);
+    expect(service.findSecrets(inspect(response.config, { depth: 20, showHidden: true }))).toEqual([]);
     service.api.always({ status: 500 });
     const error = await rejectionOf(instance.get('/'));
     expect(service.findSecrets(inspect(Reflect.get(error as object, 'config'), { depth: 20 }))).toEqual([]);
