@@ -1,8 +1,13 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import * as terminus from '@nestjs/terminus';
 import type { ServiceAuth as Client } from '@service-auth/core';
 import { ServiceAuth } from '@service-auth/nestjs';
 import { healthOf } from './health.ts';
+
+// Terminus 10 has none. As a peer it is allowed all the same, or whoever has it could not install this package for anything else.
+if (!('HealthIndicatorService' in terminus)) {
+  throw new Error('[service-auth/nestjs] The health indicator needs @nestjs/terminus 11 or 12; Nest 10 takes 11.');
+}
 
 /** Options of {@link ServiceAuthHealthIndicator.isHealthy}. */
 export interface ServiceAuthHealthOptions {
@@ -14,10 +19,10 @@ export interface ServiceAuthHealthOptions {
 
 /** Tells `@nestjs/terminus` how a client is. List it in the `providers` of the module that has the health controller. */
 export class ServiceAuthHealthIndicator {
-  readonly #indicators: HealthIndicatorService;
+  readonly #indicators: terminus.HealthIndicatorService;
   readonly #client: ServiceAuth | undefined;
 
-  constructor(indicators: HealthIndicatorService, client?: ServiceAuth) {
+  constructor(indicators: terminus.HealthIndicatorService, client?: ServiceAuth) {
     this.#indicators = indicators;
     this.#client = client;
   }
@@ -30,7 +35,7 @@ export class ServiceAuthHealthIndicator {
   async isHealthy<Key extends string>(
     key: Key,
     options: ServiceAuthHealthOptions = {},
-  ): Promise<HealthIndicatorResult<Key>> {
+  ): Promise<terminus.HealthIndicatorResult<Key>> {
     const client = options.client ?? this.#client;
     if (!client)
       throw new Error('[service-auth/nestjs] There is no client without a name; give isHealthy() one: { client }.');
@@ -49,6 +54,6 @@ function canDegrade(session: object): boolean {
 
 // Decorators as plain calls: these sources also run unbuilt, and Node strips types but not decorators.
 Injectable()(ServiceAuthHealthIndicator);
-Inject(HealthIndicatorService)(ServiceAuthHealthIndicator, undefined, 0);
+Inject(terminus.HealthIndicatorService)(ServiceAuthHealthIndicator, undefined, 0);
 Inject(ServiceAuth)(ServiceAuthHealthIndicator, undefined, 1);
 Optional()(ServiceAuthHealthIndicator, undefined, 1);

@@ -8,7 +8,7 @@ import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-au
 import { ServiceAuthHealthIndicator, type ServiceAuthHealthOptions } from '@service-auth/nestjs/terminus';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { createTestClock, type TestService, type TestServiceOptions } from '@service-auth/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { boot } from './support/boot.ts';
 
 const hourMs = 3_600_000;
@@ -280,4 +280,15 @@ test('a client for tests is up', async () => {
     providers: [ServiceAuthHealthIndicator],
   });
   expect(await app.get(ServiceAuthHealthIndicator).isHealthy('auth')).toMatchObject({ auth: { status: 'up' } });
+});
+
+test('with terminus 10, which lacks what it needs, the indicator says so and nothing else is concerned', async () => {
+  vi.resetModules();
+  vi.doMock('@nestjs/terminus', () => ({ HealthCheckError: Error }));
+  onTestFinished(() => {
+    vi.doUnmock('@nestjs/terminus');
+    vi.resetModules();
+  });
+  await expect(import('@service-auth/nestjs/terminus')).rejects.toThrow('needs @nestjs/terminus 11 or 12');
+  expect(await import('@service-auth/nestjs')).toHaveProperty('ServiceAuthModule');
 });
