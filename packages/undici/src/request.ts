@@ -13,10 +13,16 @@ export function urlOf({ origin = '', path }: Dispatcher.DispatchOptions): string
   return (origin.endsWith('/') ? origin.slice(0, -1) : origin) + path;
 }
 
-/** The headers in a form that can be read again: what iterates over pairs may do so only once. In turn, for undici takes no list of pairs. */
+/**
+ * The headers in a form that can be read again, and copied by other interceptors, some of which know objects only: what iterates over pairs
+ * may do so only once.
+ */
 export function readHeaders(headers: Headers): Headers {
   if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return headers;
-  return [...(headers as Pairs)].flat();
+  const fields: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of headers as Pairs)
+    fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
+  return fields;
 }
 
 /** Whether there is an `Authorization` among the headers: an object, or a list of names and values in turn. */

@@ -66,6 +66,19 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(JSON.stringify(headers)).toBe(before);
     });
 
+    test('pairs with the same name twice arrive twice, and a Host as it is', async () => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const pairs = ['1', '2', '3'].map((value) => ['x-one', value]);
+      const headers = [...pairs, ['host', 'api.example']].values() as never;
+      const { body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher, headers });
+      await body.dump();
+      expect(service.apiRequests[0]).toMatchObject({
+        bearer: 'valid',
+        headers: { 'x-one': '1, 2, 3', host: 'api.example' },
+      });
+    });
+
     test.each(shapes)('%s with an Authorization goes out without a token', async (_, make) => {
       const service = await startService();
       const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
@@ -166,6 +179,17 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(await body.json()).toMatchObject({ bearer: 'valid' });
       expect(statusCode).toBe(200);
       expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['revoked', 'revoked', 'valid']);
+    });
+
+    test('listed after it, what is left of an answer that was cut is asked for with the token', async () => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, retry(), serviceAuthInterceptor(createAuth(service)));
+      service.api.next({ body: 'text', cut: 'body' }, { status: 500 });
+      const headers = new Map([['x-one', '1']]) as AnyHeaders;
+      const sent = request(`${service.baseUrl}/api/v1/`, { dispatcher, headers }).then(({ body }) => body.text());
+      await sent.catch(() => {});
+      const facts = service.apiRequests.map(({ bearer, headers }) => `${bearer} ${headers['x-one']}`);
+      expect(facts.slice(0, 2)).toEqual(['valid 1', 'valid 1']);
     });
 
     test.each(orders)('%s, errors of ours are not retried', async (_, compose) => {
