@@ -10,7 +10,7 @@ const limits: Readonly<Record<string, number>> = {
   axios: 3.3,
   fetch: 1.6,
   file: 2.9,
-  got: 0.9,
+  got: 1,
   nestjs: 3.2,
   postgres: 1.2,
   redis: 1.4,

@@ -92,7 +92,12 @@ export function serviceAuth(
   };
 
   function scrub<Failed extends Parameters<BeforeErrorHook>[0] | Request>(failed: Failed): Failed {
-    if (scrubErrors) delete failed.options?.headers?.['authorization'];
+    if (!scrubErrors) return failed;
+    const { headers, agent } = failed.options ?? {};
+    delete headers?.['authorization'];
+    // By these they lead to the headers of all requests under way.
+    for (const each of Object.values(agent || {}))
+      for (const name of ['sockets', 'freeSockets', 'requests']) hide(each, name);
     return failed;
   }
 
@@ -121,4 +126,9 @@ export function serviceAuth(
     handlers: [prepare],
     hooks: { beforeRequest: [attach], afterResponse: [sendAgain], beforeError: [scrub] },
   };
+}
+
+/** Keeps a property, but shows it no longer when its object is printed. */
+function hide(part: unknown, name: string): void {
+  if (Object.hasOwn(Object(part), name)) Object.defineProperty(part, name, { enumerable: false });
 }

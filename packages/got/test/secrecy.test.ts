@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { inspect } from 'node:util';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import type { Got } from 'got';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
 
@@ -67,6 +68,22 @@ const failures: Record<
 };
 
 describe.each(Object.entries(copies))('an error of %s', (_, got) => {
+  test('shows no token through an agent of the application, which leads to all requests under way', async () => {
+    const service = await startService();
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const api = got.extend(serviceAuth(createAuth(service)), { agent: { http: agent }, retry: { limit: 0 } });
+    const held = service.api.hold();
+    const other = api.get(`${service.baseUrl}/api/v1/`);
+    await held.arrived;
+    service.api.next({ status: 500 });
+    const error = await api.get(`${service.baseUrl}/api/v1/`).catch((reason) => reason);
+    expect(error).toMatchObject({ name: 'HTTPError', options: { agent: { http: agent } } });
+    expect(service.findSecrets(printed(error))).toEqual([]);
+    held.release();
+    await other;
+  });
+
   test.each([200, 401])('for an answer %d that is no JSON shows no token, unless it is told to', async (status) => {
     const shown = async (scrubErrors: boolean) => {
       const service = await startService();
