@@ -154,9 +154,10 @@ export function createClient(
     return !ended && !token.revoked && !wasReset(token) && world.now < goodUntil;
   }
 
+  /** What was on its way then is reset as well. */
   function wasReset(token: ServiceToken): boolean {
     if (token.issuedAt < around.lostAt()) return true;
-    return around.resets.some(({ audience: of, overAt }) => of === audience && token.issuedAt < overAt);
+    return around.resets.some(({ audience: of, overAt }) => of === audience && token.requestedAt < overAt);
   }
 
   function received(token: AccessToken): void {

@@ -2,20 +2,11 @@ import type { Clock } from './clock.ts';
 
 /** Waits for about `delayMs`: half to one and a half of it, so that the processes of a fleet do not act in step. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // Nobody is told of an abort that has already been.
-    if (signal?.aborted) return reject(signal.reason);
-    const finish = () => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    };
-    const cancel = clock.setTimer(finish, Math.ceil(delayMs * (0.5 + Math.random())));
-    const abort = () => {
-      cancel();
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
+  let cancel = () => {};
+  const over = new Promise<void>((resolve) => {
+    cancel = clock.setTimer(resolve, Math.ceil(delayMs * (0.5 + Math.random())));
   });
+  return raced(over, signal).finally(cancel);
 }
 
 /** Tries until an attempt returns something, waiting 10 ms to a second in between: for swaps that others got ahead of. */

@@ -124,6 +124,10 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     // A store in this process slept as well and cannot tell that the token expired meanwhile.
     const unfit = before && (reason === 'rejected' || (slept > 0 && settings.store.durability === 'process'));
     const unusable = [compromised, unfit ? before.token.id : undefined];
+    // What is read says nothing about a token that came meanwhile: it may be from an older record, of a look that took its time.
+    const onLook = (at: Instant) => {
+      if (held === before) looked(at);
+    };
     try {
       const got = await issuer().acquire({ reason, held: before, unusable, revoked, mayIssue, onLook }, signal);
       if (got.kind === 'token') keep(got.grant);
@@ -140,7 +144,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     }
   }
 
-  function onLook(at: Instant): void {
+  function looked(at: Instant): void {
     lookedAt = at;
     lookAt = at.monotonic + lookAgainMs;
   }
@@ -163,7 +167,9 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     if (!adopted && !isAlive(next, now)) throw deadOnArrival();
     held = next;
     trusted = undefined;
-    if (adopted && !same) emit('token_adopted', { tokenId: token.id, expiresAt: token.expiresAt });
+    if (!adopted) return;
+    looked(grant.countedFrom);
+    if (!same) emit('token_adopted', { tokenId: token.id, expiresAt: token.expiresAt });
   }
 
   function drop(): void {
