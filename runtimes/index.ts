@@ -76,8 +76,12 @@ function installPacked(): void {
 
 /** The suite as one file. A worker takes our packages with it, programs import them. */
 async function bundle(entry: 'program.ts' | 'contract.ts' | 'worker.ts', format: 'esm' | 'cjs'): Promise<string> {
-  const packed = (name: string) => join(consumer, `node_modules/@service-auth/${name}/dist/index.js`);
-  const alias = { '@service-auth/core': packed('core'), '@service-auth/fetch': packed('fetch') };
+  const packed = (path: string) => join(consumer, `node_modules/@service-auth/${path}`);
+  const alias = {
+    '@service-auth/core/http': packed('core/dist/http/index.js'),
+    '@service-auth/core': packed('core/dist/index.js'),
+    '@service-auth/fetch': packed('fetch/dist/index.js'),
+  };
   const { outputFiles } = await build({
     entryPoints: [join(root, 'runtimes/suite', entry)],
     bundle: true,

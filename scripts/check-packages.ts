@@ -16,10 +16,10 @@ const filesOfAPackage = ['src', 'test', 'README.md', 'CHANGELOG.md', 'package.js
  */
 const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   core: {},
-  axios: { types: ['@service-auth/core'], values: ['axios'] },
-  got: { types: ['@service-auth/core'], values: ['got'] },
-  fetch: { types: ['@service-auth/core'] },
-  undici: { types: ['@service-auth/core'], values: ['undici'] },
+  axios: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'axios'] },
+  got: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'got'] },
+  fetch: { types: ['@service-auth/core'], values: ['@service-auth/core/http'] },
+  undici: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'undici'] },
   file: { types: ['@service-auth/core'], values: ['node:'] },
   redis: { types: ['@service-auth/core'] },
   postgres: { types: ['@service-auth/core'] },

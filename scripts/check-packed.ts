@@ -125,7 +125,7 @@ async function checkTypes(): Promise<void> {
     'all.cts',
     requirable.map((name, index) => `import _${index} = require('${name}');\nexport { _${index} };\n`).join(''),
   );
-  write('web.mts', importAll(['@service-auth/core', '@service-auth/fetch']));
+  write('web.mts', importAll(['@service-auth/core', '@service-auth/core/http', '@service-auth/fetch']));
 
   const strictest = {
     module: 'NodeNext',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import * as http from '../src/http/index.ts';
 import * as core from '../src/index.ts';
 
 test('the package exports these names, and no others', () => {
@@ -10,5 +11,17 @@ test('the package exports these names, and no others', () => {
     'fetchTransport',
     'isServiceAuthError',
     'memoryStore',
+  ]);
+});
+
+test('the entry for HTTP adapters exports these names, and no others', () => {
+  expect(Object.keys(http).sort()).toEqual([
+    'hideAgentRequests',
+    'hideProperty',
+    'isRedirect',
+    'isReplayable',
+    'redirectTo',
+    'replaceRejected',
+    'sendWithToken',
   ]);
 });

@@ -1,0 +1,12 @@
+/** Makes a property of `part` non-enumerable, so that printing `part` does not show it. Does nothing if `part` has no such own property. */
+export function hideProperty(part: unknown, name: string): void {
+  if (Object.hasOwn(Object(part), name)) Reflect.defineProperty(part as object, name, { enumerable: false });
+}
+
+/**
+ * Hides the sockets and the queue of an agent of `node:http` or `node:https`: they lead to the headers of all requests under way, and the
+ * errors of some clients contain the agent.
+ */
+export function hideAgentRequests(agent: unknown): void {
+  for (const name of ['sockets', 'freeSockets', 'requests']) hideProperty(agent, name);
+}

@@ -1,0 +1,6 @@
+export { isReplayable } from './body.ts';
+export { hideAgentRequests, hideProperty } from './hide.ts';
+export type { Redirect, RedirectAnswer } from './redirect.ts';
+export { isRedirect, redirectTo } from './redirect.ts';
+export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-token.ts';
+export { replaceRejected, sendWithToken } from './send-with-token.ts';

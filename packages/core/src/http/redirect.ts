@@ -1,0 +1,62 @@
+/** An answer to a request, as far as a redirect depends on it. */
+export interface RedirectAnswer {
+  readonly status: number;
+  /** The `Location` of the answer, as the client returns it. */
+  readonly location: string | null | undefined;
+  /** The absolute URL of the request. */
+  readonly from: string | URL;
+  /** The method of the request, in upper or lower case. */
+  readonly method: string;
+  /** Whether the body of the request can be sent again; see `isReplayable`. Default true. */
+  readonly canResend?: boolean | undefined;
+  /** How many redirects led to this request. Default 0. */
+  readonly followed?: number | undefined;
+}
+
+/** The request that a redirect asks for, where it differs from the request before. */
+export interface Redirect {
+  readonly url: URL;
+  /** Whether the request becomes a GET without a body. */
+  readonly becomesGet: boolean;
+  /** Whether `url` has another origin. */
+  readonly crossesOrigin: boolean;
+  /** The names of the headers that must not be sent on, in lower case. */
+  readonly dropHeaders: readonly string[];
+}
+
+// The limit of the Fetch standard.
+const maxRedirects = 20;
+const contentHeaders = ['content-encoding', 'content-language', 'content-length', 'content-location', 'content-type'];
+const originHeaders = ['authorization', 'cookie', 'host', 'proxy-authorization'];
+
+/** Whether an answer is a redirect: its status is 301, 302, 303, 307 or 308, and it has a `Location`. */
+export function isRedirect({ status, location }: Pick<RedirectAnswer, 'status' | 'location'>): boolean {
+  return typeof location === 'string' && (status === 307 || status === 308 || (status >= 301 && status <= 303));
+}
+
+/**
+ * The request that a redirect asks for, by the rules of the Fetch standard; undefined if the answer is no redirect. Whether the token may go
+ * along is not decided here: ask `auth.covers(url)`.
+ * @throws `TypeError` where `fetch` fails: it leads to no address of http or https, the body cannot be sent again and the status is not 303, or
+ *   20 redirects have been followed already
+ * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
+ */
+export function redirectTo(answer: RedirectAnswer): Redirect | undefined {
+  const { status, location, method, canResend = true, followed = 0 } = answer;
+  if (!isRedirect(answer)) return undefined;
+  if (followed >= maxRedirects) throw new TypeError(`More than ${maxRedirects} redirects`);
+  const from = new URL(answer.from);
+  const target = fromBytes(location as string);
+  const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('A redirect leads to no address of http or https');
+  if (status !== 303 && !canResend) throw new TypeError('A redirect asks for a body that cannot be sent again');
+  const becomesGet = status === 303 ? !/^(GET|HEAD)$/i.test(method) : status < 303 && /^POST$/i.test(method);
+  const crossesOrigin = url.origin !== from.origin;
+  const dropHeaders = [...(becomesGet ? contentHeaders : []), ...(crossesOrigin ? originHeaders : [])];
+  return { url, becomesGet, crossesOrigin, dropHeaders };
+}
+
+/** Clients return each byte of a header as one character. A `Location` that is not ASCII is UTF-8. */
+function fromBytes(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
+}

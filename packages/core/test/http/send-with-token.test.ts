@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { replaceRejected, type SendWithTokenOptions, sendWithToken } from '../../src/http/index.ts';
+import { type AccessToken, createAccessToken, type TokenSource } from '../../src/index.ts';
+
+const tokenNamed = (name: string) => createAccessToken(name, `jwt-${name}`, 0, 0);
+
+/** A source that gives these tokens, one after the other, and the last one again. Remembers what it was told. */
+function createSource(...names: string[]) {
+  const rejected: string[] = [];
+  const waits: unknown[] = [];
+  const source: Pick<TokenSource, 'getToken' | 'invalidate'> = {
+    async getToken(options) {
+      waits.push(options);
+      return tokenNamed((names.length > 1 ? names.shift() : names[0]) as string);
+    },
+    async invalidate({ id }) {
+      rejected.push(id);
+    },
+  };
+  return { source, rejected, waits };
+}
+
+/** A client that answers with these statuses. Remembers what it sent and what it freed. */
+function createClient(...statuses: number[]) {
+  const sent: string[] = [];
+  const freed: number[] = [];
+  const request: SendWithTokenOptions<number> = {
+    async send({ id }: AccessToken, attempt) {
+      sent.push(`${id} ${attempt}`);
+      return statuses.shift() as number;
+    },
+    isRejected: (status) => status === 401,
+    canResend: () => true,
+    discard: (status) => freed.push(status),
+  };
+  return { request, sent, freed };
+}
+
+describe('sendWithToken', () => {
+  test('sends a request once when its token is accepted', async () => {
+    const { source, rejected, waits } = createSource('a', 'b');
+    const { request, sent, freed } = createClient(200);
+    expect(await sendWithToken(source, request)).toBe(200);
+    expect({ sent, freed, rejected, waits }).toEqual({ sent: ['a 1'], freed: [], rejected: [], waits: [undefined] });
+  });
+
+  test('sends it again with another token, and frees the first answer before', async () => {
+    const { source, rejected } = createSource('a', 'b');
+    const { request, sent, freed } = createClient(401, 200);
+    const freedBefore: number[] = [];
+    const send: typeof request.send = (token, attempt) => {
+      freedBefore.push(freed.length);
+      return request.send(token, attempt);
+    };
+    expect(await sendWithToken(source, { ...request, send })).toBe(200);
+    expect({ sent, freed, freedBefore, rejected }).toEqual({
+      sent: ['a 1', 'b 2'],
+      freed: [401],
+      freedBefore: [0, 1],
+      rejected: ['a'],
+    });
+  });
+
+  test('reports a second rejection, and returns it', async () => {
+    const { source, rejected } = createSource('a', 'b', 'c');
+    const { request, sent, freed } = createClient(401, 401, 200);
+    expect(await sendWithToken(source, request)).toBe(401);
+    expect({ sent, freed, rejected }).toEqual({ sent: ['a 1', 'b 2'], freed: [401], rejected: ['a', 'b'] });
+  });
+
+  test('returns the 401 if there is no other token', async () => {
+    const { source, rejected } = createSource('a');
+    const { request, sent, freed } = createClient(401);
+    expect(await sendWithToken(source, request)).toBe(401);
+    expect({ sent, freed, rejected }).toEqual({ sent: ['a 1'], freed: [], rejected: ['a'] });
+  });
+
+  test('asks for no other token if the request cannot be sent again, but reports the first one', async () => {
+    const { source, rejected, waits } = createSource('a', 'b');
+    const { request, freed } = createClient(401);
+    expect(await sendWithToken(source, { ...request, canResend: () => false })).toBe(401);
+    expect({ freed, rejected, waits: waits.length }).toEqual({ freed: [], rejected: ['a'], waits: 1 });
+  });
+
+  test('frees the 401 if the wait for another token fails, and rejects with that failure', async () => {
+    const { source, rejected } = createSource('a');
+    const { request, freed } = createClient(401);
+    const waits = [async () => tokenNamed('a'), () => Promise.reject(new Error('given up'))];
+    const waitForToken = () => (waits.shift() as () => Promise<AccessToken>)();
+    await expect(sendWithToken(source, { ...request, waitForToken })).rejects.toThrow('given up');
+    expect({ freed, rejected }).toEqual({ freed: [401], rejected: ['a'] });
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('locked');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('locked'))],
+  ])('goes on when freeing an answer %s', async (_, discard) => {
+    const { source } = createSource('a', 'b');
+    const { request } = createClient(401, 200);
+    expect(await sendWithToken(source, { ...request, discard })).toBe(200);
+  });
+
+  test('hands on what sending rejects with', async () => {
+    const { source, rejected } = createSource('a');
+    const { request } = createClient();
+    const send = () => Promise.reject(new Error('reset by peer'));
+    await expect(sendWithToken(source, { ...request, send })).rejects.toThrow('reset by peer');
+    expect(rejected).toEqual([]);
+  });
+});
+
+describe('replaceRejected', () => {
+  test('reports the rejection, and resolves with another token', async () => {
+    const { source, rejected, waits } = createSource('b');
+    const { signal } = new AbortController();
+    expect((await replaceRejected(source, tokenNamed('a'), { signal }))?.id).toBe('b');
+    expect({ rejected, waits }).toEqual({ rejected: ['a'], waits: [{ signal }] });
+  });
+
+  test('resolves with undefined if the token is still the same one, by its value', async () => {
+    const { source, rejected } = createSource('a');
+    expect(await replaceRejected(source, tokenNamed('a'))).toBeUndefined();
+    expect(rejected).toEqual(['a']);
+  });
+
+  test('asks for no token if the request cannot be sent again', async () => {
+    const { source, rejected, waits } = createSource('b');
+    expect(await replaceRejected(source, tokenNamed('a'), { canResend: false })).toBeUndefined();
+    expect({ rejected, waits }).toEqual({ rejected: ['a'], waits: [] });
+  });
+});
