@@ -5,9 +5,9 @@ import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/conf
 
 const inCi = Boolean(process.env['CI']);
 
-/** The tests of @service-auth/nestjs with what compat/nest-<version> depends on, in place of the package's own dependencies. */
+/** The tests of @service-auth/nestjs with what tests/compat/nest-<version> depends on, in place of the package's own dependencies. */
 function withNest(version: string): TestProjectInlineConfiguration {
-  const compat = new URL(`compat/nest-${version}/package.json`, import.meta.url);
+  const compat = new URL(`tests/compat/nest-${version}/package.json`, import.meta.url);
   const hooks = new URL(`packages/nestjs/test/support/use-nest-version.ts?from=${compat}`, import.meta.url);
   const { dependencies } = JSON.parse(readFileSync(compat, 'utf8')) as { dependencies: Record<string, string> };
   const folderOf = (name: string) => fileURLToPath(new URL(`node_modules/${name}`, compat));
@@ -28,7 +28,7 @@ function withNest(version: string): TestProjectInlineConfiguration {
 const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
-    include: ['{packages/*,bench,chaos,compat/*,examples,peers,proof,soak}/test/**/*.test.ts'],
+    include: ['{packages,tests,tests/compat}/*/test/**/*.test.ts', '{bench,examples}/test/**/*.test.ts'],
     projects: [{ extends: true, test: { name: 'workspace' } }, withNest('10'), withNest('11'), withNest('11-newest')],
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],

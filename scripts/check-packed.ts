@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installEngines, isInstalled, type Node, nodes } from '../runtimes/engines.ts';
+import { installEngines, isInstalled, type Node, nodes } from '../tests/runtimes/engines.ts';
 import { inParallel } from './in-parallel.ts';
 import { packAll } from './pack.ts';
 import { codeEntries, type Manifest, type Package, readPackages, root, sourceCondition } from './packages.ts';
@@ -70,7 +70,7 @@ async function install(tarballs: Map<string, string>): Promise<void> {
   const dependencies = {
     ...Object.assign({}, ...packages.map(testedPeers)),
     ...foreignDependencies(join(root, 'examples')),
-    ...foreignDependencies(join(root, 'compat/http-clients')),
+    ...foreignDependencies(join(root, 'tests/compat/http-clients')),
     ...Object.fromEntries([...tarballs].map(([name, tarball]) => [name, `file:${tarball}`])),
     '@types/node': installedVersion(root, '@types/node'),
     'typescript-oldest': `npm:typescript@${oldestTypeScript}`,

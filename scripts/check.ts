@@ -20,7 +20,7 @@ const steps: Record<string, string[]> = {
   size: ['node', 'scripts/check-size.ts'],
   tarballs: ['node', 'scripts/check-tarballs.ts'],
   packed: ['node', 'scripts/check-packed.ts'],
-  runtimes: ['node', '--conditions=@service-auth/source', 'runtimes/index.ts'],
+  runtimes: ['node', '--conditions=@service-auth/source', 'scripts/check-runtimes.ts'],
 };
 
 const asked = process.argv.slice(2);

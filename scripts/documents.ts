@@ -9,7 +9,7 @@ export interface Document {
 }
 
 export function readDocuments(): Document[] {
-  const written = ['*.md', '{docs,examples,bench,proof}/**/*.md', 'packages/*/README.md'];
+  const written = ['*.md', '{docs,examples,bench,tests}/**/*.md', 'packages/*/README.md'];
   const paths = globSync(written, { cwd: root, exclude: (path) => path.includes('node_modules') });
   return paths.sort().map((path) => ({ path, lines: readFileSync(join(root, path), 'utf8').split('\n') }));
 }

@@ -40,7 +40,7 @@ const source = 'packages/core/src';
 const proved = ['ledger/*', 'seal', 'url-scope', 'token-endpoint'];
 const adapter = (name: string): Group => ({
   package: name,
-  tests: [`packages/${name}/test/**/*.test.ts`, `compat/http-clients/test/${name}.test.ts`],
+  tests: [`packages/${name}/test/**/*.test.ts`, `tests/compat/http-clients/test/${name}.test.ts`],
   mutate: [`packages/${name}/src/**/*.ts`],
   least: 85,
   testTimeoutMs: 20_000,
@@ -89,13 +89,26 @@ async function run(name: string, group: Group): Promise<void> {
   const cache = `node_modules/.cache/mutation/${name}`;
   const tempDirName = `.stryker-tmp-${name}`;
   // Only what the tests of the package need.
-  const needed = [`packages/${group.package}/**`, 'compat/http-clients/**', 'scripts/**', 'docs/*.md', '*.json'];
+  const needed = [
+    `packages/${group.package}/**`,
+    'tests/compat/http-clients/**',
+    'tests/support/**',
+    'docs/*.md',
+    '*.json',
+  ];
   const mutants = await new Stryker({
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
     mutate: files.length > 0 ? files.map((file) => `packages/${group.package}/src/${file}.ts`) : group.mutate,
-    ignorePatterns: ['/**', '!/{packages,compat}/', ...needed.map((pattern) => `!/${pattern}`), 'node_modules', 'dist'],
+    ignorePatterns: [
+      '/**',
+      '!/{packages,tests}/',
+      '!/tests/{compat,support}/',
+      ...needed.map((pattern) => `!/${pattern}`),
+      'node_modules',
+      'dist',
+    ],
     coverageAnalysis: 'perTest',
     // What was noticed and by which test: run again are mutants of changed code, and survivors that new tests may notice.
     incremental: true,

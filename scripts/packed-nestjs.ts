@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Node } from '../runtimes/engines.ts';
+import type { Node } from '../tests/runtimes/engines.ts';
 import { inParallel } from './in-parallel.ts';
 import { type Manifest, root } from './packages.ts';
 import { bundleContract, type Run, runContract } from './packed-contract.ts';
@@ -17,7 +17,7 @@ export interface Stranger {
 
 const packages = ['core', 'axios', 'nestjs', 'testing'].map((name) => `@service-auth/${name}`);
 // Where the versions of Nest, and of what belongs to it, are written down.
-const versionsOf = { 10: 'compat/nest-10', 11: 'compat/nest-11', 12: 'examples' };
+const versionsOf = { 10: 'tests/compat/nest-10', 11: 'tests/compat/nest-11', 12: 'examples' };
 
 const classicCommonJs = ['tsc6', '--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '6.0'];
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTable } from '@service-auth/postgres';
+import { startPostgres } from '@service-auth/test-tools/servers/postgres';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
 import pg from 'pg';
-import { startPostgres } from '../../scripts/servers/postgres.ts';
-import { startRedis } from '../../scripts/servers/redis.ts';
 
 /** Where the processes of a fleet meet. A server that is not to be had is undefined. */
 export interface Places {

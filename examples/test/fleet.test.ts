@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startPostgres } from '@service-auth/test-tools/servers/postgres';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { afterAll, expect, test } from 'vitest';
-import { orSkip } from '../../scripts/servers/or-skip.ts';
-import { startPostgres } from '../../scripts/servers/postgres.ts';
-import { startRedis } from '../../scripts/servers/redis.ts';
 
 const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));
 const postgres = await orSkip(() => startPostgres());

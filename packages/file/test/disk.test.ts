@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { orSkip } from '@service-auth/test-tools/or-skip';
 import { describe, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
 
 const run = promisify(execFile);
 

@@ -1,9 +1,9 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { storeContract } from '@service-auth/testing';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startPostgres } from '../../../scripts/servers/postgres.ts';
 import { createTable, postgresStore, type Queryable } from '../src/index.ts';
 
 const given = process.env['POSTGRES_URL'];

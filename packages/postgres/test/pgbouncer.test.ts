@@ -1,10 +1,10 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startPgBouncer } from '@service-auth/test-tools/servers/pgbouncer';
+import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { storeContract } from '@service-auth/testing';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, describe, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startPgBouncer } from '../../../scripts/servers/pgbouncer.ts';
-import { startPostgres } from '../../../scripts/servers/postgres.ts';
 import { createTable, postgresStore, type Queryable } from '../src/index.ts';
 
 const modes = ['session', 'transaction', 'statement'] as const;

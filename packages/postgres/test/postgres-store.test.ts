@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
 import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { type PostgresSettings, startPostgres } from '@service-auth/test-tools/servers/postgres';
+import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { createTestClock, startTestService } from '@service-auth/testing';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { type PostgresSettings, startPostgres } from '../../../scripts/servers/postgres.ts';
-import { startRelay } from '../../../scripts/servers/relay.ts';
 import { createTable, createTableSql, postgresStore } from '../src/index.ts';
 
 const postgres = await orSkip(() => startPostgres());

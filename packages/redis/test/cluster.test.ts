@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { freePort, type TestServer } from '@service-auth/test-tools/servers/server';
 import { storeContract } from '@service-auth/testing';
 import { Cluster as IoRedis5 } from 'ioredis-5';
 import { Cluster as IoRedis6, Redis } from 'ioredis-6';
@@ -7,9 +10,6 @@ import { createCluster as createCluster4 } from 'redis-4';
 import { createCluster as createCluster5 } from 'redis-5';
 import { createCluster as createCluster6 } from 'redis-6';
 import { afterAll, describe, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startRedis } from '../../../scripts/servers/redis.ts';
-import { freePort, type TestServer } from '../../../scripts/servers/server.ts';
 import { redisStore } from '../src/index.ts';
 import type { Connection } from './clients.ts';
 

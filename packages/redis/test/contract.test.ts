@@ -1,7 +1,7 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { storeContract } from '@service-auth/testing';
 import { afterAll, describe, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startRedis } from '../../../scripts/servers/redis.ts';
 import { redisStore } from '../src/index.ts';
 import { type Connection, clients } from './clients.ts';
 

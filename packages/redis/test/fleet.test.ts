@@ -1,9 +1,9 @@
 import { createServiceAuth, type ServiceAuthEvent } from '@service-auth/core';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { createTestClock, startTestService, type TestClock } from '@service-auth/testing';
 import { Redis } from 'ioredis-6';
 import { afterAll, describe, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startRedis } from '../../../scripts/servers/redis.ts';
 import { redisStore } from '../src/index.ts';
 
 const redis = await orSkip(() => startRedis());

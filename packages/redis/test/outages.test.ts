@@ -1,13 +1,13 @@
 import { createServiceAuth, type ServiceAuthEvent } from '@service-auth/core';
 import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { createTestClock, startTestService } from '@service-auth/testing';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
 import { createClient } from 'redis-6';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startRedis } from '../../../scripts/servers/redis.ts';
-import { startRelay } from '../../../scripts/servers/relay.ts';
 import { redisStore } from '../src/index.ts';
 import { clients } from './clients.ts';
 

@@ -1,9 +1,9 @@
 import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { type RedisSettings, startRedis } from '@service-auth/test-tools/servers/redis';
 import { startTestService } from '@service-auth/testing';
 import { Redis } from 'ioredis-6';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { type RedisSettings, startRedis } from '../../../scripts/servers/redis.ts';
 import { redisStore } from '../src/index.ts';
 
 const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));

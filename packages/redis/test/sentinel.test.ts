@@ -1,4 +1,6 @@
 import { createServiceAuth } from '@service-auth/core';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startRedis, startSentinel } from '@service-auth/test-tools/servers/redis';
 import { startTestService } from '@service-auth/testing';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
@@ -6,8 +8,6 @@ import { Redis as IoValkey } from 'iovalkey';
 import { createSentinel as createSentinel5 } from 'redis-5';
 import { createSentinel as createSentinel6 } from 'redis-6';
 import { afterAll, expect, test } from 'vitest';
-import { orSkip } from '../../../scripts/servers/or-skip.ts';
-import { startRedis, startSentinel } from '../../../scripts/servers/redis.ts';
 import { redisStore } from '../src/index.ts';
 import type { Connection } from './clients.ts';
 

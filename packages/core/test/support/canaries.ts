@@ -1,7 +1,7 @@
+import { canariesIn } from '@service-auth/test-tools/canaries';
 import { afterEach, expect } from 'vitest';
-import { canariesIn } from '../../../../scripts/canaries.ts';
 
-export { canariesIn, secretCanary, tokenCanary } from '../../../../scripts/canaries.ts';
+export { canariesIn, secretCanary, tokenCanary } from '@service-auth/test-tools/canaries';
 
 const leaks: string[] = [];
 

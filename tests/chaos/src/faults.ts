@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Relay, RelayMode } from '@service-auth/test-tools/servers/relay';
+import type { TestServer } from '@service-auth/test-tools/servers/server';
+import type { ScriptedTokenAnswer } from '@service-auth/testing';
+import type { Fleet } from './fleet.ts';
+import type { Random } from './random.ts';
+
+/** What faults act upon; a file store has neither server nor relay. */
+export interface Targets {
+  readonly fleet: Fleet;
+  readonly server: TestServer | undefined;
+  readonly relay: Relay | undefined;
+}
+
+export interface FaultCounts {
+  kills: number;
+  killsOfSenders: number;
+  stops: number;
+  stopsOfSenders: number;
+  serverKills: number;
+  relayFaults: number;
+}
+
+/** Has something fail every 50 to 300 ms, and returns when all is well again: servers up, processes running, connections open. */
+export async function causeFaults(
+  { fleet, server, relay }: Targets,
+  durationMs: number,
+  random: Random,
+): Promise<FaultCounts> {
+  const counts = { kills: 0, killsOfSenders: 0, stops: 0, stopsOfSenders: 0, serverKills: 0, relayFaults: 0 };
+  const until = performance.now() + durationMs;
+  const ends = new Set<Promise<unknown>>();
+  const busy = { server: false, relay: false };
+  let over = false;
+
+  /** Something that lasts for a while, and for no longer than the faults. */
+  function lasting(longestMs: number, end: () => unknown): void {
+    const ms = Math.min(random.between(20, longestMs), Math.max(0, until - performance.now()));
+    const ending = delay(ms).then(end);
+    ends.add(ending);
+  }
+
+  function stop(index: number): void {
+    fleet.stop(index);
+    lasting(random.pick([300, 2_000, 8_000]), () => fleet.resume(index));
+  }
+
+  const faults = {
+    kill() {
+      counts.kills += 1;
+      fleet.kill(random.between(0, fleet.size - 1));
+    },
+    killSender() {
+      fleet.lieInWait((index) => {
+        if (over) return;
+        counts.killsOfSenders += 1;
+        fleet.kill(index);
+      });
+    },
+    stop() {
+      counts.stops += 1;
+      stop(random.between(0, fleet.size - 1));
+    },
+    stopSender() {
+      fleet.lieInWait((index) => {
+        if (over) return;
+        counts.stopsOfSenders += 1;
+        stop(index);
+      });
+    },
+    killServer() {
+      if (!server || busy.server) return;
+      busy.server = true;
+      counts.serverKills += 1;
+      const killed = server.kill();
+      lasting(600, async () => {
+        await killed;
+        await server.restart();
+        busy.server = false;
+      });
+    },
+    disturbRelay() {
+      if (!relay || busy.relay) return;
+      busy.relay = true;
+      counts.relayFaults += 1;
+      relay.set(random.pick<RelayMode>(['silent', 'deaf', 'deaf', 'slow']));
+      lasting(random.pick([100, 500, 2_500]), () => {
+        relay.set('pass');
+        busy.relay = false;
+      });
+    },
+    resetConnections() {
+      if (!relay) return;
+      counts.relayFaults += 1;
+      relay.reset();
+    },
+  };
+
+  const names = Object.keys(faults) as (keyof typeof faults)[];
+  let deck: typeof names = [];
+  while (performance.now() < until) {
+    // Dealt like cards, so that a short run has some of everything.
+    if (deck.length === 0) deck = random.shuffled(names);
+    const name = deck.pop();
+    if (name) faults[name]();
+    await delay(random.between(50, 300));
+  }
+  over = true;
+  await Promise.all(ends);
+  return counts;
+}
+
+/** How the token endpoint treats a request: most are answered, some late, some lost before or after a token was issued. */
+export function unreliableEndpoint(random: Random): () => ScriptedTokenAnswer | undefined {
+  return () => {
+    const delayMs = random.between(0, 150);
+    if (random.chance(0.8)) return { delayMs };
+    return random.pick<ScriptedTokenAnswer>([
+      { delayMs, cut: 'answer' },
+      { delayMs, cut: 'request' },
+      { delayMs, cut: 'body' },
+      { delayMs: 3_000 },
+      { delayMs: 3_000, waitBefore: 'handling' },
+      { delayMs, status: 500 },
+      { delayMs, status: 502, issue: true },
+    ]);
+  };
+}

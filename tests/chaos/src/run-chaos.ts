@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startRelay } from '@service-auth/test-tools/servers/relay';
+import { startTestService } from '@service-auth/testing';
+import { customers, greedy, lifetimeMs } from './customers.ts';
+import { causeFaults, type FaultCounts, unreliableEndpoint } from './faults.ts';
+import { startFleet } from './fleet.ts';
+import { startJudge } from './judge.ts';
+import { createRandom } from './random.ts';
+import { openStore, type Place, type StoreKind } from './stores.ts';
+
+export interface ChaosOptions {
+  /** Closed in the end. */
+  readonly place: Place;
+  readonly seed: number;
+  /** How long things fail. */
+  readonly durationMs: number;
+  /** How long after the last fault everyone must have been served: what a busy machine may need, for it takes seconds as a rule. Default 60,000. */
+  readonly recoverWithinMs?: number;
+  /** Default 8. */
+  readonly processes?: number;
+  /** With a store that writes over whatever is there, which must be noticed. */
+  readonly blind?: boolean;
+}
+
+/** What happened in one run. */
+export interface ChaosFigures extends FaultCounts {
+  readonly kind: StoreKind;
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly processStarts: number;
+  readonly tokenRequests: number;
+  /** By the count of the service. */
+  readonly tokensIssued: number;
+  /** The most that each of the greedy customers was issued in any of its windows. */
+  readonly largest: readonly number[];
+  /** How often the ledger was compared with what the service had issued. */
+  readonly comparisons: number;
+  /** How long after the last fault the last process was served. */
+  readonly servedAfterMs: number;
+  /** What must not have been, in sentences. */
+  readonly violations: readonly string[];
+}
+
+/** Lets a fleet get along over one store while everything fails, then demands that every process is served. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
+  const { place, seed, durationMs, recoverWithinMs = 60_000, processes = 8, blind = false } = options;
+  const random = createRandom(seed);
+  const endings: (() => Promise<unknown>)[] = [];
+  try {
+    endings.push(place.close);
+    const { kind, address, server } = place;
+    const relay = server && (await startRelay(server.port));
+    if (relay) endings.push(relay.close);
+    const relayed = server && relay ? address.replace(`:${server.port}`, `:${relay.port}`) : address;
+
+    // It refuses nobody, and counts.
+    const issuanceLimit = { tokens: 1_000_000 };
+    const service = await startTestService({ clients: customers, issuanceLimit, lifetimeMs });
+    endings.push(service.close);
+    service.tokenEndpoint.always(unreliableEndpoint(createRandom(seed + 1)));
+
+    const judged = await openStore(kind, address, 0);
+    endings.push(judged.close);
+    const judge = startJudge(service, judged.store);
+    const serviceUrl = service.url;
+    const fleet = startFleet(processes, (start) => {
+      const instance = `process ${start}`;
+      return { kind, address: relayed, serviceUrl, instance, seed: seed * 1_000 + start, blind };
+    });
+    endings.push(fleet.close);
+
+    await fleet.ready;
+    const counts = await causeFaults({ fleet, server, relay }, durationMs, random);
+    service.tokenEndpoint.clear();
+    const calmAt = performance.now();
+    const served = fleet.serveEach().then(() => true);
+    const allServed = await Promise.race([served, delay(recoverWithinMs, false, { ref: false })]);
+    const refusals = fleet.refusals();
+    const servedAfterMs = Math.round(performance.now() - calmAt);
+    await fleet.close();
+    await judge.close();
+
+    const leaked = service.findSecrets(fleet.complaints.join('\n'));
+    const violations = [...judge.violations, ...fleet.complaints, ...leaked.map((kind) => `a ${kind} was printed`)];
+    if (!allServed) {
+      violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`, ...refusals);
+    }
+    const { tokenRequests, issued: tokensIssued } = service.counts;
+    return {
+      ...{ kind, seed, durationMs, processStarts: fleet.starts, ...counts, tokenRequests, tokensIssued },
+      ...{ largest: greedy.map(judge.largestCount), comparisons: judge.comparisons, servedAfterMs, violations },
+    };
+  } finally {
+    for (const end of endings.reverse()) await end();
+  }
+}

@@ -1,0 +1,36 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { expect, test } from 'vitest';
+import { greedy } from '../src/customers.ts';
+import { runChaos } from '../src/run-chaos.ts';
+import { openPlace, storeKinds } from '../src/stores.ts';
+
+const seed = 2026;
+const allowed = greedy[0]?.issuanceLimit.tokens ?? 0;
+
+// One after the other, for each takes both cores of a small machine; `pnpm chaos` is the long run.
+for (const kind of storeKinds) {
+  const place = await orSkip(() => openPlace(kind));
+  test.runIf(place)(
+    `${kind}: eight processes keep to the limit while everything fails, and are served after`,
+    async () => {
+      if (!place) return;
+      const figures = await runChaos({ place, seed, durationMs: 3_000 });
+      expect(figures.violations, `seed ${seed}`).toEqual([]);
+      // The run was what it says it is.
+      expect(figures.kills + figures.killsOfSenders).toBeGreaterThan(1);
+      expect(figures.stops + figures.stopsOfSenders).toBeGreaterThan(1);
+      expect(figures.comparisons).toBeGreaterThan(10);
+      expect(Math.max(...figures.largest)).toBeGreaterThan(allowed / 2);
+      if (kind !== 'file') {
+        expect(figures.serverKills).toBeGreaterThan(0);
+        expect(figures.relayFaults).toBeGreaterThan(2);
+      }
+    },
+    90_000,
+  );
+}
+
+test('a store that writes over whatever is there is found out', async () => {
+  const { violations } = await runChaos({ place: await openPlace('file'), seed, durationMs: 1_500, blind: true });
+  expect(violations).toContainEqual(expect.stringMatching(/^the ledger of greedy-\w+ knows \d+ of \d+ tokens/));
+}, 90_000);

@@ -1,0 +1,6 @@
+// The contract with the HttpService of whatever Nest is installed: scripts/packed-nestjs.ts runs it against the packed packages.
+import { httpClientContract } from '@service-auth/testing';
+import { connectHttpService } from '../../../packages/nestjs/test/support/connect-http-service.ts';
+import { reportOf } from './report.ts';
+
+console.log(JSON.stringify(await reportOf(httpClientContract(connectHttpService))));

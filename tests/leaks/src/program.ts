@@ -1,0 +1,128 @@
+// A program as a user may write it, at its most talkative: everything happens to every client over some store, and whatever it gets to see is
+// printed in every way there is. Arguments: where the service is, and where stores may keep things. The canaries are in the environment, not in the
+// source: NODE_DEBUG prints sources.
+import { EventEmitter } from 'node:events';
+import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { logLines, renderings } from '@service-auth/test-tools/renderings';
+import { behaviours } from './behaviours.ts';
+import { clients, type Patience } from './clients.ts';
+import { plant } from './planted.ts';
+import { damagedStore, openStores, type Stores } from './stores.ts';
+
+/** One cell of the table, as the program tells its parent. */
+export interface Outcome {
+  readonly client: string;
+  readonly store: string;
+  readonly behaviour: string;
+  readonly outcome: number | string;
+}
+
+const [origin = '', directory = '', redis, postgres] = process.argv.slice(2);
+const secret = process.env['SECRET_CANARY'] ?? '';
+const token = process.env['TOKEN_CANARY'] ?? '';
+
+/** By behaviour: a request arrived that gets no answer. */
+const kept = new EventEmitter();
+process.on('message', (behaviour: string) => kept.emit(behaviour));
+
+/** In every way there is. */
+function print(value: unknown): void {
+  console.log(renderings(value).join('\n'));
+}
+
+/** In every way in which somebody logs it. */
+function log(error: unknown): void {
+  console.log(logLines(error).join('\n'));
+}
+
+const printed = (promise: Promise<unknown>): Promise<void> => promise.then(print, print);
+
+/** Separates what is printed, in both streams. */
+function heading(text: string): void {
+  console.log(`\n=== ${text}`);
+  console.error(`\n=== ${text}`);
+}
+
+function outcomeOf(error: unknown): number | string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isServiceAuthError(cause)) return cause.code;
+    // Of axios, undici and got. Answers that broke off have a good status.
+    const { status, statusCode, response } = Object(cause);
+    const answered = status ?? statusCode ?? response?.statusCode;
+    if (answered >= 400) return answered;
+  }
+  return 'fails';
+}
+
+async function meet(client: string, store: string, { up, down }: Stores, behaviour: string): Promise<void> {
+  const connect = clients[client];
+  const { options, store: fault, spent, patience } = behaviours[behaviour] ?? {};
+  const given: ServiceAuthOptions = {
+    authUrl: `${origin}/${behaviour}`,
+    baseUrl: `${origin}/${behaviour}/api`,
+    audience: 'orders',
+    clientId: `${client} over ${store}: ${behaviour}`,
+    clientSecret: secret,
+    store: fault === 'down' ? down : fault === 'damaged' ? damagedStore(secret) : up,
+    onEvent: print,
+    ...options?.(secret),
+  };
+  const connected = await connect?.(given, !patience);
+  if (!connected) throw new Error(`There is no client ${client}.`);
+  const { auth } = connected;
+  const controller = new AbortController();
+  if (patience === 'aborts') kept.once(behaviour, () => controller.abort());
+  const limits: Record<string, Patience> = { aborts: { signal: controller.signal }, 'times out': { timeoutMs: 200 } };
+  if (spent) await auth.getToken().then(() => auth.reset());
+  // So that there is one to be found on its way to a silent API.
+  if (patience === 'times out') await auth.getToken();
+  const outcome = await connected.get(`${given.baseUrl}/orders`, limits[patience ?? ''] ?? {}).then(
+    (shown) => {
+      for (const part of shown) print(part);
+      return shown[0];
+    },
+    (error) => {
+      if (connected.hidesRequest && !isServiceAuthError(error)) log(error);
+      else print(error);
+      if (connected.sanitize) print(connected.sanitize(error));
+      return outcomeOf(error);
+    },
+  );
+  process.send?.({ client, store, behaviour, outcome } satisfies Outcome);
+  // Whoever waits for a silent one now waits for long.
+  if (!patience) {
+    if (connected.visit) await printed(connected.visit());
+    await printed(connected.get(`${origin}/elsewhere`, {}).then(([status]) => status));
+  }
+  const held = auth.peekToken();
+  if (held) await printed(auth.invalidate(held));
+  await printed(auth.getUsage());
+  await printed(auth.reset());
+  await printed(auth.close());
+  await printed(auth.getToken());
+  print([auth, held]);
+  await connected.close?.();
+}
+
+const stores = await openStores({ directory, redis, postgres }, secret);
+for (const [store, places] of Object.entries(stores)) {
+  // What is kept does not depend on who sends the requests.
+  const those = store === 'file' ? Object.keys(clients) : ['core'];
+  for (const client of those) {
+    for (const behaviour of Object.keys(behaviours)) {
+      heading(`${client} over ${store}: ${behaviour}`);
+      await meet(client, store, places, behaviour);
+    }
+  }
+  heading(`the store ${store}`);
+  await printed(places.down.load('key'));
+}
+heading('wrong options');
+try {
+  createServiceAuth({ authUrl: secret, audience: ` ${secret}`, clientId: '', clientSecret: ` ${secret}` });
+} catch (error) {
+  print(error);
+}
+heading('planted');
+await plant({ secret, token, origin, directory, redis, postgres, print, log });
+process.exit();

@@ -1,0 +1,120 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Outcome } from './program.ts';
+import { startService } from './service.ts';
+import type { Places } from './stores.ts';
+
+/** What a run of the program left: what came of each request, and all it printed or wrote, bytes as latin1. */
+export interface Traces {
+  readonly exitCode: number;
+  readonly outcomes: readonly Outcome[];
+  readonly places: Readonly<Record<string, string>>;
+  /** Records taken out of stderr: what Node and follow-redirects print of every request when they are asked to. */
+  readonly wire: readonly string[];
+}
+
+// Of several lines, those after the first of a record begin with a space or a closing bracket, as nothing else does.
+const wireRecord =
+  /^(?:NET \d+: createConnection |STREAM \d+: push <Buffer |\S+Z follow-redirects ).*\n(?:[ }\])].*\n)*/gm;
+
+/** Runs the program in `folder`, with every trace of every library turned on. */
+export async function runProgram(folder: string, { redis, postgres }: Omit<Places, 'directory'>): Promise<Traces> {
+  const inFolder = (name: string) => join(folder, name);
+  const [directory, temporary] = [inFolder('written'), inFolder('written/temporary')];
+  mkdirSync(temporary, { recursive: true });
+  const [stdout, stderr] = [openSync(inFolder('stdout'), 'w'), openSync(inFolder('stderr'), 'w')];
+  const outcomes: Outcome[] = [];
+  const service = await startService((behaviour) => child.send(behaviour));
+  const child = fork(
+    fileURLToPath(new URL('program.ts', import.meta.url)),
+    [service.origin, directory, redis ?? '', postgres ?? ''],
+    {
+      cwd: directory,
+      execArgv: ['--conditions=@service-auth/source'],
+      env: {
+        ...process.env,
+        DEBUG: '*',
+        NODE_DEBUG: '*',
+        TMPDIR: temporary,
+        SECRET_CANARY: secretCanary,
+        TOKEN_CANARY: tokenCanary,
+      },
+      // Files, for writing to them ends before the program goes on.
+      stdio: ['ignore', stdout, stderr, 'ipc'],
+    },
+  );
+  child.on('message', (outcome: Outcome) => {
+    outcomes.push(outcome);
+    service.release();
+  });
+  const [exitCode] = await once(child, 'exit');
+  service.close();
+  for (const stream of [stdout, stderr]) closeSync(stream);
+  const wire: string[] = [];
+  const places = {
+    stdout: readFileSync(inFolder('stdout'), 'latin1'),
+    stderr: readFileSync(inFolder('stderr'), 'latin1').replace(wireRecord, (record) => {
+      wire.push(record);
+      return '';
+    }),
+    files: filesIn(directory),
+    ...(redis && { redis: await contentsOfRedis(redis) }),
+    ...(postgres && { postgres: await contentsOfPostgres(postgres) }),
+  };
+  return { exitCode, outcomes, places, wire };
+}
+
+/** Names and bytes of all files. */
+function filesIn(directory: string): string {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const contents = entries.map(({ parentPath, name }) => `${name}\n${readFileSync(join(parentPath, name), 'latin1')}`);
+  return contents.join('\n');
+}
+
+/** Every key and value, and what was ever written to this server. */
+async function contentsOfRedis(url: string): Promise<string> {
+  const client = new Redis(url);
+  const keys = await client.keys('*');
+  const values = await Promise.all(keys.map((key) => client.hgetall(key)));
+  const [, directory = ''] = (await client.config('GET', 'dir')) as string[];
+  client.disconnect();
+  return [JSON.stringify([keys, values]), filesIn(directory)].join('\n');
+}
+
+/** Every row of the table, and what was ever written to this server. */
+async function contentsOfPostgres(url: string): Promise<string> {
+  const pool = new pg.Pool({ connectionString: url });
+  const { rows } = await pool.query('select * from service_auth');
+  const { rows: settings } = await pool.query('show data_directory');
+  await pool.end();
+  return [JSON.stringify(rows), filesIn(join(settings[0].data_directory, 'pg_wal'))].join('\n');
+}
+
+/** What was found in a place: the marks of what was planted, and everything else. */
+export interface Findings {
+  readonly planted: readonly string[];
+  /** With what the program was at, and the text around it. */
+  readonly leaks: readonly string[];
+}
+
+export function findingsIn(text: string): Findings {
+  const planted = new Set<string>();
+  const leaks: string[] = [];
+  for (const { canary, at } of sightings(text)) {
+    const mark = /^@([\w-]+)\./.exec(text.slice(at + canary.length, at + canary.length + 40))?.[1];
+    if (mark) planted.add(mark);
+    else leaks.push(`${headingBefore(text, at)}: ${text.slice(Math.max(0, at - 100), at + 40)}`);
+  }
+  return { planted: [...planted].sort(), leaks };
+}
+
+function headingBefore(text: string, at: number): string {
+  const begin = text.lastIndexOf('\n=== ', at);
+  return begin === -1 ? '' : text.slice(begin + 5, text.indexOf('\n', begin + 1));
+}

@@ -1,0 +1,188 @@
+import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
+import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
+import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
+
+/** What is explored: every order in which so many processes, faults and steps of time can follow one another. */
+export interface Scope {
+  readonly processes: number;
+  /** Tokens that the record may spend. */
+  readonly usable: number;
+  readonly faults: number;
+  /** How often time may pass, by any of {@link steps}. */
+  readonly steps: number;
+  /** How many tokens each process asks for. */
+  readonly rounds: number;
+  /** Kinds of faults. */
+  readonly kinds: readonly FaultKind[];
+}
+
+/** What may go wrong, each at any moment. */
+export type FaultKind = 'crash' | 'store' | 'reply' | 'release' | 'reset' | 'clock' | 'wipe' | 'regress';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** How time may pass: beyond a lease; nearly as long as a request may be under way; not quite a window; until what was settled has left. */
+export const steps: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * hour + 10 * minute];
+/** A request is issued so long after its reservation at most, or never. */
+export const longestWayMs: number = 110 * minute;
+export const lifetimeMs: number = hour;
+export const spanMs: number = 25 * hour;
+export const leaseMs = 60_000;
+export const sendWithinMs = 10_000;
+export const trustedMs = 60_000;
+
+/** Limits of so few tokens that everything can be tried: no reserve, and as many in a new record as in an old one. */
+export function limitsOf({ usable }: Scope): Limits {
+  const ceilings = { refresh: usable, cold: usable, expired: usable, rejected: usable, reset: usable };
+  return { ...limitsFor(150, 24 * hour, 0, 'durable'), limit: usable, usable, coldStart: usable, ceilings };
+}
+
+/** What one process does now. */
+type Doing =
+  | 'nothing'
+  | 'retrying'
+  | 'repairing'
+  | 'reserving'
+  | 'admitted'
+  | 'waiting'
+  | 'settling'
+  | 'settling again'
+  | 'resetting';
+
+export type OutcomeKind = 'issued' | 'ambiguous' | 'released' | 'unsent';
+
+/** A process: what it does, and what it remembers. Records are named by their number in {@link Records}; -1: none. */
+export interface Process {
+  readonly doing: Doing;
+  readonly round: number;
+  readonly attempt: number;
+  /** The record it read: as it was stored, and as it was understood; the ledger's time, and the true time. */
+  readonly view: { readonly stored: number; readonly record: number; readonly now: number; readonly at: number };
+  /** What it is about to write. */
+  readonly next: number;
+  /** When its reservation was stamped, and which generation it has. */
+  readonly reserved: { readonly at: number; readonly generation: number };
+  readonly sentAt: number;
+  readonly outcome: OutcomeKind | '';
+  readonly seen: { readonly record: number; readonly now: number; readonly at: number };
+  /** The true expiry of the token it holds. */
+  readonly goodUntil: number;
+}
+
+/** A token request under way. */
+interface Underway {
+  readonly process: number;
+  readonly attempt: number;
+  readonly reservedAt: number;
+}
+
+/** A write that the store has not executed yet, though nobody waits for it any more. */
+interface LateWrite {
+  readonly expected: number;
+  readonly next: number;
+}
+
+/** Everything that matters at one moment. */
+export interface State {
+  readonly time: number;
+  readonly clockOffset: number;
+  readonly stored: number;
+  /** What was stored before, in no order of time; empty unless the store may go back. */
+  readonly older: readonly number[];
+  readonly processes: readonly Process[];
+  readonly underway: readonly Underway[];
+  readonly lateWrites: readonly LateWrite[];
+  /** When tokens were issued. */
+  readonly issued: readonly number[];
+  /** Ids of issued tokens with their true expiry. */
+  readonly tokens: Readonly<Record<string, number>>;
+  readonly faultsLeft: number;
+  readonly stepsLeft: number;
+  readonly losses: number;
+}
+
+const begun = 1_780_000_000_000;
+
+const nobody: Process = {
+  doing: 'nothing',
+  round: 0,
+  attempt: 0,
+  view: { stored: -1, record: -1, now: 0, at: 0 },
+  next: -1,
+  reserved: { at: 0, generation: 0 },
+  sentAt: 0,
+  outcome: '',
+  seen: { record: -1, now: 0, at: 0 },
+  goodUntil: 0,
+};
+
+/** An empty store and processes that have not begun. */
+export function beginning(scope: Scope): State {
+  return {
+    time: begun,
+    clockOffset: 0,
+    stored: -1,
+    older: [],
+    processes: Array.from({ length: scope.processes }, () => nobody),
+    underway: [],
+    lateWrites: [],
+    issued: [],
+    tokens: {},
+    faultsLeft: scope.faults,
+    stepsLeft: scope.steps,
+    losses: 0,
+  };
+}
+
+/** A process that has forgotten all but how many tokens it was to ask for. */
+export function restarted({ round, attempt }: Process): Process {
+  return { ...nobody, round, attempt: attempt + 1 };
+}
+
+/** The state without what can no longer matter, so that more of them are the same. */
+export function simplified(state: State, { kinds }: Scope): State {
+  const mayLose = state.losses === 0 && state.faultsLeft > 0 && (kinds.includes('wipe') || kinds.includes('regress'));
+  const remembers = mayLose || state.losses > 0;
+  const processes = state.processes.map((process): Process => {
+    const seen = remembers ? process.seen : nobody.seen;
+    const goodUntil = process.goodUntil > state.time ? process.goodUntil : 0;
+    const { doing, round, attempt } = process;
+    if (doing === 'nothing' || doing === 'retrying') return { ...nobody, doing, round, attempt, seen, goodUntil };
+    return { ...process, seen, goodUntil };
+  });
+  const tokens = Object.fromEntries(Object.entries(state.tokens).filter(([, until]) => until > state.time));
+  const lateWrites = state.lateWrites.filter(({ expected }) => expected === state.stored || mayLose);
+  const older = mayLose ? [...new Set(state.older)].sort((one, other) => one - other) : [];
+  const issued = state.issued.filter((at) => at > state.time - spanMs);
+  return { ...state, processes, tokens, lateWrites, older, issued };
+}
+
+/** Every record that ever was, by number: written and read by the real codec. */
+export interface Records {
+  add(record: LedgerRecord): number;
+  get(number: number): LedgerRecord | undefined;
+  readonly size: number;
+}
+
+/** Creates an empty list. */
+export function createRecords(): Records {
+  const numbers = new Map<string, number>();
+  const records: LedgerRecord[] = [];
+  return {
+    add(record) {
+      const text = encodeRecord(record);
+      const known = numbers.get(text);
+      if (known !== undefined) return known;
+      const decoded = decodeRecord(text);
+      if (typeof decoded === 'string') throw new Error(`a record that cannot be read is written: ${decoded}`);
+      numbers.set(text, records.length);
+      records.push(decoded);
+      return records.length - 1;
+    },
+    get: (number) => records[number],
+    get size() {
+      return records.length;
+    },
+  };
+}

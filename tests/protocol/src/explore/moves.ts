@@ -1,0 +1,117 @@
+import { type Limits, spent } from '../../../../packages/core/src/ledger/limits.ts';
+import { compact } from '../../../../packages/core/src/ledger/repair.ts';
+import {
+  lifetimeMs,
+  limitsOf,
+  longestWayMs,
+  type OutcomeKind,
+  type Process,
+  type Records,
+  restarted,
+  type Scope,
+  type State,
+  simplified,
+  spanMs,
+  steps,
+} from './model.ts';
+import { createSteps } from './steps.ts';
+
+/** One thing that can happen next. */
+export interface Move {
+  readonly label: string;
+  readonly state: State;
+  /** Set if it breaks a promise. */
+  readonly broken?: string | undefined;
+}
+
+/** Says what can happen next: to a process, on its way to the service and back, to the store, or nothing while time passes. */
+export function createMoves(scope: Scope, records: Records): (state: State) => Move[] {
+  const limits: Limits = limitsOf(scope);
+  const storeNow = (state: State) => state.time + state.clockOffset;
+
+  const { movesOf, stored, settling, resetting } = createSteps(scope, records);
+
+  function moves(state: State): Move[] {
+    const found: Move[] = [];
+    const add = (label: string, next: State) =>
+      found.push({ label, state: simplified(next, scope), broken: brokenIn(next) });
+    state.processes.forEach((process, index) => {
+      for (const [label, next] of movesOf(state, process, index)) add(`${index} ${label}`, next);
+    });
+    state.underway.forEach((_, index) => {
+      for (const [label, next] of arrivals(state, index)) add(label, next);
+    });
+    state.lateWrites.forEach((write, index) => {
+      const lateWrites = state.lateWrites.filter((_, other) => other !== index);
+      add(
+        'late write',
+        write.expected === state.stored ? stored({ ...state, lateWrites }, write.next) : { ...state, lateWrites },
+      );
+    });
+    for (const [label, next] of faultsOf(state)) add(label, next);
+    for (const stepMs of state.stepsLeft > 0 ? steps : []) {
+      // What is under way arrives in time, or has been lost.
+      const time = state.time + stepMs;
+      if (state.underway.some(({ reservedAt }) => time + state.clockOffset - reservedAt > longestWayMs)) continue;
+      add(`+${stepMs / 60_000} min`, { ...state, time, stepsLeft: state.stepsLeft - 1 });
+    }
+    return found;
+  }
+
+  function* arrivals(state: State, at: number): Generator<[string, State]> {
+    const request = state.underway[at];
+    if (!request) return;
+    const { process: index, attempt } = request;
+    const name = `${index}.${attempt}`;
+    const gone = { ...state, underway: state.underway.filter((_, other) => other !== at) };
+    const issued = {
+      ...gone,
+      issued: [...gone.issued, gone.time],
+      tokens: { ...gone.tokens, [name]: gone.time + lifetimeMs },
+    };
+    const process = gone.processes[index] as Process;
+    const isWaiting = process.doing === 'waiting' && process.attempt === attempt;
+    const told = (after: State, outcome: OutcomeKind) => (isWaiting ? settling(after, index, outcome) : after);
+    yield [`${name} issued`, told(issued, 'issued')];
+    if (state.faultsLeft === 0) return;
+    const failed = (after: State) => ({ ...after, faultsLeft: after.faultsLeft - 1 });
+    if (scope.kinds.includes('reply')) {
+      yield [`${name} issued, answer lost`, failed(issued)];
+      yield [`${name} issued, answered 5xx`, failed(told(issued, 'ambiguous'))];
+      yield [`${name} lost`, failed(gone)];
+    }
+    if (scope.kinds.includes('release')) yield [`${name} refused`, failed(told(gone, 'released'))];
+  }
+
+  function* faultsOf(state: State): Generator<[string, State]> {
+    if (state.faultsLeft === 0) return;
+    const failed = { ...state, faultsLeft: state.faultsLeft - 1 };
+    const { kinds } = scope;
+    for (const [index, process] of state.processes.entries()) {
+      const processes = state.processes.map((old, at) => (at === index ? restarted(old) : old));
+      const hasBegun = process.doing !== 'nothing' || process.goodUntil > 0 || process.seen.record >= 0;
+      if (kinds.includes('crash') && hasBegun) yield [`${index} crashes`, { ...failed, processes }];
+      if (kinds.includes('reset') && process.doing === 'nothing') yield [`${index} resets`, resetting(failed, index)];
+    }
+    if (kinds.includes('clock') && state.clockOffset === 0)
+      yield ['clock +10 min', { ...failed, clockOffset: 600_000 }];
+    const lost = { ...failed, losses: failed.losses + 1 };
+    if (kinds.includes('wipe') && state.losses === 0) yield ['wiped', { ...lost, stored: -1 }];
+    const earlier = kinds.includes('regress') && state.losses === 0 ? new Set(state.older) : [];
+    for (const older of earlier) yield [`back to ${older}`, { ...lost, stored: older, older: [] }];
+  }
+
+  /** The promises: never more than the limit within a window; the record counts every token. */
+  function brokenIn(state: State): string | undefined {
+    const live = state.issued.filter((at) => at > state.time - spanMs).length;
+    const bound = scope.usable * (1 + state.losses);
+    if (live > bound) return `${live} tokens within a window`;
+    if (state.losses > 0) return undefined;
+    const record = records.get(state.stored);
+    const now = Math.max(record?.highWaterAt ?? 0, storeNow(state));
+    const { used } = record ? spent(compact(record, now, limits)) : { used: 0 };
+    return used < live ? `${used} counted, ${live} issued` : undefined;
+  }
+
+  return moves;
+}

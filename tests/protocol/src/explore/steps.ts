@@ -1,0 +1,220 @@
+import { type Ask, type Decision, decide } from '../../../../packages/core/src/ledger/decide.ts';
+import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
+import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
+import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
+import { compact, reconcile } from '../../../../packages/core/src/ledger/repair.ts';
+import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import {
+  leaseMs,
+  lifetimeMs,
+  limitsOf,
+  type OutcomeKind,
+  type Process,
+  type Records,
+  type Scope,
+  type State,
+  sendWithinMs,
+  trustedMs,
+} from './model.ts';
+
+const audience = 'api';
+const keyId = 'key';
+
+/** What the processes of a scope do: what `issuer.ts`, `settlement.ts` and `shared-ledger.ts` do, one call of the store or the service at a time. */
+export interface Steps {
+  /** What this process can do next. */
+  movesOf(state: State, process: Process, index: number): Generator<[string, State]>;
+  /** The state with this record stored. */
+  stored(state: State, next: number): State;
+  /** The process learned what became of its request. */
+  settling(state: State, index: number, outcome: OutcomeKind): State;
+  /** The process begins to reset the tokens. */
+  resetting(state: State, index: number): State;
+}
+
+/** Creates the steps of one search. */
+export function createSteps(scope: Scope, records: Records): Steps {
+  const limits: Limits = limitsOf(scope);
+  const storeNow = (state: State) => state.time + state.clockOffset;
+  const idOf = (index: number, { attempt }: Process) => `${index}.${attempt}`;
+
+  function* movesOf(state: State, process: Process, index: number): Generator<[string, State]> {
+    switch (process.doing) {
+      case 'nothing':
+        if (process.round < scope.rounds && process.goodUntil <= state.time) yield ['loads', load(state, index)];
+        return;
+      case 'retrying':
+        yield ['loads again', load(state, index)];
+        return;
+      case 'settling again':
+        yield ['loads to settle', loadToSettle(state, index)];
+        return;
+      case 'admitted':
+        yield sendOrWithdraw(state, process, index);
+        return;
+      case 'waiting':
+        if (state.time - process.sentAt > 30_000) yield ['times out', settling(state, index, 'ambiguous')];
+        return;
+      default:
+        yield* swaps(state, process, index);
+    }
+  }
+
+  function update(state: State, index: number, change: Partial<Process>): State {
+    return { ...state, processes: state.processes.map((old, at) => (at === index ? { ...old, ...change } : old)) };
+  }
+
+  function stored(state: State, next: number): State {
+    const keepsOlder = scope.kinds.includes('regress');
+    return { ...state, stored: next, older: keepsOlder ? [...state.older, state.stored] : state.older };
+  }
+
+  function look(state: State, index: number) {
+    const { seen, attempt } = state.processes[index] as Process;
+    const known = records.get(seen.record);
+    const before = known && { record: known, now: seen.now, elapsedMs: state.time - seen.at };
+    return reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
+  }
+
+  function load(state: State, index: number): State {
+    const { record, now, changed } = look(state, index);
+    const view = { stored: state.stored, record: records.add(record), now, at: state.time };
+    const seen = state.stored < 0 ? {} : { seen: { record: view.record, now: storeNow(state), at: state.time } };
+    if (changed) return update(state, index, { doing: 'repairing', view, next: written(record, record, now) });
+    return decided(update(state, index, { view, ...seen }), index);
+  }
+
+  function written(record: LedgerRecord, base: LedgerRecord, now: number): number {
+    return records.add({ ...compact(record, now, limits), sequence: base.sequence + 1 });
+  }
+
+  function decided(state: State, index: number): State {
+    const process = state.processes[index] as Process;
+    const record = records.get(process.view.record) as LedgerRecord;
+    const id = idOf(index, process);
+    const ask: Ask = {
+      ...{
+        audience,
+        keyId,
+        secretId: 'secret',
+        reason: 'cold',
+        unusable: [],
+        revoked: 0,
+        unreadable: false,
+        mayIssue: true,
+      },
+      ...{ id, instance: `${index}`, leaseMs },
+    };
+    const decision: Decision = decide(record, process.view.now, ask, limits);
+    switch (decision.kind) {
+      case 'use': {
+        const goodUntil = state.tokens[decision.token.id] ?? 0;
+        return update(state, index, { ...finished(process), goodUntil });
+      }
+      case 'write':
+        return update(state, index, { doing: 'reserving', next: written(decision.record, record, process.view.now) });
+      case 'admitted': {
+        const reserved = { at: decision.entry.at, generation: decision.generation };
+        return update(state, index, { doing: 'admitted', reserved });
+      }
+      default:
+        // Waits, or is refused: it may ask again at any time, under the same name, for nothing was written under it.
+        return update(state, index, { doing: process.doing === 'retrying' ? 'retrying' : 'nothing' });
+    }
+  }
+
+  function finished({ round, attempt }: Process): Partial<Process> {
+    return { doing: 'nothing', round: round + 1, attempt: attempt + 1, next: -1, outcome: '' };
+  }
+
+  function sendOrWithdraw(state: State, process: Process, index: number): [string, State] {
+    const { view, reserved } = process;
+    const lateMs = view.now - reserved.at + state.time - view.at;
+    if (lateMs > sendWithinMs) return ['is too late', settling(state, index, 'unsent')];
+    const request = { process: index, attempt: process.attempt, reservedAt: reserved.at };
+    const sent = { ...state, underway: [...state.underway, request] };
+    return ['sends', update(sent, index, { doing: 'waiting', sentAt: state.time })];
+  }
+
+  function settling(state: State, index: number, outcome: OutcomeKind): State {
+    const { view } = state.processes[index] as Process;
+    const chosen = update(state, index, { outcome });
+    if (state.time - view.at >= trustedMs) return update(chosen, index, { doing: 'settling again' });
+    return update(chosen, index, { doing: 'settling', next: settled(chosen, index, view.now + state.time - view.at) });
+  }
+
+  function loadToSettle(state: State, index: number): State {
+    const { record, now } = look(state, index);
+    const view = { stored: state.stored, record: records.add(record), now, at: state.time };
+    const seen = { record: view.record, now: storeNow(state), at: state.time };
+    const loaded = update(state, index, { view, seen });
+    return update(loaded, index, { doing: 'settling', next: settled(loaded, index, now) });
+  }
+
+  function settled(state: State, index: number, now: number): number {
+    const process = state.processes[index] as Process;
+    const { view, reserved } = process;
+    const record = records.get(view.record) as LedgerRecord;
+    const id = idOf(index, process);
+    const entry = { id, at: reserved.at, pending: true, reason: 'cold', instance: `${index}`, audience } as const;
+    const outcome = outcomeOf(process, id, view.now);
+    return written(settle(record, now, { entry, keyId, secretId: 'secret' }, outcome, limits), record, now);
+  }
+
+  function outcomeOf({ outcome, reserved }: Process, id: string, now: number): Outcome {
+    if (outcome === 'unsent') return { kind: 'unsent' };
+    if (outcome === 'released') return { kind: 'released', cause: 'unreachable' };
+    if (outcome === 'ambiguous') return { kind: 'ambiguous', charge: 1 };
+    const { generation } = reserved;
+    return { kind: 'issued', token: { id, generation, expiresAt: now + lifetimeMs, lifetimeMs, sealed: id } };
+  }
+
+  /** A write: executed or in conflict; and, as a fault, without an answer: executed, not executed, or executed later. */
+  function* swaps(state: State, process: Process, index: number): Generator<[string, State]> {
+    const { view, next } = process;
+    const fits = view.stored === state.stored;
+    yield [
+      `${process.doing}: ${fits ? 'written' : 'conflict'}`,
+      fits ? acknowledged(state, index) : unanswered(state, index),
+    ];
+    if (state.faultsLeft === 0 || !scope.kinds.includes('store')) return;
+    const failed = { ...state, faultsLeft: state.faultsLeft - 1 };
+    if (fits) yield ['written, no answer', unanswered(stored(failed, next), index)];
+    yield ['not written, no answer', unanswered(failed, index)];
+    const lateWrites = [...failed.lateWrites, { expected: view.stored, next }];
+    yield ['written late, no answer', unanswered({ ...failed, lateWrites }, index)];
+  }
+
+  function acknowledged(state: State, index: number): State {
+    const { next, doing, outcome } = state.processes[index] as Process;
+    const record = records.get(next) as LedgerRecord;
+    const now = Math.max(record.highWaterAt, storeNow(state));
+    const view = { stored: next, record: next, now, at: state.time };
+    const seen = { record: next, now: storeNow(state), at: state.time };
+    const after = update(stored(state, next), index, { view, seen });
+    if (doing === 'reserving' || doing === 'repairing') return decided(after, index);
+    const process = after.processes[index] as Process;
+    if (doing === 'resetting') return update(after, index, { doing: 'nothing', next: -1, goodUntil: 0 });
+    if (outcome !== 'issued') return update(after, index, { ...finished(process), round: process.round });
+    const goodUntil = state.tokens[idOf(index, process)] ?? 0;
+    return update(after, index, { ...finished(process), goodUntil });
+  }
+
+  function unanswered(state: State, index: number): State {
+    const { doing } = state.processes[index] as Process;
+    if (doing === 'settling') return update(state, index, { doing: 'settling again', next: -1 });
+    return update(state, index, { doing: doing === 'resetting' ? 'nothing' : 'retrying', next: -1 });
+  }
+
+  function resetting(state: State, index: number): State {
+    const { record, now } = look(state, index);
+    const view = { stored: state.stored, record: records.add(record), now, at: state.time };
+    return update(state, index, {
+      doing: 'resetting',
+      view,
+      next: written(revoke(record, audience, keyId, latestGeneration(record, audience, now)), record, now),
+    });
+  }
+
+  return { movesOf, stored, settling, resetting };
+}

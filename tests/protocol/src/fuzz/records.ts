@@ -1,0 +1,84 @@
+import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
+import { type Ask, decide } from '../../../../packages/core/src/ledger/decide.ts';
+import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
+import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
+import { type LedgerRecord, newRecord } from '../../../../packages/core/src/ledger/record.ts';
+import { compact } from '../../../../packages/core/src/ledger/repair.ts';
+import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { createRandom, type Random } from '../random.ts';
+
+export const limits: Limits = limitsFor(12, 86_400_000, undefined, 'durable');
+export const begun = 1_780_000_000_000;
+
+/** What a process asks for, drawn. */
+export function drawnAsk(random: Random): Ask {
+  return {
+    audience: random.pick(['orders', 'invoices', 'ähm 😀']),
+    keyId: random.pick(['key 1', 'key 2']),
+    secretId: 'secret',
+    reason: random.pick(['cold', 'refresh', 'expired', 'rejected', 'reset']),
+    unusable: [],
+    revoked: random.chance(0.2) ? begun + random.integer(-10 * 86_400_000, 86_400_000) : 0,
+    unreadable: random.chance(0.1),
+    mayIssue: true,
+    id: `id ${random.integer(0, 2 ** 31)}`,
+    instance: `process ${random.integer(1, 3)}`,
+    leaseMs: 60_000,
+  };
+}
+
+/** What may become of a request, drawn. */
+export function drawnOutcome(random: Random, id: string, generation: number, now: number): Outcome {
+  const token = { id, generation, expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, sealed: 'c2VhbGVk' };
+  return random.pick<Outcome>([
+    { kind: 'issued', token },
+    { kind: 'ambiguous', charge: random.pick([1, 2]), status: 503, reason: 'not_json' },
+    { kind: 'released', cause: 'unreachable' },
+    { kind: 'released', cause: 'misconfigured', status: 404 },
+    { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' },
+    { kind: 'released', cause: 'rate_limited', retryAfterMs: 1_000 },
+    { kind: 'unsent' },
+  ]);
+}
+
+/** A record with a life behind it, as a store keeps it: the same seed, the same record. */
+export function grownRecord(seed: number): {
+  readonly record: LedgerRecord;
+  readonly text: string;
+  readonly now: number;
+} {
+  const random = createRandom(`record ${seed}`);
+  let record = newRecord(`epoch ${seed}`, begun);
+  let now = begun;
+  for (let step = random.integer(0, 12); step > 0; step--) {
+    now += Math.round(random.between(1, 4 * 3_600_000));
+    record = compact({ ...record, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
+    const ask = drawnAsk(random);
+    if (random.chance(0.1))
+      record = revoke(record, ask.audience, ask.keyId, latestGeneration(record, ask.audience, now));
+    const decision = decide(record, now, ask, limits);
+    if (decision.kind !== 'write') continue;
+    record = decision.record;
+    const admitted = decide(record, now, ask, limits);
+    if (admitted.kind !== 'admitted' || random.chance(0.2)) continue;
+    const { entry, generation } = admitted;
+    const outcome = drawnOutcome(random, entry.id, generation, now);
+    record = settle(record, now + 500, { entry, keyId: ask.keyId, secretId: ask.secretId }, outcome, limits);
+  }
+  return { record, text: encodeRecord(record), now };
+}
+
+/** The text of a record with a checksum that fits (CRC-32 of the UTF-16 code units), written by somebody other than core. */
+export function forged(json: string): string {
+  let crc = -1;
+  for (const byte of Buffer.from(json, 'utf16le')) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return `service-auth/1 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
+}
+
+/** The JSON inside the text of a record. */
+export function jsonOf(text: string): string {
+  return text.slice(text.indexOf('{'));
+}

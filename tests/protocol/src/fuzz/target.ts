@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { secretCanary } from '@service-auth/test-tools/canaries';
+import fc from 'fast-check';
+
+/** A family of inputs and what must hold for each of them. */
+export type Target = (parameters: {
+  readonly seed: number;
+  readonly numRuns: number;
+}) => Promise<fc.RunDetails<[unknown]>>;
+
+/** Processor time that one input may take. */
+const boundMs = 250;
+
+/** A target. `verify` throws where something does not hold. */
+export function target<Input>(inputs: fc.Arbitrary<Input>, verify: (input: Input) => void | Promise<void>): Target {
+  const property = fc.asyncProperty(inputs, async (input) => {
+    const begun = process.cpuUsage();
+    await verify(input);
+    const { user, system } = process.cpuUsage(begun);
+    assert((user + system) / 1_000 < boundMs, `${(user + system) / 1_000} ms of processor time`);
+  });
+  return async (parameters) =>
+    (await fc.check(property, { ...parameters, timeout: 60_000 })) as fc.RunDetails<[unknown]>;
+}
+
+const hostile: readonly unknown[] = [
+  secretCanary,
+  new Error(secretCanary),
+  Object.assign(new Error('x', { cause: new Error(secretCanary) }), {
+    config: { data: secretCanary },
+    code: secretCanary,
+  }),
+  Object.assign(new Error('x'), { code: 'ECONNREFUSED', cause: secretCanary }),
+  Object.assign(Object.create(null), { message: secretCanary }),
+  { toString: () => secretCanary, toJSON: () => secretCanary },
+  // Hidden, or it could not be printed as a counterexample.
+  Object.defineProperty(new Error('x'), 'code', {
+    get: () => {
+      throw new Error(secretCanary);
+    },
+  }),
+  new String('text'),
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  -0,
+  2 ** 53,
+  '\uD800',
+  'x'.repeat(100_000),
+];
+
+/** Whatever JavaScript can hold, and what is known to be trouble. */
+export const anything: fc.Arbitrary<unknown> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.anything({
+      withBigInt: true,
+      withDate: true,
+      withMap: true,
+      withNullPrototype: true,
+      withObjectString: true,
+      withSet: true,
+      withSparseArray: true,
+      withTypedArray: true,
+    }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(...hostile) },
+);

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { canariesIn, secretCanary } from '@service-auth/test-tools/canaries';
+import fc from 'fast-check';
+import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
+import { decide } from '../../../../packages/core/src/ledger/decide.ts';
+import { revoke } from '../../../../packages/core/src/ledger/generations.ts';
+import { spent } from '../../../../packages/core/src/ledger/limits.ts';
+import { slotOf } from '../../../../packages/core/src/ledger/record.ts';
+import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
+import { settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { readTokenResponse } from '../../../../packages/core/src/token-response.ts';
+import { urlScope } from '../../../../packages/core/src/url-scope.ts';
+import { createRandom } from '../random.ts';
+import { attempt, options, storeWith } from './client.ts';
+import { bases, bodies, jsonTrouble, jwt, payloads, retryAfters, urls, urlTrouble } from './corpus.ts';
+import { liesWithin } from './lies-within.ts';
+import { mutated } from './mutated.ts';
+import { begun, drawnAsk, drawnOutcome, forged, grownRecord, jsonOf, limits } from './records.ts';
+import { anything, type Target, target } from './target.ts';
+
+const day = 86_400_000;
+const reasons = ['empty', 'not_json', 'access_token', 'token_type', 'expires_in'];
+const contentTypes = fc.constantFrom('application/json', 'application/json; charset=utf-8', 'text/html', '', '\0');
+const stored = Array.from({ length: 50 }, (_, seed) => grownRecord(seed));
+const damagedBody = fc.oneof(
+  { weight: 4, arbitrary: mutated(bodies, jsonTrouble) },
+  { weight: 1, arbitrary: fc.json() },
+);
+const statuses = fc.oneof(
+  fc.constantFrom(200, 201, 302, 400, 401, 403, 404, 408, 421, 425, 429, 500, 502, 503),
+  fc.integer({ min: 100, max: 999 }),
+);
+
+/** All targets by name. */
+export const targets: Readonly<Record<string, Target>> = {
+  'token responses': target(fc.tuple(damagedBody, contentTypes), ([body, contentType]) => {
+    const token = readTokenResponse(body, contentType);
+    if (typeof token === 'string') assert(reasons.includes(token));
+    else {
+      assert.match(token.value, /^[\x21-\x7e]{1,16384}$/);
+      assert(Number.isInteger(token.lifetimeMs / 1_000) && token.lifetimeMs >= 1_000 && token.lifetimeMs <= 7 * day);
+    }
+  }),
+
+  JWTs: target(
+    fc.tuple(mutated(payloads, jsonTrouble), mutated(['a.b.c'], ['.', '=', '-', '_', '+'])),
+    ([payload, rest]) => {
+      for (const access_token of [jwt(payload), jwt(payload) + rest, rest + jwt(payload)]) {
+        const stated = readTokenResponse(
+          JSON.stringify({ access_token, token_type: 'Bearer', expires_in: 7_200 }),
+          'application/json',
+        );
+        const unstated = readTokenResponse(JSON.stringify({ access_token, token_type: 'Bearer' }), 'application/json');
+        if (typeof stated === 'string' || typeof unstated === 'string') assert.equal(stated, 'access_token');
+        else {
+          // What a token says about itself can only make its life shorter.
+          assert(stated.lifetimeMs >= 60_000 && stated.lifetimeMs <= 7_200_000);
+          assert(unstated.lifetimeMs >= 60_000 && unstated.lifetimeMs <= 7 * day);
+        }
+      }
+    },
+  ),
+
+  'answers of the token endpoint': target(
+    fc.record({
+      status: statuses,
+      body: damagedBody,
+      contentType: contentTypes,
+      retryAfter: mutated(retryAfters, ['9', '-', ',', ':']),
+    }),
+    async ({ status, body, contentType, retryAfter }) => {
+      const headers = { 'content-type': contentType, 'retry-after': retryAfter, location: `https://${secretCanary}/` };
+      const { error, used, requests } = await attempt({ transport: async () => ({ status, headers, body }) });
+      const success = status >= 200 && status < 300;
+      const refused = status >= 300 && status < 500 && ![408, 421, 425].includes(status);
+      assert(success || error !== undefined);
+      assert.equal(used, status === 421 ? 2 : refused ? 0 : 1);
+      assert.equal(requests, 1);
+    },
+  ),
+
+  'Retry-After': target(mutated(retryAfters, ['9', '-', ',', ':', 'GMT']), async (retryAfter) => {
+    const { error, askedAt } = await attempt({
+      transport: async () => ({ status: 429, headers: { 'retry-after': retryAfter }, body: '' }),
+    });
+    assert(isServiceAuthError(error) && error.code === 'ERR_RATE_LIMITED');
+    const pauseMs = error.retryAt - askedAt;
+    assert(pauseMs >= 1_000 && pauseMs <= 25 * 3_600_000);
+  }),
+
+  'failures of the transport': target(anything, async (reason) => {
+    const { error, used } = await attempt({ transport: () => Promise.reject(reason) });
+    assert(error !== undefined);
+    assert(used === 0 || used === 1);
+  }),
+
+  'answers of a wrong transport': target(anything, async (answer) => {
+    const { error, used } = await attempt({ transport: async () => answer as never });
+    assert(error !== undefined);
+    assert.equal(used, 1);
+  }),
+
+  'answers of a wrong store': target(fc.tuple(anything, anything), async ([loaded, swapped]) => {
+    const store = {
+      durability: 'durable' as const,
+      load: async () => loaded as never,
+      swap: async () => swapped as never,
+    };
+    const { error, requests } = await attempt({ store });
+    assert(error !== undefined);
+    assert.equal(requests, 0);
+  }),
+
+  'client secrets': target(anything, async (secret) => {
+    const { error } = await attempt({ clientSecret: (async () => secret) as never });
+    assert(
+      error === undefined || (isServiceAuthError(error) && error.code === 'ERR_CONFIG') || typeof secret === 'string',
+    );
+  }),
+
+  options: target(
+    fc.oneof(
+      anything,
+      fc.record(
+        Object.fromEntries(
+          Object.entries(options).map(([name, value]) => [name, fc.oneof(fc.constant(value), anything)]),
+        ),
+        { requiredKeys: [] },
+      ),
+    ),
+    (given) => {
+      try {
+        createServiceAuth(given as ServiceAuthOptions);
+      } catch (error) {
+        assert(isServiceAuthError(error) && error.code === 'ERR_CONFIG' && error.problems.length > 0);
+        assert.deepEqual(canariesIn(error), []);
+      }
+    },
+  ),
+
+  'addresses against covers': target(fc.tuple(fc.constantFrom(...bases), mutated(urls, urlTrouble)), ([base, url]) => {
+    if (urlScope(new URL(base))(url)) assert(liesWithin(new URL(base), new URL(url)));
+    else assert.notEqual(url, base);
+  }),
+
+  'stored records, damaged': target(
+    mutated(
+      stored.map(({ text }) => text),
+      jsonTrouble,
+    ),
+    (text) => {
+      const record = decodeRecord(text);
+      if (typeof record === 'string') assert(record === 'damaged' || record === 'unknown version');
+      else assert(stored.some((known) => known.text === text));
+    },
+  ),
+
+  'stored records, forged': target(
+    fc.tuple(
+      mutated(
+        stored.map(({ text }) => jsonOf(text)),
+        jsonTrouble,
+      ),
+      fc.nat(),
+      fc.integer({ min: -10 * day, max: 10 * day }),
+    ),
+    ([json, seed, shiftMs]) => {
+      const loaded = decodeRecord(forged(json));
+      if (typeof loaded === 'string') return;
+      const random = createRandom(`${seed}`);
+      const known = grownRecord(seed % 50);
+      const seen = random.chance(0.5)
+        ? { record: known.record, now: known.now, elapsedMs: random.between(0, day) }
+        : undefined;
+      const { record, now } = reconcile(loaded, seen, begun + shiftMs, 'another epoch', limits);
+      const ask = drawnAsk(random);
+      const before = spent(record).used;
+      const decision = decide(record, now, ask, limits);
+      const next = decision.kind === 'write' ? decision.record : record;
+      // No record talks core into a token above the limit.
+      const { used } = spent(next);
+      if (decision.kind === 'write' && used !== before) assert(before < limits.usable && used === before + 1);
+      // What is written without one is a reset that was forgotten, once.
+      if (decision.kind === 'write' && used === before) {
+        assert.equal(slotOf(next, ask.audience, ask.keyId).revoked, ask.revoked);
+        const again = decide(next, now, ask, limits);
+        assert(again.kind !== 'write' || spent(again.record).used === before + 1);
+      }
+      const entry = {
+        id: ask.id,
+        at: now,
+        pending: true,
+        reason: ask.reason,
+        instance: ask.instance,
+        audience: ask.audience,
+      };
+      const outcome = drawnOutcome(random, ask.id, 1, now);
+      const settled = settle(next, now, { entry, keyId: ask.keyId, secretId: ask.secretId }, outcome, limits);
+      const text = encodeRecord(revoke(settled, ask.audience, ask.keyId, now));
+      assert.notEqual(decodeRecord(text), 'unknown version');
+    },
+  ),
+
+  'clients over damaged records': target(
+    mutated(
+      stored.map(({ text }) => text),
+      jsonTrouble,
+    ),
+    async (text) => {
+      const { store, swaps } = storeWith(text);
+      const { error, requests } = await attempt({ store });
+      if (typeof decodeRecord(text) !== 'string') return;
+      assert(isServiceAuthError(error) && error.code === 'ERR_STORE_INTEGRITY');
+      assert.equal(requests + swaps(), 0);
+    },
+  ),
+};

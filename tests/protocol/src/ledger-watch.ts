@@ -1,0 +1,92 @@
+import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
+import { limitsFor, spent } from '../../../packages/core/src/ledger/limits.ts';
+import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
+import { compact } from '../../../packages/core/src/ledger/repair.ts';
+import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
+import type { Side, SimulatedStore } from './simulated-store.ts';
+import type { World } from './world.ts';
+
+/** Watches the record itself, by core's own functions; where code is tried that is wrong on purpose, by the right ones. */
+export interface LedgerWatch {
+  /** The record was replaced. */
+  applied(side: Side): void;
+  /** The service issued a token. */
+  issued(): void;
+  /** A process sends a token request. */
+  sending(): void;
+}
+
+/** From a decision to the request that follows it. */
+const sentWithinMs = 12_000;
+
+/** Creates the watch of one run. What a lost record said cannot be compared, so then only its form is looked at. */
+export function createLedgerWatch(
+  world: World,
+  settings: Settings,
+  service: () => Service,
+  store: () => SimulatedStore,
+  violated: (promise: string, detail: string) => void,
+  spanMs: number,
+): LedgerWatch {
+  const { tokens, windowMs, reserve, durability, lossesPerWindow, rates } = settings;
+  const limits = limitsFor(tokens, windowMs, reserve, durability);
+  const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
+  let known: LedgerRecord | undefined;
+  const holds = { rateLimit: { retryAt: 0, since: 0 }, failures: { retryAt: 0, since: 0 } };
+
+  function ledgerNow(): number {
+    return Math.max(known?.highWaterAt ?? 0, store().now());
+  }
+
+  function compare(): void {
+    if (!isComparable) return;
+    const issued = service().issuedSince(world.now - spanMs);
+    const { used } = known ? spent(compact(known, ledgerNow(), limits)) : { used: 0 };
+    if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
+  }
+
+  function comparePurposes(before: LedgerRecord | undefined, record: LedgerRecord): void {
+    const compacted = compact(record, ledgerNow(), limits);
+    const { used } = spent(compacted);
+    // A request that fetch sent twice counts twice, whatever it was for.
+    const entries = compacted.entries.filter(({ id }) => !id.endsWith('+'));
+    const present = new Set(before?.entries.map(({ id }) => id));
+    for (const { id, reason } of entries) {
+      if (!present.has(id) && used > limits.ceilings[reason])
+        violated('every purpose keeps to its share', `${reason} at ${used}`);
+    }
+    const renewals = entries.filter(({ reason }) => reason === 'rejected').length;
+    if (renewals > limits.rejectedShare) violated('renewals caused by 401s are few', `${renewals}`);
+  }
+
+  function noteHolds(record: LedgerRecord): void {
+    for (const name of ['rateLimit', 'failures'] as const) {
+      const retryAt = record[name]?.retryAt ?? 0;
+      if (retryAt !== holds[name].retryAt) holds[name] = { retryAt, since: world.now };
+    }
+  }
+
+  return {
+    applied(side) {
+      const kept = store().kept(side);
+      const record = kept && decodeRecord(kept.record);
+      if (typeof record === 'string') return violated('the record can be read', record);
+      const before = known;
+      known = record;
+      if (!record || !isComparable) return;
+      comparePurposes(before, record);
+      noteHolds(record);
+      compare();
+    },
+    issued: compare,
+    sending() {
+      if (!isComparable) return;
+      for (const [name, { retryAt, since }] of Object.entries(holds)) {
+        const heldForMs = world.now - since;
+        if (retryAt > ledgerNow() && heldForMs > sentWithinMs)
+          violated('the fleet holds off together', `${name} ${heldForMs} ms ago`);
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import type { search } from '../explore/search.ts';
+import type { CreateServiceAuth } from '../run.ts';
+import { countingMutants } from './counting.ts';
+import { holdingMutants } from './holding.ts';
+import type { Change, Mutant } from './mutant.ts';
+import { sharingMutants } from './sharing.ts';
+import { timeAndStoreMutants } from './time-and-store.ts';
+
+const source = new URL('../../../../packages/core/src/', import.meta.url);
+
+/** All mutants. */
+export const mutants: readonly Mutant[] = [
+  ...countingMutants,
+  ...timeAndStoreMutants,
+  ...holdingMutants,
+  ...sharingMutants,
+];
+
+/** The changed texts of a mutant, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */
+export function textsOf(mutant: Mutant): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  const changes: readonly Change[] = mutant.also ? [mutant, mutant.also] : [mutant];
+  for (const { file, find, replace } of changes) {
+    const url = new URL(file, source).href;
+    const parts = (texts.get(url) ?? readFileSync(new URL(url), 'utf8')).split(find);
+    if (parts.length !== 2) throw new Error(`"${mutant.name}": a passage occurs ${parts.length - 1} times in ${file}`);
+    texts.set(url, parts.join(replace));
+  }
+  return texts;
+}
+
+const explorer = new URL('../explore/', import.meta.url);
+
+/** Core with one mutant applied, beside the unchanged core. */
+export async function loadMutant(mutant: Mutant): Promise<CreateServiceAuth> {
+  const { createServiceAuth } = await importWith<{ createServiceAuth: CreateServiceAuth }>(mutant, 'index.ts', source);
+  return createServiceAuth;
+}
+
+/** The exhaustive search with one mutant applied to the functions that it tries. */
+export async function loadMutantSearch(mutant: Mutant): Promise<typeof search> {
+  return (await importWith<{ search: typeof search }>(mutant, 'search.ts', explorer)).search;
+}
+
+/** Imports a module with the mutant's passages replaced: every module of this copy has the mutant's name in its address. */
+async function importWith<Module>(mutant: Mutant, entry: string, base: URL): Promise<Module> {
+  const query = `?mutant=${encodeURIComponent(mutant.name)}`;
+  const texts = textsOf(mutant);
+  const hooks = registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = nextResolve(specifier, context);
+      const copied = [source, explorer].some(({ href }) => resolved.url.startsWith(href));
+      return copied && context.parentURL?.endsWith(query) ? { ...resolved, url: resolved.url + query } : resolved;
+    },
+    load(url, context, nextLoad) {
+      const text = url.endsWith(query) ? texts.get(url.slice(0, -query.length)) : undefined;
+      return text === undefined
+        ? nextLoad(url, context)
+        : { format: 'module-typescript', source: text, shortCircuit: true };
+    },
+  });
+  try {
+    return await import(new URL(entry + query, base).href);
+  } finally {
+    hooks.deregister();
+  }
+}

@@ -1,0 +1,37 @@
+// The runtimes that npm installs, for the checks `packed` and `runtimes`: pinned in the folder engines, a workspace of its own.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { arch } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A version of Node and its program. */
+export interface Node {
+  readonly major: number;
+  readonly file: string;
+}
+
+const folder = fileURLToPath(new URL('engines', import.meta.url));
+
+/** Nothing happens if they are there. */
+export function installEngines(): void {
+  execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', folder], { stdio: 'pipe' });
+}
+
+/** A file of an installed package. */
+export function engine(file: string): string {
+  return join(folder, 'node_modules', file);
+}
+
+/** Each Node that the packages are said to run on; 24 is the toolchain's own. */
+export const nodes: readonly Node[] = [20, 22, 24, 26].map((major) => ({
+  major,
+  file: major === 24 ? process.execPath : engine(`node-${major}-${arch()}/bin/node`),
+}));
+
+/** Whether it is there to be tried. CI tries it in any case, and fails. */
+export function isInstalled(name: string, file: string): boolean {
+  if (existsSync(file) || process.env['CI']) return true;
+  console.log(`warning: ${name} is not to be had for this machine, so it was not tried.`);
+  return false;
+}
