@@ -3,7 +3,7 @@
 //   REDIS_URL=redis://127.0.0.1:6379 npx --yes pnpm@12 example examples/two-terminals.ts
 //
 // POSTGRES_URL takes PostgreSQL instead; without either they share a directory of this machine. The first terminal runs a service on
-// loopback; with SERVICE_AUTH_URL and the other variables set, both use the real one. Ctrl+C ends it.
+// loopback, on port 7788 unless PORT says another; with SERVICE_AUTH_URL and the other variables set, both use the real one. Ctrl+C ends it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { attachServiceAuth } from '@service-auth/axios';
 import { createServiceAuthFromEnv, isServiceAuthError } from '@service-auth/core';
@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '@service-auth/testing';
 import axios from 'axios';
 import { storeFromEnv } from './store-from-env.ts';
 
-const port = 7788;
+const port = Number(process.env['PORT'] ?? 7788);
 const clientSecret = 'two-terminals-secret-of-no-value';
 const client = { clientId: 'two-terminals', clientSecret, audiences: ['https://api.example'] };
 

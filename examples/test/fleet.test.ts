@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { freePort } from '@service-auth/test-tools/servers/server';
 import { afterAll, expect, test } from 'vitest';
 
 const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));
@@ -22,7 +23,9 @@ afterAll(async () => {
 function run(example: string, argv: string[], env: Record<string, string>): ChildProcess {
   const file = fileURLToPath(new URL(`../${example}`, import.meta.url));
   const options = ['--conditions=@service-auth/source', '--disable-warning=ExperimentalWarning'];
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_|REDIS_|POSTGRES_)/.test(name));
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(SERVICE_|NODE_|REDIS_|POSTGRES_|PORT$)/.test(name),
+  );
   return spawn(process.execPath, [...options, file, ...argv], {
     env: { ...Object.fromEntries(inherited), STORE_DIRECTORY: join(folder, 'store'), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -68,7 +71,7 @@ for (const { name, starts, env } of runs) {
 test.runIf(redis)(
   'two-terminals.ts: the second terminal finds the token of the first',
   async () => {
-    const env = { REDIS_URL: redis?.url ?? '' };
+    const env = { REDIS_URL: redis?.url ?? '', PORT: `${await freePort()}` };
     const children: ChildProcess[] = [];
     const ends: Promise<unknown>[] = [];
     /** What one terminal shows, up to the third answer of the API. */
