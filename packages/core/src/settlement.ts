@@ -1,4 +1,5 @@
-import { instantOf, longestSince } from './clock.ts';
+import { instantOf } from './clock.ts';
+import { longestSince } from './instant.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { untilDone } from './pause.ts';

@@ -1,6 +1,7 @@
-import { type Clock, type Instant, instantOf, sleptSince } from './clock.ts';
+import { type Clock, instantOf } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
+import { type Instant, sleptSince } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';

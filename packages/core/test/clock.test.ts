@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { instantOf, longestSince, sleptSince, systemClock } from '../src/clock.ts';
-import { createHeldClock } from './support/held-clock.ts';
+import { systemClock } from '../src/clock.ts';
 
 test('the clock of the machine tells the time, and fires or cancels timers', async () => {
   expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(1_000);
@@ -31,14 +30,4 @@ test('where timers are numbers, in browsers and workers, there is no process to 
   } finally {
     vi.unstubAllGlobals();
   }
-});
-
-test('what passed since a moment is told by whichever clock says longer, sleep by the difference', async () => {
-  const clock = createHeldClock();
-  const from = instantOf(clock);
-  await clock.advance(1_000);
-  clock.suspend(5_000);
-  expect([longestSince(from, instantOf(clock)), sleptSince(from, instantOf(clock))]).toEqual([6_000, 5_000]);
-  clock.step(-20_000);
-  expect([longestSince(from, instantOf(clock)), sleptSince(from, instantOf(clock))]).toEqual([1_000, -15_000]);
 });

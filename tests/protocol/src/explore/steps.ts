@@ -20,7 +20,7 @@ import {
 const audience = 'api';
 const keyId = 'key';
 
-/** What the processes of a scope do: what `issuer.ts`, `settlement.ts` and `shared-ledger.ts` do, one call of the store or the service at a time. */
+/** What the processes of a scope do: what `acquire-token.ts`, `settlement.ts` and `shared-ledger.ts` do, one call of the store or the service at a time. */
 export interface Steps {
   /** What this process can do next. */
   movesOf(state: State, process: Process, index: number): Generator<[string, State]>;

@@ -117,7 +117,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'count after the call',
     about: 'the request is sent before the reservation is written',
-    file: 'issuer.ts',
+    file: 'acquire-token.ts',
     find: 'const swapped = await ledger.swap(view, decision.record);',
     replace: 'const swapped = { ...view, record: decision.record };',
     modes: ['faults'],

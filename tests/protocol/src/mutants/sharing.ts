@@ -53,8 +53,8 @@ export const sharingMutants: readonly Mutant[] = [
   {
     name: 'the first secret for ever',
     about: 'a changed secret is not asked for',
-    file: 'issuer.ts',
-    find: 'const secret = await (want.mayIssue ? secrets.ask() : secrets.last());',
+    file: 'acquire-token.ts',
+    find: 'const secret = await (request.mayIssue ? secrets.ask() : secrets.last());',
     replace: 'const secret = await secrets.last();',
     modes: ['feasible', 'faults'],
   },

@@ -46,7 +46,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no send-by check',
     about: 'a request is sent however long ago it was allowed',
-    file: 'issuer.ts',
+    file: 'acquire-token.ts',
     find: 'lateMs > sendWithinMs ?',
     replace: 'lateMs < 0 ?',
     modes: ['pauses', 'faults', 'sleep'],
@@ -54,7 +54,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no stamp and no send-by check',
     about: 'both defences against late requests at once',
-    file: 'issuer.ts',
+    file: 'acquire-token.ts',
     find: 'lateMs > sendWithinMs ?',
     replace: 'lateMs < 0 ?',
     also: {
@@ -67,7 +67,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'late by the monotonic clock alone',
     about: 'a machine that slept before sending does not notice',
-    file: 'clock.ts',
+    file: 'instant.ts',
     find: 'return Math.max(now.monotonic - monotonic, now.wall - wall);',
     replace: 'return Math.max(now.monotonic - monotonic, wall - wall);',
     modes: ['sleep'],
@@ -75,7 +75,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'found late, sent all the same',
     about: 'lateness counts from the last look, not from the reservation',
-    file: 'issuer.ts',
+    file: 'acquire-token.ts',
     find: 'Math.max(longestSince(begunAt, now), view.now - entry.at + longestSince(view.readAt, now))',
     replace: 'longestSince(begunAt, now)',
     modes: ['pauses', 'faults', 'sleep'],

@@ -1,5 +1,6 @@
-import { type AccessToken, createAccessToken } from './access-token.ts';
-import type { Instant } from './clock.ts';
+import { createAccessToken } from './access-token.ts';
+import type { UsableToken } from './cached-token.ts';
+import type { Instant } from './instant.ts';
 import { marginOf } from './ledger/decide.ts';
 import type { StoredToken } from './ledger/record.ts';
 import type { Settings } from './options.ts';
@@ -7,29 +8,17 @@ import { open, type SealingKey, seal } from './seal.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
 import type { IssuedToken } from './token-response.ts';
 
-/** A token, and until when it may be handed out by this machine's monotonic clock: its expiry less the margin. */
-export interface Grant {
-  readonly token: AccessToken;
-  readonly generation: number;
-  /** Another process had it issued. */
-  readonly adopted: boolean;
-  readonly lifetimeMs: number;
-  /** The moment from which `usableUntil` was reckoned. */
-  readonly countedFrom: Instant;
-  readonly usableUntil: number;
-}
-
-/** Makes grants of tokens that were issued to this process or are stored for the fleet, and what is stored of the former. */
-export interface Grants {
-  issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): Grant;
+/** Converts between the three forms of a token: as it was issued, as the fleet stores it, and as this process uses it. */
+export interface UsableTokens {
+  issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): UsableToken;
   /** What the store keeps, sealed. `view`: the record with the reservation. */
   stored(id: string, generation: number, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
   /** Undefined: not sealed with this key for this client and audience. */
-  opened(stored: StoredToken, view: View, key: SealingKey): Promise<Grant | undefined>;
+  opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
 }
 
-/** Creates the grants of one client and audience. */
-export function createGrants({ audience, clientId, clock, tokenUrl }: Settings): Grants {
+/** Creates the conversions for one client and audience. */
+export function createUsableTokens({ audience, clientId, clock, tokenUrl }: Settings): UsableTokens {
   /** What a sealed token is bound to. */
   function contextOf(id: string, generation: number, expiresAt: number): string[] {
     return [tokenUrl, clientId, audience, id, `${generation}`, `${expiresAt}`];

@@ -1,8 +1,9 @@
+import { isAlive, type UsableToken } from './cached-token.ts';
 import type { ClientSecretSource, CurrentSecret } from './client-secret.ts';
-import { type Instant, instantOf, longestSince } from './clock.ts';
+import { instantOf } from './clock.ts';
 import { type ServiceAuthError, serviceAuthError } from './errors.ts';
 import type { IssuanceReason } from './events.ts';
-import { createGrants, type Grant } from './grant.ts';
+import { type Instant, longestSince } from './instant.ts';
 import { type Ask, decide, type Refused } from './ledger/decide.ts';
 import { latestGeneration, revoke } from './ledger/generations.ts';
 import { spent } from './ledger/limits.ts';
@@ -10,44 +11,45 @@ import { slotOf } from './ledger/record.ts';
 import type { Reservation } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
-import { refusalError, refusedAfter } from './refusals.ts';
+import { deadOnArrival, refusalError, refusedAfter } from './refusals.ts';
 import { randomId } from './seal.ts';
 import type { Settlement } from './settlement.ts';
 import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
 import { requestToken } from './token-endpoint.ts';
 import type { IssuedToken } from './token-response.ts';
+import { createUsableTokens } from './usable-token.ts';
 
-/** What a process wants. */
-export interface Want {
+/** What a process asks for. */
+export interface TokenRequest {
   readonly reason: Exclude<IssuanceReason, 'reset'>;
+  /** False: only read whether the fleet has a newer token. */
+  readonly mayIssue: boolean;
   /** The token in memory. With the reasons `refresh` and `rejected` it can be kept. */
-  readonly held: Grant | undefined;
+  readonly cached: UsableToken | undefined;
   /** Ids of tokens that must not be used. */
   readonly unusable: Ask['unusable'];
   /** Tokens up to this generation were reset here. */
   readonly revoked: number;
-  /** False: only look whether the fleet has something newer. */
-  readonly mayIssue: boolean;
-  /** Told when the record was read. */
-  readonly onLook: (at: Instant) => void;
+  /** Called when the record was read. */
+  readonly onRead: (at: Instant) => void;
 }
 
-/** What it got. `keep`: the held token; ask for another one after `retryAt` (monotonic). `drop`: the held token was reset. */
-type Got =
-  | { readonly kind: 'token'; readonly grant: Grant }
+/** The answer. `keep`: go on with the cached token; ask for another one after `retryAt` (monotonic). `drop`: the cached token was reset. */
+type TokenResult =
+  | { readonly kind: 'token'; readonly usable: UsableToken }
   | { readonly kind: 'keep'; readonly retryAt: number }
   | { readonly kind: 'drop' };
 
 /** Gets tokens from the record or from the token endpoint. */
-export interface Issuer {
+export interface TokenAcquisition {
   /** Rejects with whatever `getToken` rejects with. */
-  acquire(want: Want, signal: AbortSignal): Promise<Got>;
+  acquire(request: TokenRequest, signal: AbortSignal): Promise<TokenResult>;
   /** Tells the fleet that all tokens of this audience are compromised. Returns up to which generation. */
-  reset(held: Grant | undefined): Promise<number>;
+  reset(cached: UsableToken | undefined): Promise<number>;
 }
 
 interface Attempt {
-  readonly want: Want;
+  readonly request: TokenRequest;
   readonly secret: CurrentSecret;
   readonly reservation: Reservation;
   readonly generation: number;
@@ -58,24 +60,34 @@ interface Attempt {
 const storeCallsMs = 4_000;
 
 /** One pass: load, decide, swap, send, settle, swap. What to do is decided in `ledger/`, here it is done. It remembers nothing itself. */
-export function createIssuer(
+export function createTokenAcquisition(
   settings: Settings,
   ledger: SharedLedger,
   settlement: Settlement,
   secrets: ClientSecretSource,
-): Issuer {
+): TokenAcquisition {
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
-  const grants = createGrants(settings);
+  const usableTokens = createUsableTokens(settings);
   // Others wait until all of it can be over: sending, the request, entering its outcome. Short requests make for short waits.
   const patienceMs = Math.max(storeCallsMs, timeoutMs);
   const sendWithinMs = Math.min(10_000, patienceMs);
   const leaseMs = sendWithinMs + timeoutMs + Math.min(20_000, patienceMs);
 
-  async function acquire(want: Want, signal: AbortSignal): Promise<Got> {
-    const secret = await (want.mayIssue ? secrets.ask() : secrets.last());
+  async function acquire(request: TokenRequest, signal: AbortSignal): Promise<TokenResult> {
+    const secret = await (request.mayIssue ? secrets.ask() : secrets.last());
     const { id: keyId, secretId } = secret.key;
-    const held = want.held && { id: want.held.token.id, generation: want.held.generation };
-    let ask: Ask = { ...want, audience, keyId, secretId, held, unreadable: false, id: randomId(), instance, leaseMs };
+    const held = request.cached && { id: request.cached.token.id, generation: request.cached.generation };
+    let ask: Ask = {
+      ...request,
+      audience,
+      keyId,
+      secretId,
+      held,
+      unreadable: false,
+      id: randomId(),
+      instance,
+      leaseMs,
+    };
     const giveUpAt = clock.monotonic() + 3 * leaseMs;
 
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
@@ -83,7 +95,7 @@ export function createIssuer(
       await settlement.enterLeftovers();
       const begunAt = instantOf(clock);
       let view = await ledger.load();
-      want.onLook(view.readAt);
+      request.onRead(view.readAt);
       let decision = decide(view.record, view.now, ask, limits);
       if (decision.kind === 'write') {
         const swapped = await ledger.swap(view, decision.record);
@@ -94,25 +106,25 @@ export function createIssuer(
       }
       switch (decision.kind) {
         case 'use': {
-          const grant = await grants.opened(decision.token, view, secret.key);
-          if (grant) return { kind: 'token', grant };
+          const usable = await usableTokens.opened(decision.token, view, secret.key);
+          if (usable) return { kind: 'token', usable };
           ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
           break;
         }
         case 'admitted': {
           const { entry, generation } = decision;
-          const attempt = { want, secret, reservation: { entry, keyId, secretId }, generation, view };
+          const attempt = { request, secret, reservation: { entry, keyId, secretId }, generation, view };
           // A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter.
           const now = instantOf(clock);
           const lateMs = Math.max(longestSince(begunAt, now), view.now - entry.at + longestSince(view.readAt, now));
-          const got = lateMs > sendWithinMs ? await withdraw(attempt) : await send(attempt);
-          if (got) return got;
+          const result = lateMs > sendWithinMs ? await withdraw(attempt) : await send(attempt);
+          if (result) return result;
           ask = { ...ask, id: randomId() };
           break;
         }
         case 'keep': {
           const { refused, retryAt } = decision;
-          if (refused?.cause === 'limit') reportRefusal(want.reason, refused, view);
+          if (refused?.cause === 'limit') reportRefusal(request.reason, refused, view);
           return keepUntil(retryAt, view);
         }
         case 'drop':
@@ -131,21 +143,23 @@ export function createIssuer(
   }
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
-  async function send({ want, secret, reservation, generation, view }: Attempt): Promise<Got | undefined> {
+  async function send({ request, secret, reservation, generation, view }: Attempt): Promise<TokenResult | undefined> {
     const sentAt = instantOf(clock);
     const credentials = { audience, clientId, clientSecret: secret.value };
     const result = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
     const { entry, keyId } = reservation;
     if (result.kind === 'token') {
-      const token = await grants.stored(entry.id, generation, result.token, view, secret.key);
+      const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
       const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
-      const grant = grants.issued(entry.id, generation, result.token, sentAt);
-      reportIssuance(entry.reason, grant, result.token, settled);
+      const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
+      reportIssuance(entry.reason, usable, result.token, settled);
       const slot = slotOf(settled.record, audience, keyId);
       if (slot.revoked >= generation) return undefined;
       // It would end before the one it was to replace.
-      const inVain = want.reason === 'refresh' && slot.token?.id === want.held?.token.id;
-      return inVain ? keepUntil(slot.renewAfter, settled) : { kind: 'token', grant };
+      const inVain = request.reason === 'refresh' && slot.token?.id === request.cached?.token.id;
+      if (inVain) return keepUntil(slot.renewAfter, settled);
+      if (!isAlive(usable, instantOf(clock))) throw deadOnArrival();
+      return { kind: 'token', usable };
     }
     const settled = await settlement.enter(reservation, result, view);
     const refused = refusedAfter(result, settled.record, slotOf(settled.record, audience, keyId));
@@ -153,7 +167,7 @@ export function createIssuer(
     const failure = refusal(refused, settled, keyId, error);
     const { code, retryAt } = failure;
     emit('token_request_failed', { code, status, error, ambiguous: result.kind === 'ambiguous', retryAt });
-    if (want.reason === 'cold' || want.reason === 'expired') throw failure;
+    if (request.reason === 'cold' || request.reason === 'expired') throw failure;
     return keepUntil(refused.retryAt, settled);
   }
 
@@ -161,22 +175,22 @@ export function createIssuer(
     await settlement.enter(reservation, { kind: 'unsent' }, view);
   }
 
-  async function reset(held: Grant | undefined): Promise<number> {
+  async function reset(cached: UsableToken | undefined): Promise<number> {
     const { key } = await secrets.last();
     const { record } = await untilDone(clock, async () => {
       const view = await ledger.load();
       const latest = latestGeneration(view.record, audience, view.now);
-      return ledger.swap(view, revoke(view.record, audience, key.id, Math.max(latest, held?.generation ?? 0)));
+      return ledger.swap(view, revoke(view.record, audience, key.id, Math.max(latest, cached?.generation ?? 0)));
     });
     return slotOf(record, audience, key.id).revoked;
   }
 
   /** An instant of the ledger from which another token may be had. */
-  function keepUntil(at: number, view: View): Got {
+  function keepUntil(at: number, view: View): TokenResult {
     return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, at - view.now) };
   }
 
-  function reportIssuance(reason: IssuanceReason, { token }: Grant, { warnings }: IssuedToken, view: View): void {
+  function reportIssuance(reason: IssuanceReason, { token }: UsableToken, { warnings }: IssuedToken, view: View): void {
     const { used } = spent(view.record);
     const { id: tokenId, expiresAt } = token;
     emit('token_issued', { reason, tokenId, expiresAt, used, usable: limits.usable, warnings });

@@ -1,0 +1,324 @@
+import { describe, expect, test } from 'vitest';
+import { createAccessToken } from '../src/access-token.ts';
+import { type CachedToken, cachedToken, type UsableToken } from '../src/cached-token.ts';
+import type { Instant } from '../src/instant.ts';
+import {
+  type Attempt,
+  after,
+  attemptOf,
+  compromised,
+  due,
+  emptyMemory,
+  type Memory,
+  need,
+  outlivesFailure,
+  rejected,
+  reset,
+  revalidated,
+  servableForMs,
+  unusable,
+} from '../src/memory.ts';
+import { hour, minute, second } from './support/bed.ts';
+
+const lifetimeMs = 24 * hour;
+const wallAhead = 1_780_000_000_000;
+
+/** A moment of a machine that never slept. */
+const at = (monotonic: number): Instant => ({ monotonic, wall: wallAhead + monotonic });
+/** A moment of a machine that has slept for so long. */
+const sleptBy = (monotonic: number, sleptMs: number): Instant => ({ monotonic, wall: wallAhead + monotonic + sleptMs });
+
+const begun = 100 * second;
+
+function usable(id: string, more: Partial<UsableToken> = {}): UsableToken {
+  return {
+    token: createAccessToken(id, `value of ${id}`, wallAhead, wallAhead + lifetimeMs),
+    generation: 5,
+    adopted: false,
+    lifetimeMs,
+    countedFrom: at(begun),
+    usableUntil: begun + lifetimeMs - minute,
+    ...more,
+  };
+}
+
+const first: CachedToken = cachedToken(usable('first'), 0.5);
+const fresh: Memory = {
+  ...emptyMemory,
+  cached: first,
+  revalidatedAt: at(begun),
+  revalidateAt: begun + 25 * second,
+};
+const attempt = (memory: Memory, reason: Attempt['reason'], mayIssue = true, now = at(begun)) =>
+  attemptOf(memory, reason, mayIssue, now);
+
+describe('what a process needs before it hands out a token', () => {
+  test('is nothing with a fresh token', () => {
+    expect(need(fresh, at(begun))).toBe('serve');
+  });
+
+  test('is a token without one, after a 401, and at the end of its life', () => {
+    expect(need(emptyMemory, at(begun))).toBe('cold');
+    expect(need({ ...fresh, rejected: true }, at(begun))).toBe('rejected');
+    expect(need({ ...fresh, rejected: true }, at(first.usableUntil))).toBe('rejected');
+    expect(need(fresh, at(first.usableUntil))).toBe('expired');
+  });
+
+  test('is a look at the record when nobody looked for more than 28 seconds, by either clock', () => {
+    expect(need(fresh, at(begun + 28 * second))).toBe('serve');
+    expect(need(fresh, at(begun + 28 * second + 1))).toBe('revalidate');
+    expect(need(fresh, sleptBy(begun, 28 * second + 1))).toBe('revalidate');
+  });
+});
+
+describe('what is due while the token is handed out', () => {
+  test('is nothing at first, and the memory stays the same', () => {
+    expect(due(fresh, at(begun + 25 * second - 1))).toEqual({ memory: fresh, renew: false, revalidate: false });
+    expect(due(fresh, at(begun)).memory).toBe(fresh);
+  });
+
+  test('is a look at the record after 25 seconds, and again 5 seconds later if nothing came of it', () => {
+    const now = begun + 25 * second;
+    const looking = due(fresh, at(now));
+    expect(looking).toEqual({ memory: { ...fresh, revalidateAt: now + 5 * second }, renew: false, revalidate: true });
+    expect(due(looking.memory, at(now + 5 * second - 1)).revalidate).toBe(false);
+    expect(due(looking.memory, at(now + 5 * second)).revalidate).toBe(true);
+  });
+
+  test('is a renewal in its time, and again 5 seconds later if nothing came of it', () => {
+    const read = { ...fresh, revalidateAt: lifetimeMs };
+    expect(due(read, at(first.renewAt - 1)).renew).toBe(false);
+    const renewing = due(read, at(first.renewAt));
+    const renewRetryAt = first.renewAt + 5 * second;
+    expect(renewing).toEqual({ memory: { ...read, renewRetryAt }, renew: true, revalidate: false });
+    expect(due(renewing.memory, at(renewRetryAt - 1)).renew).toBe(false);
+    expect(due(renewing.memory, at(renewRetryAt)).renew).toBe(true);
+  });
+
+  test('is never a renewal without a token', () => {
+    expect(due(emptyMemory, at(2 * lifetimeMs)).renew).toBe(false);
+  });
+
+  test('can be both at once', () => {
+    const both = due(fresh, at(first.renewAt));
+    const retryAt = first.renewAt + 5 * second;
+    expect(both.memory).toEqual({ ...fresh, renewRetryAt: retryAt, revalidateAt: retryAt });
+  });
+});
+
+describe('the time in which a token is handed out without a second look', () => {
+  test('is a second at most', () => {
+    expect(servableForMs(fresh, at(begun))).toBe(second);
+  });
+
+  test('ends with the next look, the renewal and the life of the token', () => {
+    expect(servableForMs(fresh, at(begun + 24.5 * second))).toBe(0.5 * second);
+    const read = { ...fresh, revalidateAt: 2 * lifetimeMs };
+    expect(servableForMs(read, at(first.renewAt - 10))).toBe(10);
+    const renewing = { ...read, renewRetryAt: 2 * lifetimeMs };
+    expect(servableForMs(renewing, at(first.usableUntil - 10))).toBe(10);
+    expect(servableForMs(renewing, sleptBy(first.usableUntil - hour - 10, hour))).toBe(10);
+    expect(servableForMs({ ...read, renewRetryAt: first.renewAt + 300 }, at(first.renewAt))).toBe(300);
+  });
+
+  test('is none without a token', () => {
+    expect(servableForMs({ ...emptyMemory, revalidateAt: lifetimeMs }, at(begun))).toBe(0);
+  });
+});
+
+describe('an attempt', () => {
+  test('remembers the token with which it began, and for how long the machine had slept', () => {
+    expect(attemptOf(fresh, 'refresh', true, sleptBy(begun, hour))).toEqual({
+      ...{ reason: 'refresh', mayIssue: true, cached: first, sleptMs: hour },
+    });
+    expect(attemptOf(emptyMemory, 'cold', false, at(begun))).toEqual({
+      ...{ reason: 'cold', mayIssue: false, cached: undefined, sleptMs: 0 },
+    });
+  });
+
+  test('must not bring the token that reset() ended', () => {
+    expect(unusable({ ...fresh, compromised: 'old' }, attempt(fresh, 'refresh'), true)).toEqual(['old', undefined]);
+  });
+
+  test('must not bring the rejected token', () => {
+    expect(unusable(fresh, attempt(fresh, 'rejected'), false)).toEqual([undefined, 'first']);
+    expect(unusable(emptyMemory, attempt(emptyMemory, 'rejected'), false)).toEqual([undefined, undefined]);
+  });
+
+  test('must not bring the same token after sleep if the store slept as well', () => {
+    const slept = attempt(fresh, 'refresh', true, sleptBy(begun, hour));
+    expect(unusable(fresh, slept, true)).toEqual([undefined, 'first']);
+    expect(unusable(fresh, slept, false)).toEqual([undefined, undefined]);
+    expect(unusable(fresh, attempt(fresh, 'refresh'), true)).toEqual([undefined, undefined]);
+  });
+
+  test('says when the record was read, unless another token came meanwhile', () => {
+    const now = at(begun + hour);
+    const read = revalidated(fresh, attempt(fresh, 'refresh'), now);
+    expect(read).toEqual({ ...fresh, revalidatedAt: now, revalidateAt: begun + hour + 25 * second });
+    expect(revalidated(fresh, attempt(emptyMemory, 'cold'), now)).toBe(fresh);
+  });
+});
+
+describe('an attempt that brought a token', () => {
+  const bring = (memory: Memory, token: UsableToken, now: Instant = at(begun), random = 0.5) =>
+    after(memory, attempt(memory, 'refresh'), { kind: 'token', usable: token }, now, random);
+
+  test('has it cached', () => {
+    expect(bring(emptyMemory, usable('first'))).toEqual({ ...emptyMemory, cached: first });
+    expect(bring(emptyMemory, usable('first'), at(begun), 0).cached).toEqual(cachedToken(usable('first'), 0));
+  });
+
+  test('is a look at the record if another process had the token issued', () => {
+    const adopted = usable('first', { adopted: true });
+    expect(bring(emptyMemory, adopted)).toEqual({ ...fresh, cached: cachedToken(adopted, 0.5) });
+  });
+
+  test('replaces a token and forgets its rejection', () => {
+    const second = usable('second', { generation: 6 });
+    const next = bring({ ...fresh, rejected: true }, second);
+    expect(next).toEqual({ ...fresh, cached: cachedToken(second, 0.5), rejected: false });
+  });
+
+  test('changes nothing if the token was reset on its way, here or in the fleet', () => {
+    const ended = { ...emptyMemory, compromised: 'first' };
+    expect(bring(ended, usable('first'))).toBe(ended);
+    const revoked = { ...emptyMemory, revoked: 5 };
+    expect(bring(revoked, usable('first'))).toBe(revoked);
+    expect(bring({ ...emptyMemory, revoked: 4 }, usable('first')).cached).toEqual(first);
+  });
+
+  test('changes nothing if it is the token in memory, rejected or not', () => {
+    expect(bring(fresh, usable('first', { adopted: true }), at(begun + hour))).toBe(fresh);
+    const rejected = { ...fresh, rejected: true };
+    expect(bring(rejected, usable('first', { adopted: true }), at(begun + hour))).toBe(rejected);
+  });
+
+  test('has its life counted anew after sleep', () => {
+    const now = sleptBy(begun + hour, hour);
+    const counted = usable('first', { adopted: true, countedFrom: now, usableUntil: first.usableUntil - hour });
+    const cached = { ...first, countedFrom: now, usableUntil: first.usableUntil - hour, renewAt: first.renewAt - hour };
+    expect(bring(fresh, counted, now)).toEqual({ ...fresh, cached });
+  });
+
+  test('caches the same token again if the one in memory was over', () => {
+    const now = at(first.usableUntil);
+    const longer = usable('first', { adopted: true, countedFrom: now, usableUntil: first.usableUntil + hour });
+    expect(bring(fresh, longer, now).cached).toEqual(cachedToken(longer, 0.5));
+  });
+});
+
+describe('an attempt that brought none', () => {
+  const now = at(begun + hour);
+  const retryAt = begun + 2 * hour;
+  const other = { ...fresh, cached: cachedToken(usable('second'), 0.5) };
+
+  test('drops a token that was reset, unless another one came meanwhile', () => {
+    const drop = { kind: 'drop' } as const;
+    const rejected = { ...fresh, rejected: true };
+    expect(after(rejected, attempt(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
+    expect(after(other, attempt(fresh, 'refresh'), drop, now, 0)).toBe(other);
+  });
+
+  test('waits with the next renewal as long as it was told, and 5 seconds at least', () => {
+    const kept = (ms: number) => after(fresh, attempt(fresh, 'refresh'), { kind: 'keep', retryAt: ms }, now, 0);
+    expect(kept(retryAt)).toEqual({ ...fresh, renewRetryAt: retryAt });
+    expect(kept(now.monotonic)).toEqual({ ...fresh, renewRetryAt: now.monotonic + 5 * second });
+  });
+
+  test('changes nothing if it only looked', () => {
+    expect(after(fresh, attempt(fresh, 'refresh', false), { kind: 'keep', retryAt }, now, 0)).toBe(fresh);
+  });
+
+  test('serves the rejected token again, and ignores further 401s for as long as it was told', () => {
+    const rejected = { ...fresh, rejected: true };
+    const kept = after(rejected, attempt(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
+    expect(kept).toEqual({ ...fresh, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
+  });
+
+  test('leaves another token rejected that came meanwhile', () => {
+    const rejected = { ...other, rejected: true };
+    const kept = after(rejected, attempt(fresh, 'rejected', false), { kind: 'keep', retryAt }, now, 0);
+    expect(kept).toEqual({ ...rejected, rejectionRetryAt: retryAt });
+  });
+});
+
+describe('an attempt that failed', () => {
+  const now = at(begun + hour);
+  const retryAt = now.monotonic + 5 * second;
+  const fail = (memory: Memory, of: Attempt) => after(memory, of, { kind: 'failed' }, now, 0);
+
+  test('counts as a look, for a store that is away must not stop a good token, and is made again after 5 seconds', () => {
+    expect(fail(fresh, attempt(fresh, 'refresh', false))).toEqual({
+      ...fresh,
+      revalidatedAt: now,
+      revalidateAt: retryAt,
+    });
+  });
+
+  test('makes a renewal wait as well', () => {
+    const failed = { ...fresh, revalidatedAt: now, revalidateAt: retryAt, renewRetryAt: retryAt };
+    expect(fail(fresh, attempt(fresh, 'refresh'))).toEqual(failed);
+  });
+
+  test('does not count as a look for a token that came meanwhile', () => {
+    const failed = fail(fresh, attempt(emptyMemory, 'cold'));
+    expect(failed).toEqual({ ...fresh, revalidateAt: retryAt, renewRetryAt: retryAt });
+  });
+
+  test('serves the rejected token again while it lives', () => {
+    const rejected = { ...fresh, rejected: true };
+    const failed = fail(rejected, attempt(rejected, 'rejected'));
+    expect(failed).toMatchObject({ rejected: false, rejectionRetryAt: retryAt });
+    expect(outlivesFailure(attempt(rejected, 'rejected'), now)).toBe(true);
+  });
+
+  test('is a failure for the caller without a token that lives, and for any other reason', () => {
+    const over = at(first.usableUntil);
+    expect(outlivesFailure(attempt(fresh, 'rejected'), over)).toBe(false);
+    expect(outlivesFailure(attempt(emptyMemory, 'rejected'), now)).toBe(false);
+    expect(outlivesFailure(attempt(fresh, 'refresh'), now)).toBe(false);
+    const rejected = { ...fresh, rejected: true };
+    expect(after(rejected, attempt(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
+      ...{ rejected: true, rejectionRetryAt: 0 },
+    });
+  });
+});
+
+describe('a 401 of the API', () => {
+  const { authorization } = first.token;
+
+  test('has the next caller look for another token', () => {
+    expect(rejected(fresh, authorization, begun)).toEqual({ memory: { ...fresh, rejected: true }, outcome: 'renew' });
+  });
+
+  test('changes nothing before its time has come', () => {
+    const kept = { ...fresh, rejectionRetryAt: begun + 1 };
+    expect(rejected(kept, authorization, begun)).toEqual({ memory: kept, outcome: 'kept' });
+    expect(rejected(kept, authorization, begun + 1).outcome).toBe('renew');
+  });
+
+  test('changes nothing for a token that is not in memory', () => {
+    expect(rejected(fresh, 'Bearer other', begun)).toEqual({ memory: fresh, outcome: 'replaced' });
+    expect(rejected(emptyMemory, authorization, begun)).toEqual({ memory: emptyMemory, outcome: 'replaced' });
+  });
+});
+
+describe('a reset', () => {
+  test('drops the token at once and remembers its id', () => {
+    const dropped = { ...fresh, cached: undefined, compromised: 'first' };
+    expect(compromised({ ...fresh, rejected: true })).toEqual(dropped);
+    expect(compromised(dropped)).toEqual(dropped);
+  });
+
+  test('drops what came meanwhile, if it is as old as what was reset', () => {
+    expect(reset(fresh, 5)).toEqual({ ...fresh, cached: undefined, revoked: 5 });
+    expect(reset(fresh, 4)).toEqual({ ...fresh, revoked: 4 });
+    expect(reset(emptyMemory, 4)).toEqual({ ...emptyMemory, revoked: 4 });
+  });
+
+  test('never forgets a later one', () => {
+    expect(reset({ ...emptyMemory, revoked: 9 }, 5).revoked).toBe(9);
+    expect(reset({ ...fresh, revoked: 9 }, 4)).toEqual({ ...fresh, cached: undefined, revoked: 9 });
+  });
+});
