@@ -6,7 +6,7 @@ import { codeEntries, type Entry, readPackages } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 15,
+  core: 18,
   'core/http': 1.2,
   axios: 3.3,
   fetch: 1.6,

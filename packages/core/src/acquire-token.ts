@@ -20,7 +20,7 @@ import type { IssuedToken } from './token-response.ts';
 import { createUsableTokens } from './usable-token.ts';
 
 /** What a process asks for. */
-export interface TokenRequest {
+interface TokenRequest {
   readonly reason: Exclude<IssuanceReason, 'reset'>;
   /** False: only read whether the fleet has a newer token. */
   readonly mayIssue: boolean;
