@@ -37,6 +37,10 @@ export function refusalError(
     }
     case 'backoff':
       return backoffError(record, retryAt, when, foreign);
+    case 'deaths': {
+      const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
+      return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: true, retryAt });
+    }
     default: {
       const { limit, usable } = limits;
       const { used } = spent(record);

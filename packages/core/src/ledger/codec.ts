@@ -1,6 +1,7 @@
 import type { IssuanceReason } from '../events.ts';
 import {
   type Condensed,
+  type Deaths,
   detailed,
   type Failures,
   type LedgerEntry,
@@ -130,6 +131,7 @@ const shape = object<
   ),
   rateLimit: optional(object(spacing)),
   rejections: object(spacing),
+  deaths: object<Deaths>({ ...spacing, countedUntil: count }),
   names: listOf(text, 2 * mostEntries),
 });
 

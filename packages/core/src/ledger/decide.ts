@@ -1,4 +1,5 @@
 import type { IssuanceReason } from '../events.ts';
+import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { hold, type Limits, rejectedRoomAt, roomAt } from './limits.ts';
 import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
@@ -29,7 +30,7 @@ export interface Ask {
 
 /** Why no token is issued now. */
 export interface Refused {
-  readonly cause: 'limit' | 'spacing' | 'backoff' | 'rate_limited' | 'credentials';
+  readonly cause: 'limit' | 'spacing' | 'deaths' | 'backoff' | 'rate_limited' | 'credentials';
   readonly retryAt: number;
 }
 
@@ -77,8 +78,9 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     return held && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
   const reason = slot.revoked > 0 && !slot.token ? 'reset' : ask.reason;
-  const refused = refusal(record, slot, now, ask, reason, limits);
-  if (!refused) return { kind: 'write', record: reserve(record, slot, now, ask, reason) };
+  const counted = withDeaths(record, now, limits);
+  const refused = refusal(counted, slot, now, ask, reason, limits);
+  if (!refused) return { kind: 'write', record: reserve(counted, slot, now, ask, reason) };
   return held && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: refused.retryAt, refused }
     : { kind: 'refuse', reason, refused };
@@ -101,6 +103,7 @@ function refusal(
     { cause: 'credentials', retryAt: slot.refused?.secretId === ask.secretId ? slot.refused.retryAt : 0 },
     { cause: 'rate_limited', retryAt: record.rateLimit?.retryAt ?? 0 },
     { cause: 'backoff', retryAt: Math.max(...backoffs) },
+    { cause: 'deaths', retryAt: record.deaths.retryAt },
     { cause: 'spacing', retryAt: reason === 'rejected' ? rejectedRoomAt(record, now, limits) : 0 },
     { cause: 'limit', retryAt: roomAt(record, now, limits, reason) },
   ];

@@ -73,6 +73,12 @@ export interface Failures extends Hold {
   readonly reason?: string | undefined;
 }
 
+/** Processes in a row that died while they asked for a token: their leases ended and no outcome was entered. */
+export interface Deaths extends Hold {
+  /** Leases that ended up to this instant have been counted. */
+  readonly countedUntil: number;
+}
+
 /** All that a fleet shares about one client: one small record, replaced as a whole. Instants are the store's. */
 export interface LedgerRecord {
   /** Changes whenever the record had to begin anew. */
@@ -91,6 +97,7 @@ export interface LedgerRecord {
   readonly rateLimit?: Hold | undefined;
   /** Renewals caused by API 401s. */
   readonly rejections: Hold;
+  readonly deaths: Deaths;
 }
 
 /** A record with nothing in it. */
@@ -106,6 +113,7 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     failures: undefined,
     rateLimit: undefined,
     rejections: { count: 0, retryAt: 0 },
+    deaths: { count: 0, retryAt: 0, countedUntil: now },
   };
 }
 

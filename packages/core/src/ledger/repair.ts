@@ -93,6 +93,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     failures: base.failures ?? holding.failures,
     rateLimit: base.rateLimit ?? holding.rateLimit,
     rejections: base.rejections.count > 0 ? base.rejections : holding.rejections,
+    deaths: base.deaths.count > 0 ? base.deaths : holding.deaths,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A sequence that only this process knew is written as well, or the record would look like an older one again.

@@ -4,7 +4,8 @@ import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotO
 
 const second = 1_000;
 const minute = 60 * second;
-const hour = 60 * minute;
+/** Whatever failed may be put right at any moment: a process without a token is served within 16 minutes of that. */
+const longestBackoffMs = 15 * minute;
 /** From a reservation until its outcome is known, unless the process was stopped meanwhile. */
 const longestRequestMs = 6 * minute;
 
@@ -71,6 +72,7 @@ export function settle(
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
         failures: undefined,
         rateLimit: undefined,
+        deaths: { count: 0, retryAt: 0, countedUntil: now },
       };
     }
     case 'unsent':
@@ -82,7 +84,7 @@ export function settle(
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
       const charged = { ...withSlot(record, slot), entries };
       const { status, reason } = outcome;
-      const held = hold(record.failures, failedAt, second, 15 * minute, sparingMs(charged, limits));
+      const held = hold(record.failures, failedAt, second, longestBackoffMs, sparingMs(charged, limits));
       return { ...charged, failures: { ...held, ambiguous: true, status, reason } };
     }
   }
@@ -110,17 +112,19 @@ function released(
   switch (outcome.cause) {
     case 'credentials': {
       const before = slot.refused?.secretId === secretId ? slot.refused : undefined;
-      const held = hold(before, failedAt, 5 * minute, hour);
+      const held = hold(before, failedAt, 5 * minute, longestBackoffMs);
       const { status, oauthError } = outcome;
       return withSlot(record, { ...slot, refused: { ...held, secretId, status, oauthError } });
     }
     case 'rate_limited': {
       const { retryAfterMs } = outcome;
-      const rateLimit = hold(record.rateLimit, failedAt, retryAfterMs ?? 15 * minute, retryAfterMs ?? 4 * hour);
+      const pauseMs = retryAfterMs ?? longestBackoffMs;
+      const rateLimit = hold(record.rateLimit, failedAt, pauseMs, pauseMs);
       return { ...withSlot(record, slot), rateLimit };
     }
     default: {
-      const [firstMs, longestMs] = outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, hour];
+      const [firstMs, longestMs] =
+        outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, longestBackoffMs];
       const held = hold(record.failures, failedAt, firstMs, longestMs);
       return { ...withSlot(record, slot), failures: { ...held, ambiguous: false, status: outcome.status } };
     }

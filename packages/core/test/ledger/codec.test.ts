@@ -56,6 +56,7 @@ const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
   failures: maybe(fc.record({ ...spacing, ambiguous: fc.boolean(), status: maybe(small), reason: maybe(name) })),
   rateLimit: maybe(fc.record(spacing)),
   rejections: fc.record(spacing),
+  deaths: fc.record({ ...spacing, countedUntil: instant }),
 });
 
 /** A record in which everything that can be there is there. */
@@ -76,6 +77,7 @@ const full = recordWith({
   failures: { count: 2, retryAt: noon + second, ambiguous: true, status: 502, reason: 'not_json' },
   rateLimit: { count: 1, retryAt: noon + minute },
   rejections: { count: 3, retryAt: noon + minute },
+  deaths: { count: 2, retryAt: noon + minute, countedUntil: noon },
 });
 
 /** A text with a right checksum around any JSON: what an author of records could write. */
@@ -124,7 +126,7 @@ describe('encodeRecord and decodeRecord', () => {
 
   test('write what every version of this format reads', () => {
     expect(encodeRecord({ ...newRecord('epoch', 7), sequence: 7 })).toBe(
-      'service-auth/1 cf84f2d3 {"epoch":"epoch","sequence":7,"bornAt":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"rejections":{"count":0,"retryAt":0},"names":[]}',
+      'service-auth/1 2040a1c5 {"epoch":"epoch","sequence":7,"bornAt":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"rejections":{"count":0,"retryAt":0},"deaths":{"count":0,"retryAt":0,"countedUntil":7},"names":[]}',
     );
   });
 

@@ -197,7 +197,7 @@ describe('what was surely not issued', () => {
 
   test.each([
     [{ kind: 'released', cause: 'unreachable' }, [second, 2 * second, 4 * second, 8 * second], 5 * minute],
-    [{ kind: 'released', cause: 'misconfigured', status: 302 }, [5 * minute, 10 * minute, 20 * minute], hour],
+    [{ kind: 'released', cause: 'misconfigured', status: 302 }, [5 * minute, 10 * minute, 15 * minute], 15 * minute],
   ] as const)('%j costs nothing, and holds the fleet off ever longer', (outcome, first, longest) => {
     let record = reserved;
     const pauses: number[] = [];
@@ -211,7 +211,7 @@ describe('what was surely not issued', () => {
     expect(record.failures).toMatchObject({ count: 40, ambiguous: false });
   });
 
-  test('rejected credentials are remembered for their secret, 5 to 60 minutes', () => {
+  test('rejected credentials are remembered for their secret, 5 to 15 minutes', () => {
     const outcome: Outcome = { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' };
     let record = reserved;
     const pauses: number[] = [];
@@ -219,7 +219,7 @@ describe('what was surely not issued', () => {
       record = settled(outcome, record);
       pauses.push(((slotIn(record)?.refused?.retryAt ?? 0) - noon) / minute);
     }
-    expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
+    expect(pauses).toEqual([5, 10, 15, 15, 15, 15]);
     expect(record.entries).toEqual([older]);
     expect(record.failures).toBeUndefined();
     expect(slotIn(record)?.refused).toMatchObject({ secretId: 'secret', status: 401, oauthError: 'invalid_client' });
@@ -232,14 +232,14 @@ describe('what was surely not issued', () => {
     expect(slotIn(settled(outcome, record))?.refused).toMatchObject({ count: 1, retryAt: noon + 5 * minute });
   });
 
-  test('429 holds off for as long as it says, else 15 minutes to 4 hours', () => {
+  test('429 holds off for as long as it says, else 15 minutes', () => {
     const held = (retryAfterMs: number | undefined, count: number) => {
       const record = { ...reserved, rateLimit: { count, retryAt: noon } };
       const { rateLimit } = settled({ kind: 'released', cause: 'rate_limited', retryAfterMs }, record);
       return (rateLimit?.retryAt ?? 0) - noon;
     };
     expect(held(7 * second, 3)).toBe(7 * second);
-    expect([0, 1, 2, 3, 4, 5].map((count) => held(undefined, count) / minute)).toEqual([15, 30, 60, 120, 240, 240]);
+    expect([0, 1, 2, 3, 4, 5].map((count) => held(undefined, count) / minute)).toEqual([15, 15, 15, 15, 15, 15]);
     const first = settled({ kind: 'released', cause: 'rate_limited' });
     expect(first.entries).toEqual([older]);
     expect(first.rateLimit?.count).toBe(1);

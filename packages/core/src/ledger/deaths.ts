@@ -1,0 +1,34 @@
+import { type Limits, sparingMs } from './limits.ts';
+import type { Deaths, LedgerRecord } from './record.ts';
+
+const minute = 60_000;
+/** Processes crash now and then: two in a row cost nobody any time. */
+const freeDeaths = 2;
+
+/**
+ * The record with the deaths that its leases tell of. A lease that ended although no outcome was entered belongs to a process that died,
+ * or stood still, while it asked; its token may have been issued.
+ */
+export function withDeaths(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
+  const { countedUntil } = record.deaths;
+  const ended = record.slots.flatMap(({ lease }) =>
+    lease && lease.until > countedUntil && lease.until <= now ? [lease] : [],
+  );
+  if (ended.length === 0) return record;
+  const until = Math.max(...ended.map((lease) => lease.until));
+  const reservedAt = (id: string) => record.entries.find((entry) => entry.id === id)?.at ?? until;
+  const lastReservedAt = Math.max(...ended.map(({ id }) => reservedAt(id)));
+  // One process may ask for many audiences: leases that ran side by side are one death.
+  const deaths = lastReservedAt < countedUntil ? record.deaths : another(record, lastReservedAt, until, limits);
+  return { ...record, deaths: { ...deaths, countedUntil: until } };
+}
+
+function another(record: LedgerRecord, reservedAt: number, until: number, limits: Limits): Deaths {
+  const { deaths } = record;
+  // An hour in which a request was allowed and nobody died: another matter.
+  const before = reservedAt > deaths.retryAt + 60 * minute ? 0 : deaths.count;
+  const doublings = Math.min(before - freeDeaths, 30);
+  const pauseMs = before < freeDeaths ? 0 : Math.min(15 * minute, minute * 2 ** doublings);
+  const retryAt = Math.ceil(until + Math.max(pauseMs, sparingMs(record, limits)));
+  return { ...deaths, count: before + 1, retryAt: Math.max(deaths.retryAt, retryAt) };
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
+import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import { settled } from './support/held-clock.ts';
+import { heldBack, silent } from './support/scripted-endpoint.ts';
+
+/** A process that asks for a token and is killed after `livesMs`: none of its timers fires any more. */
+async function mortal({ client, clock }: Bed, livesMs: number, options?: Partial<ServiceAuthOptions>): Promise<void> {
+  let alive = true;
+  const auth = client({
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      setTimer: (callback, delayMs, how) => clock.setTimer(() => alive && callback(), delayMs, how),
+    },
+    ...options,
+  });
+  auth.getToken().catch(() => {});
+  await clock.advance(livesMs);
+  alive = false;
+}
+
+/** A fleet whose token has ended, and an endpoint that issues tokens and answers too late for everybody. */
+async function dyingFleet(durability: 'durable' | 'replicated'): Promise<Bed> {
+  const bed = createBed(durability);
+  await bed.token(bed.client());
+  await bed.clock.advance(29 * hour);
+  bed.endpoint.otherwise(silent);
+  return bed;
+}
+
+/** What getToken() gets a process that asks again at `retryAt`. Returns how long that took. */
+async function served({ clock }: Bed, auth: ServiceAuth): Promise<number> {
+  const begunAt = clock.monotonic();
+  for (;;) {
+    const error = await clock.until(auth.getToken()).then(
+      () => undefined,
+      (reason: { retryAt: number }) => reason,
+    );
+    if (!error) return clock.monotonic() - begunAt;
+    await clock.advance(Math.max(second, error.retryAt - clock.now()));
+  }
+}
+
+describe('processes that die while they ask for a token', () => {
+  test.each([
+    ['durable', undefined, 3 * second, 4 * second, 40],
+    ['replicated', undefined, 3 * second, 4 * second, 30],
+    ['replicated', 5 * second, 3 * second, 4 * second, 30],
+    ['replicated', second, second, second, 30],
+    ['durable', undefined, 20 * second, 3 * minute, 40],
+  ] as const)(
+    '%s store, timeoutMs %s, killed after %i ms, one every %i ms: at most %i tokens in three hours, then a token within two hours',
+    async (durability, timeoutMs, livesMs, everyMs, most) => {
+      const bed = await dyingFleet(durability);
+      const { clock, client, endpoint } = bed;
+      const before = endpoint.requests.length;
+      for (const until = clock.monotonic() + 3 * hour; clock.monotonic() < until; ) {
+        await mortal(bed, livesMs, { timeoutMs });
+        await clock.advance(everyMs - livesMs);
+      }
+      const sent = endpoint.requests.length - before;
+      expect(sent).toBeGreaterThan(5);
+      expect(sent).toBeLessThanOrEqual(most);
+      endpoint.otherwise(endpoint.issue);
+      expect(await served(bed, client())).toBeLessThanOrEqual(2 * hour);
+    },
+    120_000,
+  );
+
+  test('of several audiences are paced together', async () => {
+    const bed = await dyingFleet('durable');
+    const { clock, endpoint } = bed;
+    const before = endpoint.requests.length;
+    for (let count = 0; clock.monotonic() < 32 * hour; count++) {
+      await mortal(bed, 3 * second, { audience: `audience ${count % 3}` });
+    }
+    expect(endpoint.requests.length - before).toBeLessThanOrEqual(40);
+  });
+
+  test('for days leave half of the budget', async () => {
+    const bed = await dyingFleet('replicated');
+    const { clock, client } = bed;
+    let used = 0;
+    for (const until = clock.monotonic() + 3 * day; clock.monotonic() < until; await clock.advance(5 * minute)) {
+      await mortal(bed, 3 * second);
+      used = Math.max(used, (await client().getUsage()).used);
+    }
+    expect(used).toBeGreaterThan(30);
+    expect(used).toBeLessThanOrEqual(37);
+  });
+
+  test('once or twice in a healthy fleet cost nobody more than their lease', async () => {
+    const bed = await dyingFleet('durable');
+    const { clock, client, endpoint, token } = bed;
+    for (let crash = 0; crash < 2; crash++) {
+      await mortal(bed, second);
+      await clock.advance(minute);
+    }
+    endpoint.otherwise(endpoint.issue);
+    const begunAt = clock.monotonic();
+    await token(client());
+    expect(clock.monotonic()).toBe(begunAt);
+  });
+
+  test('with many audiences each count as one death', async () => {
+    const bed = await dyingFleet('durable');
+    const { clock, client, endpoint, token } = bed;
+    for (let audience = 0; audience < 10; audience++) void mortal(bed, 100, { audience: `audience ${audience}` });
+    await settled();
+    await clock.advance(61 * second);
+    endpoint.otherwise(endpoint.issue);
+    await token(client());
+    expect(endpoint.requests.length).toBe(12);
+  });
+
+  test('are waited for ever longer from the third on, by the whole fleet, until the first success', async () => {
+    const bed = await dyingFleet('durable');
+    const { clock, client, endpoint, token } = bed;
+    const sentAt: number[] = [];
+    endpoint.otherwise((request) => {
+      sentAt.push(clock.monotonic());
+      return silent(request);
+    });
+    while (sentAt.length < 9) await mortal(bed, second);
+    const minutes = sentAt.slice(1).map((at, index) => Math.round((at - (sentAt[index] as number)) / minute));
+    // The lease of the one that died is a minute of each.
+    expect(minutes).toEqual([1, 1, 2, 3, 5, 9, 16, 16]);
+
+    await clock.advance(2 * minute);
+    const error = await failure('ERR_TOKEN_ENDPOINT', client().getToken());
+    expect(error).toMatchObject({ status: undefined, ambiguous: true });
+    expect(error.message).toBe(
+      `[service-auth] Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${new Date(error.retryAt).toISOString()}.`,
+    );
+    endpoint.otherwise(endpoint.issue);
+    await clock.advance(error.retryAt - clock.now());
+    await token(client());
+    await clock.advance(29 * hour);
+    endpoint.next(silent);
+    await mortal(bed, second);
+    await clock.advance(minute);
+    await token(client());
+  });
+
+  test('a process that was merely slow ends the row when its token comes', async () => {
+    const bed = await dyingFleet('durable');
+    const { clock, client, endpoint, token } = bed;
+    for (let death = 0; death < 3; death++) {
+      await mortal(bed, second);
+      await clock.advance(minute);
+    }
+    await failure('ERR_TOKEN_ENDPOINT', client().getToken());
+    await clock.advance(minute);
+    const slow = client();
+    const late = heldBack(endpoint.issue);
+    endpoint.next(late.answer);
+    const waiting = slow.getToken();
+    await clock.advance(20 * second);
+    late.release();
+    await clock.until(waiting);
+    await token(client());
+    expect((await client().getUsage()).used).toBe(4);
+  });
+});
