@@ -1,8 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { ServiceAuthErrorCode } from './errors.ts';
-
-/** Why a token was issued. `cold`: none was known; `refresh`: ahead of expiry; `expired`; `rejected`: the API answered 401; `reset`. */
-export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'reset';
+import type { IssuanceReason } from './ledger/record.ts';
 
 /** What was odd about a token response that was accepted all the same. */
 export type TokenResponseWarning =

@@ -11,7 +11,6 @@ export type {
 } from './errors.ts';
 export { isServiceAuthError, ServiceAuthError } from './errors.ts';
 export type {
-  IssuanceReason,
   ServiceAuthEvent,
   ServiceAuthEventFields,
   ServiceAuthEventListener,
@@ -21,6 +20,8 @@ export type {
 export type { FetchTransportOptions } from './fetch-transport.ts';
 export { fetchTransport } from './fetch-transport.ts';
 export type { IssuanceLimit } from './issuance-limit.ts';
+export type { StoreDurability } from './ledger/limits.ts';
+export type { IssuanceReason } from './ledger/record.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { memoryStore } from './memory-store.ts';
 export type { ServiceAuthOptions } from './options.ts';
@@ -29,7 +30,6 @@ export type {
   Store,
   StoreCallOptions,
   StoreChange,
-  StoreDurability,
   StoreSnapshot,
   StoreSwapResult,
 } from './store.ts';

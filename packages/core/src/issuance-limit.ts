@@ -1,7 +1,6 @@
 import { problemOfInteger, type Report } from './config-problems.ts';
 import { ownProperties } from './foreign.ts';
-import { type Limits, limitsFor } from './ledger/limits.ts';
-import type { StoreDurability } from './store.ts';
+import { type Limits, limitsFor, type StoreDurability } from './ledger/limits.ts';
 
 /** The agreement with the operator: at most `tokens` per client in any `windowMs`. */
 export interface IssuanceLimit {

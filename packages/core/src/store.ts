@@ -1,5 +1,4 @@
-/** What an acknowledged {@link Store.swap} survives. */
-export type StoreDurability = 'process' | 'durable' | 'replicated';
+import type { StoreDurability } from './ledger/limits.ts';
 
 /** Passed to every store call. */
 export interface StoreCallOptions {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
-import type { IssuanceReason } from './events.ts';
 import { freeAt, type Limits, roomAt, spent } from './ledger/limits.ts';
+import type { IssuanceReason } from './ledger/record.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
 
 /** One issued token, or one that may have been issued, as the ledger remembers it. */

@@ -1,9 +1,9 @@
-import type { IssuanceReason } from '../events.ts';
 import {
   type Condensed,
   type Deaths,
   detailed,
   type Failures,
+  type IssuanceReason,
   type LedgerEntry,
   type LedgerRecord,
   type Refusal,

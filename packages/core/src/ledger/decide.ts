@@ -1,8 +1,15 @@
-import type { IssuanceReason } from '../events.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { hold, type Limits, rejectedRoomAt, roomAt } from './limits.ts';
-import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
+import {
+  type IssuanceReason,
+  type LedgerEntry,
+  type LedgerRecord,
+  type Slot,
+  type StoredToken,
+  slotOf,
+  withSlot,
+} from './record.ts';
 
 /** What a process asks the ledger for. */
 export interface Ask {

@@ -1,9 +1,10 @@
-import type { IssuanceReason } from '../events.ts';
-import type { StoreDurability } from '../store.ts';
-import type { Hold, LedgerRecord } from './record.ts';
+import type { Hold, IssuanceReason, LedgerRecord } from './record.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
+
+/** What an acknowledged `swap` of a store survives. */
+export type StoreDurability = 'process' | 'durable' | 'replicated';
 
 /** What the agreement with the operator allows, worked out once. */
 export interface Limits {

@@ -1,10 +1,11 @@
-import type { IssuanceReason } from '../events.ts';
-
 /** How many entries a record keeps in detail; older ones are added up. */
 export const detailed = 150;
 
 /** The longest that a token is believed to live. */
 export const longestLifetimeMs: number = 7 * 86_400_000;
+
+/** Why a token was issued. `cold`: none was known; `refresh`: ahead of expiry; `expired`; `rejected`: the API answered 401; `reset`. */
+export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'reset';
 
 /** A token that was issued, or may have been. */
 export interface LedgerEntry {

@@ -7,12 +7,12 @@ import {
   limitsFor,
   rejectedRoomAt,
   roomAt,
+  type StoreDurability,
   sparingMs,
   spent,
 } from '../../src/ledger/limits.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { settle } from '../../src/ledger/settle.ts';
-import type { StoreDurability } from '../../src/store.ts';
 import {
   day,
   entriesAt,

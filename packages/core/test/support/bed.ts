@@ -9,8 +9,8 @@ import {
   type ServiceAuthEvent,
   type ServiceAuthEventType,
   type ServiceAuthOptions,
+  type StoreDurability,
 } from '../../src/index.ts';
-import type { StoreDurability } from '../../src/store.ts';
 import { secretCanary, watchForCanaries } from './canaries.ts';
 import { createFaultyStore, type FaultyStore } from './faulty-store.ts';
 import { createHeldClock, type HeldClock, settled } from './held-clock.ts';
