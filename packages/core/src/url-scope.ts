@@ -34,8 +34,10 @@ export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boole
     const text = String(url);
     // After the origin and a slash nothing can lead elsewhere; without a path to stay under, no parser is needed.
     if (path === '' && text.startsWith(prefix)) return true;
-    if (ambiguous.test(text)) return false;
-    const target = parse(text);
+    // Some clients accept a raw space within a URL. Every parser encodes it, so it is not ambiguous.
+    const encoded = text.replaceAll(' ', '%20');
+    if (ambiguous.test(encoded)) return false;
+    const target = parse(encoded);
     // Not its `origin`: that of a blob: URL is the one of the page that made it.
     if (!target || `${target.protocol}//${target.host}` !== origin || target.username || target.password) return false;
     if (path === '') return true;

@@ -1,8 +1,7 @@
 import type { TokenSource } from '@service-auth/core';
-import { isReplayable } from './body.ts';
-import { createExchange, isCovered } from './exchange.ts';
+import { isReplayable, sendWithToken } from '@service-auth/core/http';
+import { createExchange } from './exchange.ts';
 import { fieldsOf, hasAuthorization } from './headers.ts';
-import { followRedirects, isRedirect } from './redirect.ts';
 
 /** Any fetch: the global one, that of undici, a mock. */
 export type FetchLike = (
@@ -43,27 +42,34 @@ export function createAuthFetch(
     const send = (given ?? fetch) as unknown as typeof fetch;
     const request = typeof input === 'object' && 'url' in input ? input : undefined;
     const url = request?.url ?? String(input);
-    if (!isCovered(auth, url)) return send(input, init);
+    if (!auth.covers(url)) return send(input, init);
     // A Request in the place of the fields has them on its prototype, where they cannot be copied. Of its own class: `send` may take no other.
     if (init && 'clone' in init) return authFetch(new (init.constructor as typeof Request)(input, init));
     const fields = fieldsOf(init?.headers ?? request?.headers);
     // The copy, for what iterates over headers may do so only once.
     if (hasAuthorization(fields)) return send(input, init && { ...init, headers: fields });
 
-    const hop = { target: request ?? url, init: { ...init }, fields, isReplayable: true };
     const body = init?.body ?? request?.body;
-    if (!isReplayable(body)) {
-      hop.isReplayable = bufferRequests && body === request?.body;
-      if (request && hop.isReplayable) hop.init.body = await request.arrayBuffer();
+    const copy: RequestInit = { ...init };
+    let canResend = isReplayable(body);
+    if (!canResend && bufferRequests && request && body === request.body) {
+      copy.body = await request.arrayBuffer();
+      canResend = true;
     }
     const { signal = request?.signal, redirect = request?.redirect ?? 'follow' } = init ?? {};
     // fetch leaves the token behind at another origin only, and does not tell which way it went. But it alone can take a body along that
     // was handed to it as a stream, or check the integrity of what is at the end: so it may, unless the token has to stay under a path.
     const leavesTokenBehind = () => auth.covers(new URL('/', url)) && !takesTokenAlong();
-    const isLeftToUs = redirect === 'follow' && ((hop.isReplayable && !init?.integrity) || !leavesTokenBehind());
-    const exchange = createExchange(auth, send, isLeftToUs ? 'manual' : redirect, signal ?? undefined);
-    const response = await exchange(hop);
-    return isLeftToUs && isRedirect(response) ? followRedirects(response, hop, { auth, exchange, send }) : response;
+    const followsRedirects = redirect === 'follow' && ((canResend && !init?.integrity) || !leavesTokenBehind());
+    const first = { target: request ?? url, init: copy, fields, canResend, carriesToken: true, followed: 0 };
+    const call = {
+      auth,
+      send,
+      redirect: followsRedirects ? 'manual' : redirect,
+      followsRedirects,
+      signal: signal ?? undefined,
+    } as const;
+    return sendWithToken(auth, createExchange(first, call));
   }
 
   return authFetch as FetchLike;

@@ -1,49 +1,81 @@
 import type { TokenSource } from '@service-auth/core';
-import { discard } from './body.ts';
-import { type Fields, withToken } from './headers.ts';
+import { isRedirect, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
+import { type Fields, without, withToken } from './headers.ts';
 
-/** One request, without the token. */
+/** A request to one address, without the token: the one that the caller asked for, or one that a redirect asks for. */
 export interface Hop {
   readonly target: string | Request;
   readonly init: RequestInit;
   readonly fields: Fields;
-  /** Whether it can be sent twice. */
-  readonly isReplayable: boolean;
+  /** Whether its body can be sent again. */
+  readonly canResend: boolean;
+  /** False once a redirect led out of `baseUrl`: whoever is asked there might send the token anywhere within the API. */
+  readonly carriesToken: boolean;
+  /** How many redirects led here. */
+  readonly followed: number;
 }
 
-/** Sends a request with the token. */
-export type Exchange = (hop: Hop) => Promise<Response>;
-
-/** Whether the token may go to `url`. Raw spaces are no attempt to deceive: every parser encodes them. */
-export function isCovered(auth: TokenSource, url: string): boolean {
-  return auth.covers(url.includes(' ') ? url.replaceAll(' ', '%20') : url);
+/** What the requests of one call have in common. */
+export interface Call {
+  readonly auth: TokenSource;
+  readonly send: typeof fetch;
+  readonly redirect: RequestInit['redirect'] & {};
+  /** Whether redirects are followed here: `send` neither tells where it went nor asks. `redirect` is 'manual' then. */
+  readonly followsRedirects: boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Sends the requests of one call: in all, one of them is sent again with another token after a 401. */
-export function createExchange(
-  auth: TokenSource,
-  send: typeof fetch,
-  redirect: RequestInit['redirect'] & {},
-  signal: AbortSignal | undefined,
-): Exchange {
-  let isResent = false;
+/** How `sendWithToken` sends one call, along its redirects. */
+export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Response> {
+  const { auth, send, redirect, followsRedirects, signal } = call;
+  let hop = first;
 
-  return async function exchange({ target, init, fields, isReplayable }) {
-    let token = await auth.getToken({ signal });
-    for (;;) {
-      const response = await send(target, { ...init, headers: withToken(fields, token), redirect });
-      // Where fetch followed redirects by itself, the token may have been left behind on the way.
-      if (response.status !== 401 || response.redirected) return response;
-      await auth.invalidate(token);
-      if (isResent || !isReplayable) return response;
-      const next = await auth.getToken({ signal }).catch((error) => {
+  return {
+    waitForToken: () => auth.getToken({ signal }),
+    async send(token) {
+      for (;;) {
+        const headers = hop.carriesToken ? withToken(hop.fields, token) : hop.fields;
+        const response = await send(hop.target, { ...hop.init, headers, redirect });
+        const next = followsRedirects && isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
+        if (!next) return hop.followed ? Object.defineProperty(response, 'redirected', { value: true }) : response;
         discard(response);
-        throw error;
-      });
-      if (next.authorization === token.authorization) return response;
-      discard(response);
-      token = next;
-      isResent = true;
-    }
+        hop = next;
+      }
+    },
+    // Where `send` followed redirects, the token may have been left behind on the way.
+    isRejected: ({ status, redirected }) => status === 401 && hop.carriesToken && (followsRedirects || !redirected),
+    canResend: () => hop.canResend,
+    discard,
+  };
+}
+
+/** Ends a response that nobody will read, so that its connection is free. */
+function discard(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}
+
+/**
+ * The request that a redirect asks for.
+ * @throws `TypeError` where fetch fails
+ */
+function nextHop({ status, headers }: Response, { target, init, fields, ...hop }: Hop, auth: TokenSource) {
+  const request = typeof target === 'string' ? undefined : target;
+  const { method = request?.method ?? 'GET', signal = request?.signal ?? null } = init;
+  const from = request?.url ?? String(target);
+  const to = redirectTo({ ...hop, status, location: headers.get('location'), from, method });
+  if (!to) return undefined;
+  if (to.crossesOrigin && init.mode === 'same-origin') throw new TypeError('A redirect leads to another origin');
+  const {
+    url: { href },
+    becomesGet,
+    dropHeaders,
+  } = to;
+  return {
+    target: href,
+    init: { ...init, ...(becomesGet ? { method: 'GET', body: null } : { method }), signal },
+    fields: without(fields, dropHeaders),
+    canResend: becomesGet || hop.canResend,
+    carriesToken: hop.carriesToken && auth.covers(href),
+    followed: hop.followed + 1,
   };
 }

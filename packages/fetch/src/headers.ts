@@ -26,7 +26,10 @@ export function withToken(fields: Fields, { authorization }: AccessToken): Field
   return Array.isArray(fields) ? [...fields, ['authorization', authorization]] : { ...fields, authorization };
 }
 
-/** The headers without those whose name matches. */
-export function without(fields: Fields, names: RegExp): Fields {
-  return (Array.isArray(fields) ? fields : Object.entries(fields)).filter(([name]) => !names.test(name));
+/** The headers without those of these names, which are in lower case. */
+export function without(fields: Fields, names: readonly string[]): Fields {
+  if (names.length === 0) return fields;
+  return (Array.isArray(fields) ? fields : Object.entries(fields)).filter(
+    ([name]) => !names.includes(name.toLowerCase()),
+  );
 }

@@ -21,6 +21,8 @@ export interface Exchange {
 export interface LoopbackServer {
   /** `http://127.0.0.1:port`, without a slash at the end. */
   readonly url: string;
+  /** How many connections are open. */
+  readonly connections: number;
   /** Destroys every connection and forgets every delay. Rejects with what a scripted answer threw, if one did. */
   close(): Promise<void>;
 }
@@ -118,6 +120,11 @@ export async function startLoopbackServer(
       if (request.complete) failures.push(error);
     });
   });
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections++;
+    socket.once('close', () => connections--);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
@@ -127,6 +134,9 @@ export async function startLoopbackServer(
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get connections() {
+      return connections;
+    },
     async close() {
       for (const cancel of cancelTimers) cancel();
       cancelTimers.clear();

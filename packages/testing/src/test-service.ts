@@ -53,6 +53,8 @@ export interface TestServiceCounts {
   readonly apiRequests: number;
   /** Requests that the API answered with 401. */
   readonly apiUnauthorized: number;
+  /** Connections that are open now, to the token endpoint and to the API. */
+  readonly connections: number;
   /** The most tokens issued to one client within any interval of the limit's `windowMs`, also if the limit's window is fixed. */
   readonly largestCountInAnyWindow: number;
 }
@@ -134,6 +136,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       tokenRequests: outcomes.length,
       apiRequests: api.requests.length,
       apiUnauthorized,
+      connections: server.connections,
       largestCountInAnyWindow: log.largestCountInAnyWindow(),
     };
   }

@@ -1,10 +1,16 @@
 import type { TokenSource } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
 import { type ConnectHttpClient, type ContractCase, httpClientContract } from '../src/index.ts';
-import { adapter, type Decisions, rightDecisions } from './reference-adapter.ts';
+import { adapter, type Decisions, rightDecisions, sendWithTokenByHand } from './reference-adapter.ts';
 
 describe('an adapter that decides rightly', () => {
   for (const { name, run } of httpClientContract(adapter(rightDecisions))) test(name, run);
+});
+
+describe('an adapter that decides rightly, and sends again by hand', () => {
+  const decisions = { ...rightDecisions, sendWithToken: sendWithTokenByHand() };
+  const cases = httpClientContract(adapter(decisions)).filter(({ name }) => name.includes('401'));
+  for (const { name, run } of cases) test(name, run);
 });
 
 interface Mistake {
@@ -63,7 +69,7 @@ const mistakes: Record<string, Mistake> = {
     ],
   },
   'blames the token for the 401 of a request without it': {
-    decisions: { isRejection: ({ response }) => response.status === 401 },
+    decisions: { isRejection: ({ status }) => status === 401 },
     caughtBy: [
       'a foreign 401 at the end of a redirect is returned, and says nothing about the token',
       'a redirect to a foreign host and back costs no token',
@@ -92,24 +98,36 @@ const mistakes: Record<string, Mistake> = {
     caughtBy: ['the API in another spelling gets the token all the same'],
   },
   'sends up to three times': {
-    decisions: { sends: 3, isNew: () => true },
+    decisions: { sendWithToken: sendWithTokenByHand({ sends: 3, isNew: () => true }) },
     caughtBy: ['a second 401 is returned as it came'],
   },
   'sends again with the token that was rejected': {
-    decisions: { isNew: () => true },
+    decisions: { sendWithToken: sendWithTokenByHand({ isNew: () => true }) },
     caughtBy: [
       'an API that always answers 401 costs at most one token more in a minute, whatever is sent',
       'a 401 is returned when no other token is to be had',
     ],
   },
   'never sends again': {
-    decisions: { sends: 1 },
+    decisions: { sendWithToken: sendWithTokenByHand({ sends: 1 }) },
     caughtBy: [
       'a 401 leads to one new token and one resend of the same request',
       'a 401 with a large body is followed by the resend',
       '20 simultaneous 401s cost one token',
       '20 staggered 401s cost one token',
     ],
+  },
+  'reports the first 401 only': {
+    decisions: { sendWithToken: sendWithTokenByHand({ reports: 1 }) },
+    caughtBy: ['a second 401 is reported like the first one'],
+  },
+  'keeps the connection of a 401': {
+    decisions: { discardRejection: () => {} },
+    caughtBy: ['the 401 before a resend does not keep its connection'],
+  },
+  'keeps the connection of a redirect': {
+    decisions: { discardRedirect: () => {} },
+    caughtBy: ['the answer that redirects does not keep its connection'],
   },
   'never reports a 401': {
     decisions: { invalidate: async () => {} },
@@ -129,11 +147,11 @@ const mistakes: Record<string, Mistake> = {
     caughtBy: ['20 staggered 401s cost one token'],
   },
   'renews on 403': {
-    decisions: { isRejection: ({ response }) => response.status === 401 || response.status === 403 },
+    decisions: { isRejection: ({ status }) => status === 401 || status === 403 },
     caughtBy: ['a 403 never costs a token and is not sent again'],
   },
   'renews on any error': {
-    decisions: { isRejection: ({ response }) => !response.ok },
+    decisions: { isRejection: ({ ok }) => !ok },
     caughtBy: ['other errors of the API are returned as they came'],
   },
   'sends a stream again': {
@@ -173,7 +191,7 @@ const mistakes: Record<string, Mistake> = {
     ],
   },
   'sends the token in a header of its own, too': {
-    decisions: { headers: (request, token) => ({ ...headers(request, token), 'x-token': token.value }) },
+    decisions: { headers: (given, token) => ({ ...headers(given, token), 'x-token': token.value }) },
     caughtBy: [unrelated, 'a 307 to a foreign host leaves the token behind'],
     passes: 'ERR_CLOSED reaches the caller after close()',
   },

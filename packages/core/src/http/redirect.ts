@@ -29,9 +29,9 @@ const maxRedirects = 20;
 const contentHeaders = ['content-encoding', 'content-language', 'content-length', 'content-location', 'content-type'];
 const originHeaders = ['authorization', 'cookie', 'host', 'proxy-authorization'];
 
-/** Whether an answer is a redirect: its status is 301, 302, 303, 307 or 308, and it has a `Location`. */
-export function isRedirect({ status, location }: Pick<RedirectAnswer, 'status' | 'location'>): boolean {
-  return typeof location === 'string' && (status === 307 || status === 308 || (status >= 301 && status <= 303));
+/** Whether an answer with this status asks for another request, if it has a `Location`: 301, 302, 303, 307 or 308. */
+export function isRedirect(status: number): boolean {
+  return status === 307 || status === 308 || (status >= 301 && status <= 303);
 }
 
 /**
@@ -43,10 +43,10 @@ export function isRedirect({ status, location }: Pick<RedirectAnswer, 'status' |
  */
 export function redirectTo(answer: RedirectAnswer): Redirect | undefined {
   const { status, location, method, canResend = true, followed = 0 } = answer;
-  if (!isRedirect(answer)) return undefined;
+  if (!isRedirect(status) || typeof location !== 'string') return undefined;
   if (followed >= maxRedirects) throw new TypeError(`More than ${maxRedirects} redirects`);
   const from = new URL(answer.from);
-  const target = fromBytes(location as string);
+  const target = fromBytes(location);
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('A redirect leads to no address of http or https');
   if (status !== 303 && !canResend) throw new TypeError('A redirect asks for a body that cannot be sent again');

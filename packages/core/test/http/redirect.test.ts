@@ -12,17 +12,16 @@ const becomesGet = (status: number, method: string) => redirectTo(answer({ statu
 
 describe('an answer', () => {
   test.each([301, 302, 303, 307, 308])('with the status %s and a Location is a redirect', (status) => {
-    expect(isRedirect(answer({ status }))).toBe(true);
+    expect(isRedirect(status)).toBe(true);
     expect(redirectTo(answer({ status }))?.url.href).toBe('https://api.example.com/to');
   });
 
   test.each([200, 201, 300, 304, 305, 306, 309, 400])('with the status %s is none', (status) => {
-    expect(isRedirect(answer({ status }))).toBe(false);
+    expect(isRedirect(status)).toBe(false);
     expect(redirectTo(answer({ status }))).toBeUndefined();
   });
 
   test.each([null, undefined])('without a Location (%s) is none', (location) => {
-    expect(isRedirect(answer({ location }))).toBe(false);
     expect(redirectTo(answer({ location, followed: 20 }))).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import type { ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
 import type { RecordedApiRequest } from '../api.ts';
 import type { ContractCase } from '../contract-case.ts';
 import { type ForeignOrigin, startForeignOrigin } from '../foreign-origin.ts';
-import type { Hold } from '../script.ts';
+import type { Hold, ScriptedAnswer } from '../script.ts';
 import { createSigningKey, type SigningKey } from '../signing-key.ts';
 import { createTestClock, type TestClock } from '../test-clock.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../test-service.ts';
@@ -69,6 +69,23 @@ export async function arrival({ arrived }: Hold, response: Promise<unknown>): Pr
 /** The rejections that the API's answers caused. */
 export function rejections({ events }: Bench): readonly ServiceAuthEvent[] {
   return events.filter((event) => event.type === 'token_rejected');
+}
+
+/** The body of an answer that is not for the caller: large enough that nobody receives it without reading it. */
+export const unread: string = 'x'.repeat(1_000_000);
+
+/** Sends requests that are answered 200 after `first`, one after the other. An answer that was not freed keeps its connection. */
+export async function connectionsStayFew({ service, send, clock }: Bench, first: ScriptedAnswer): Promise<void> {
+  const numbers: number[] = [];
+  for (let count = 0; count < 20; count++) {
+    service.api.next(first);
+    service.api.next({});
+    assert.equal((await send()).status, 200);
+    numbers.push(service.counts.connections);
+    // Renewals after a 401 are spaced.
+    await clock.advance(61 * 60_000);
+  }
+  assert.ok(Math.max(...numbers) < 10, `${Math.max(...numbers)} connections are open`);
 }
 
 /** What a foreign host receives comes without credentials. Says no more when it fails, for the message would quote them. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract-case.ts';
-import { type DefineCase, foreignIsUnauthenticated, rejections } from './bench.ts';
+import { connectionsStayFew, type DefineCase, foreignIsUnauthenticated, rejections, unread } from './bench.ts';
 import type { HttpClientTraits } from './subject.ts';
 
 const statuses = [301, 302, 303, 307, 308] as const;
@@ -69,6 +69,10 @@ export function redirectCases(define: DefineCase, { followsRedirects = true }: H
       assert.equal((await bench.send()).status, 200);
       assert.equal(bench.service.counts.issued, 2);
     }),
+
+    define('the answer that redirects does not keep its connection', (bench) =>
+      connectionsStayFew(bench, { status: 302, headers: { location: '/api/v1/target' }, body: unread }),
+    ),
   ];
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract-case.ts';
-import { type DefineCase, rejections } from './bench.ts';
+import { connectionsStayFew, type DefineCase, rejections, unread } from './bench.ts';
 
 const many = 20;
 
@@ -34,6 +34,20 @@ export function rejectionCases(define: DefineCase): ContractCase[] {
       assert.deepEqual(await send(), { status: 401, text: '{"error":"as it came"}' });
       assert.equal(bench.apiRequests().length, 2);
       assert.equal(service.counts.issued, 2);
+    }),
+
+    define('a second 401 is reported like the first one', async (bench) => {
+      await bench.warmUp();
+      bench.service.api.always({ status: 401 });
+      assert.equal((await bench.send()).status, 401);
+      const reported = rejections(bench).map((event) => 'tokenId' in event && event.tokenId);
+      assert.equal(new Set(bench.apiRequests().map(({ tokenId }) => tokenId)).size, 2);
+      assert.equal(new Set(reported).size, 2, 'a rejected token was not reported');
+    }),
+
+    define('the 401 before a resend does not keep its connection', async (bench) => {
+      await bench.warmUp();
+      await connectionsStayFew(bench, { status: 401, body: unread });
     }),
 
     define('a 401 with a large body is followed by the resend', async (bench) => {
