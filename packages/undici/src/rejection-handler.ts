@@ -1,133 +1,153 @@
-/** A handler of undici: 6 calls the methods of the first generation (`onConnect`, `onHeaders` …), 7 and 8 those of the second. */
-export type Handler = { readonly [name in string]?: (...details: unknown[]) => unknown };
+import { createRecording, type Handler, type Recording } from './recording.ts';
 
 /**
  * Decides what becomes of a 401: resolves to a function that sends the request again, or to undefined.
- * `visited`: where redirects led that were followed below.
+ * `visited`: the URLs that answered below, the last one included, if something below follows redirects; else empty.
  */
 export type Decide = (visited: readonly URL[]) => Promise<(() => void) | undefined>;
 
-type Abort = (reason: Error) => void;
+type Abort = (reason: unknown) => void;
 type Context = { readonly history?: readonly URL[] } | null | undefined;
 interface Controller {
-  abort(reason: Error): void;
-  pause(): void;
-  resume(): void;
+  abort: Abort;
 }
 
-const handedOn = [
-  'onUpgrade',
-  'onRequestUpgrade',
-  'onResponseStarted',
-  'onBodySent',
-  'onRequestSent',
-  'onData',
-  'onResponseData',
-  'onComplete',
-  'onResponseEnd',
-];
+const nobody: Handler = {};
 
 /** Tells a handler that its request failed. */
 export function fail(handler: Handler, error: unknown): void {
-  if (handler['onResponseError']) handler['onResponseError'](null, error);
-  else handler['onError']?.(error);
+  if (handler.onResponseError) handler.onResponseError(null, error);
+  else handler.onError?.(error);
 }
 
 /**
- * Hands everything on to the caller, but holds a 401 back until it is decided what becomes of it. A class, for there is one for each
- * request: as many closures would cost more than all the rest of this package.
+ * Hands every call on to the caller, but records those of a 401 until it is decided what becomes of it. Nothing is paused meanwhile: undici
+ * crashes if a peer ends a connection whose parser is paused. A class, because every request has one: closures would cost more.
  */
-export class RejectionHandler {
+export class RejectionHandler implements Handler {
   readonly #caller: Handler;
   readonly #decide: Decide;
-  #abort: Abort = () => {};
+  /** The caller; the recording while a 401 is decided; nobody once the caller needs no more of this answer. */
+  #target: Handler;
+  #recording: Recording | undefined;
+  #abort: Abort | undefined;
   #visited: readonly URL[] = [];
-  /** What arrives of a 401 while it is decided: it is paused, but mocks do not know what that is. */
-  #held: [name: string, details: unknown[]][] | undefined;
-  #isOver = false;
-
-  static {
-    for (const name of handedOn) {
-      const value = function (this: RejectionHandler, ...details: unknown[]): unknown {
-        return this.#hand(name, details);
-      };
-      Object.defineProperty(RejectionHandler.prototype, name, { value });
-    }
-  }
 
   constructor(caller: Handler, decide: Decide) {
     this.#caller = caller;
+    this.#target = caller;
     this.#decide = decide;
   }
 
   onConnect(abort: Abort, context: Context): void {
     this.#abort = abort;
     this.#visited = context?.history ?? [];
-    this.#hand('onConnect', [abort, context]);
+    this.#target.onConnect?.((reason: unknown) => this.#abortByCaller(reason), context);
   }
 
   onRequestStart(controller: Controller, context: Context): void {
-    // At once: interceptors.dump() puts one of its own there, which ends nothing.
+    // Read now: interceptors.dump() replaces it later by a function that ends nothing.
     const { abort } = controller;
     this.#abort = (reason) => abort.call(controller, reason);
     this.#visited = context?.history ?? [];
-    this.#hand('onRequestStart', [controller, context]);
+    this.#target.onRequestStart?.(controller, context);
   }
 
-  onHeaders(status: number, headers: unknown, resume: () => void, message: string): unknown {
-    const isRejected = status === 401;
-    if (isRejected) this.#hold(resume);
-    const goesOn = this.#hand('onHeaders', [status, headers, resume, message]);
-    return isRejected ? false : goesOn;
+  onHeaders(status: number, headers: unknown, resume: unknown, message: unknown): unknown {
+    if (status === 401) this.#record();
+    return this.#target.onHeaders?.(status, headers, resume, message);
   }
 
-  onResponseStart(controller: Controller, status: number, headers: unknown, message: string): void {
+  onResponseStart(controller: Controller, status: number, headers: object, message: unknown): void {
     if (status === 401) {
-      this.#hold(() => controller.resume());
-      controller.pause();
+      this.#record();
+      // undici's own function tells nobody once the whole answer has arrived.
+      controller.abort = (reason) => this.#abortByCaller(reason);
     }
-    this.#hand('onResponseStart', [controller, status, headers, message]);
+    // RFC 9110 section 12.5.5: more than the request decided on this answer. Caches outside do not see the token, and must not store it.
+    this.#target.onResponseStart?.(controller, status, { ...headers, vary: '*' }, message);
   }
 
-  onError(error: unknown): void {
-    this.#end(() => this.#caller['onError']?.(error));
+  onData(chunk: unknown): unknown {
+    return this.#target.onData?.(chunk);
   }
 
-  onResponseError(controller: Controller, error: unknown): void {
-    this.#end(() => this.#caller['onResponseError']?.(controller, error));
+  onResponseData(controller: unknown, chunk: unknown): unknown {
+    return this.#target.onResponseData?.(controller, chunk);
   }
 
-  #hand(name: string, details: unknown[]): unknown {
-    if (this.#isOver) return undefined;
-    if (this.#held) return void this.#held.push([name, details]);
-    return this.#caller[name]?.(...details);
+  onComplete(trailers: unknown): unknown {
+    return this.#target.onComplete?.(trailers);
   }
 
-  #hold(resume: () => void): void {
-    this.#held = [];
-    this.#decide(this.#visited)
-      .then((sendAgain) => (sendAgain ? this.#replace(sendAgain) : this.#release(resume)))
-      .catch((error) => this.#replace(() => fail(this.#caller, error)));
+  onResponseEnd(controller: unknown, trailers: unknown): unknown {
+    return this.#target.onResponseEnd?.(controller, trailers);
   }
 
-  #release(resume: () => void): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const [name, details] of held) this.#hand(name, details);
-    resume();
+  onError(error: unknown): unknown {
+    return this.#target.onError?.(error);
   }
 
-  /** Ends the request, and has something else done in place of handing on how it ended. */
+  onResponseError(controller: unknown, error: unknown): unknown {
+    return this.#target.onResponseError?.(controller, error);
+  }
+
+  onUpgrade(...details: unknown[]): unknown {
+    return this.#target.onUpgrade?.(...details);
+  }
+
+  onRequestUpgrade(...details: unknown[]): unknown {
+    return this.#target.onRequestUpgrade?.(...details);
+  }
+
+  onResponseStarted(): unknown {
+    return this.#target.onResponseStarted?.();
+  }
+
+  onBodySent(chunk: unknown): unknown {
+    return this.#target.onBodySent?.(chunk);
+  }
+
+  onRequestSent(): unknown {
+    return this.#target.onRequestSent?.();
+  }
+
+  #record(): void {
+    this.#recording = createRecording(() => this.#release());
+    this.#target = this.#recording;
+    this.#decide(this.#visited).then(
+      (sendAgain) => (sendAgain ? this.#replace(sendAgain) : this.#release()),
+      (error) => this.#replace(() => fail(this.#caller, error)),
+    );
+  }
+
+  get #isRecording(): boolean {
+    return this.#target === this.#recording;
+  }
+
+  /** Hands on what was recorded, and from now on all that follows. */
+  #release(): void {
+    try {
+      for (const [name, details] of this.#recording?.calls ?? []) {
+        if (this.#isRecording) this.#caller[name]?.(...details);
+      }
+      if (this.#isRecording) this.#target = this.#caller;
+    } catch (error) {
+      this.#replace(() => fail(this.#caller, error));
+    }
+  }
+
+  /** Ends the request, and does something else instead of handing on what was recorded. */
   #replace(replacement: () => void): void {
-    this.#end(() => {
-      this.#abort(new Error('The request is sent again with another token.'));
-      replacement();
-    });
+    if (!this.#isRecording) return;
+    this.#target = nobody;
+    // Without effect if the whole answer has arrived: then its connection serves the next request.
+    this.#abort?.(new Error('This answer is not used.'));
+    replacement();
   }
 
-  #end(last: () => void): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    last();
+  #abortByCaller(reason: unknown): void {
+    if (this.#isRecording) this.#replace(() => fail(this.#caller, reason));
+    else this.#abort?.(reason);
   }
 }

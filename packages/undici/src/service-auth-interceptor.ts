@@ -1,6 +1,7 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
-import { fail, type Handler, RejectionHandler } from './rejection-handler.ts';
+import type { Handler } from './recording.ts';
+import { fail, RejectionHandler } from './rejection-handler.ts';
 import { hasAuthorization, isReplayable, readHeaders, signalOf, urlOf, withToken } from './request.ts';
 
 /**
@@ -23,7 +24,8 @@ export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.Dispatcher
         // On the way through a foreign host the token was left behind: then this says nothing about it.
         if (!visited.every((url) => auth.covers(url))) return undefined;
         await auth.invalidate(token);
-        if (!mayResend || !isReplayable(request.body)) return undefined;
+        // After a redirect, this request is not the one that was rejected.
+        if (!mayResend || visited.length > 1 || !isReplayable(request.body)) return undefined;
         const next = await auth.getToken(patience);
         return next.authorization === token.authorization ? undefined : () => send(next, false);
       }

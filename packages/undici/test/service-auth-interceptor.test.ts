@@ -1,9 +1,11 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
 import type { Dispatcher } from 'undici';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serviceAuthInterceptor } from '../src/index.ts';
 import { copies } from './copies.ts';
 
@@ -135,19 +137,57 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
     });
 
-    test.each(orders)('%s, a 401 after a redirect within the API leads to another token', async (_, compose) => {
+    const hops = [301, 302, 303, 307, 308].flatMap((status) =>
+      (['GET', 'POST'] as const).map((method) => [method, status] as const),
+    );
+
+    describe.each(hops)('a %s answered %d and then 401', (method, status) => {
+      async function redirectToRejection(compose: (ours: Interceptor) => Interceptor[]) {
+        const service = await startService();
+        const auth = createAuth(service);
+        const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+        await auth.getToken();
+        service.revoke('all');
+        service.api.always(({ path }) =>
+          path === '/api/v1/' ? { status, headers: { location: '/api/v1/on' } } : undefined,
+        );
+        const send = () =>
+          request(`${service.baseUrl}/api/v1/`, { dispatcher, method, body: method === 'POST' ? 'an order' : null });
+        const { statusCode, body } = await send();
+        await body.dump();
+        const paths = service.apiRequests.map(({ path }) => path);
+        const next = await send();
+        await next.body.dump();
+        expect(next.statusCode).toBe(200);
+        expect(service.counts.issued).toBe(2);
+        return { statusCode, paths };
+      }
+
+      test('is sent again from the last hop, if the interceptor is listed before it', async () => {
+        expect(await redirectToRejection((ours) => [ours, follow()])).toEqual({
+          statusCode: 200,
+          paths: ['/api/v1/', '/api/v1/on', '/api/v1/on'],
+        });
+      });
+
+      test('is not sent again if the interceptor is listed after it, and the next request has another token', async () => {
+        expect(await redirectToRejection((ours) => [follow(), ours])).toEqual({
+          statusCode: 401,
+          paths: ['/api/v1/', '/api/v1/on'],
+        });
+      });
+    });
+
+    test.each(orders)('%s, a 401 without a redirect leads to another token', async (_, compose) => {
       const service = await startService();
       const auth = createAuth(service);
       const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
       await auth.getToken();
       service.revoke('all');
-      service.api.always(({ path }) =>
-        path === '/api/v1/' ? { status: 302, headers: { location: '/api/v1/on' } } : undefined,
-      );
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       await body.dump();
       expect(statusCode).toBe(200);
-      expect(service.counts.issued).toBe(2);
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
     });
 
     test('listed before it, the token does not leave the path of baseUrl', async () => {
@@ -266,7 +306,24 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
     });
 
-    test('waits in the connection, not in memory, until there is another token', async () => {
+    test('of more than a mebibyte is returned whole if there is no other token by then', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      const content = Buffer.alloc(20_000_000, 'x');
+      service.api.next({ status: 401, body: content });
+      const held = service.tokenEndpoint.hold();
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(statusCode).toBe(401);
+      expect((await buffer(body)).equals(content)).toBe(true);
+      held.release();
+      const next = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(await next.body.json()).toMatchObject({ bearer: 'valid' });
+      expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
+    });
+
+    test('of more than a mebibyte is read no faster than by the caller', async () => {
       const service = await startService();
       const auth = createAuth(service);
       const counter = createCounter();
@@ -274,13 +331,103 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       await auth.getToken();
       service.api.next({ status: 401, body: Buffer.alloc(20_000_000, 'x') });
       const held = service.tokenEndpoint.hold();
-      const response = request(`${service.baseUrl}/api/v1/`, { dispatcher });
-      await held.arrived;
+      const { body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       // Time enough for all of it to arrive.
       for (let count = 0; count < 50; count++) await (await fetch(`${service.baseUrl}/api/v1/`)).text();
-      expect(counter.bytes).toBeLessThan(1_000_000);
+      expect(counter.bytes).toBeLessThan(2_000_000);
       held.release();
-      expect((await (await response).body.json()) as object).toMatchObject({ bearer: 'valid' });
+      await body.dump();
+    });
+
+    test('leaves its connection to the resend', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const connected = vi.fn();
+      const agent = new undici.Agent({ connections: 1 });
+      onTestFinished(() => agent.destroy());
+      agent.on('connect', connected);
+      const dispatcher = agent.compose(serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await body.dump();
+      expect(statusCode).toBe(200);
+      expect(connected).toHaveBeenCalledTimes(1);
+    });
+
+    test('that breaks off is followed by the resend', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      service.api.next({ cut: 'body' });
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      await body.dump();
+      expect(statusCode).toBe(200);
+    });
+
+    test('that breaks off is returned as far as it came if there is no other token', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      service.tokenEndpoint.always({ status: 503 });
+      service.api.next({ cut: 'body' });
+      const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      expect(statusCode).toBe(401);
+      await expect(body.text()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+    });
+
+    test.each([
+      ['has arrived', {}],
+      ['is on its way', { headers: { 'content-length': '1000000' }, body: 'the rest never comes' }],
+    ])('that is aborted by an event emitter when it %s ends at once, and is not sent again', async (_, answer) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const counter = createCounter();
+      const dispatcher = createAgent(undici, counter.interceptor, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.api.next({ status: 401, ...answer });
+      const held = service.tokenEndpoint.hold();
+      const signal = new EventEmitter();
+      const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal });
+      await held.arrived;
+      await vi.waitUntil(() => counter.bytes > 0);
+      signal.emit('abort');
+      await expect(response).rejects.toMatchObject({ code: 'UND_ERR_ABORTED' });
+      held.release();
+      await auth.getToken();
+      expect(service.counts.apiRequests).toBe(1);
+    });
+
+    test('to an upgrade is reported, and fails as undici has it', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      service.tokenEndpoint.always({ status: 503 });
+      const upgraded = undici.upgrade(`${service.baseUrl}/api/v1/`, { dispatcher, protocol: 'Websocket' });
+      await expect(upgraded).rejects.toMatchObject({ code: 'UND_ERR_SOCKET', message: 'bad upgrade' });
+      expect(auth.events.map(({ type }) => type)).toContain('token_rejected');
+    });
+
+    test('has its trailers', async () => {
+      const service = await startService();
+      const api = createServer((_, response) => {
+        response.writeHead(401, { trailer: 'x-one' }).write('text');
+        response.addTrailers({ 'x-one': '1' });
+        response.end();
+      });
+      onTestFinished(() => void api.close());
+      await once(api.listen(0, '127.0.0.1'), 'listening');
+      const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service, { baseUrl })));
+      const { statusCode, body, trailers } = await request(baseUrl, { dispatcher });
+      expect([statusCode, await body.text()]).toEqual([401, 'text']);
+      expect(trailers).toEqual({ 'x-one': '1' });
     });
 
     test('that never ends does not hold up the resend, nor the end of the agent', async () => {
@@ -399,5 +546,33 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     const named = await dispatcher.request({ origin: service.baseUrl, path: '/api/v1/', method: 'GET' });
     await named.body.dump();
     expect(named.statusCode).toBe(200);
+  });
+});
+
+describe('an error that undici makes of a 401', () => {
+  test('has the body that the API sent, with throwOnError of undici 6', async () => {
+    const service = await startService();
+    const oldest = copies['undici 6.18'] as Undici;
+    const dispatcher = createAgent(oldest, serviceAuthInterceptor(createAuth(service)));
+    service.api.always({ status: 401 });
+    const options = { dispatcher, throwOnError: true } as object;
+    await expect(oldest.request(`${service.baseUrl}/api/v1/`, options)).rejects.toMatchObject({
+      code: 'UND_ERR_RESPONSE_STATUS_CODE',
+      statusCode: 401,
+      body: { error: 'invalid_token' },
+    });
+  });
+
+  test.each(['undici 7', 'undici 8'])('has the body that the API sent, with responseError() of %s', async (name) => {
+    const service = await startService();
+    const undici = copies[name] as Undici;
+    const ours = serviceAuthInterceptor(createAuth(service));
+    const dispatcher = createAgent(undici, ours, undici.interceptors.responseError());
+    service.api.always({ status: 401 });
+    await expect(undici.request(`${service.baseUrl}/api/v1/`, { dispatcher })).rejects.toMatchObject({
+      code: 'UND_ERR_RESPONSE',
+      statusCode: 401,
+      body: { error: 'invalid_token' },
+    });
   });
 });

@@ -1,0 +1,81 @@
+import { createAuth, startService } from '@service-auth/test-support/service';
+import type { Dispatcher } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { serviceAuthInterceptor } from '../src/index.ts';
+import { copies } from './copies.ts';
+
+type Interceptor = Dispatcher.DispatcherComposeInterceptor;
+
+const { 'undici 6.18': oldest, ...withCache } = copies;
+
+test('undici 6 has no cache', () => {
+  expect(oldest?.interceptors).not.toHaveProperty('cache');
+});
+
+const types = ['shared', 'private'] as const;
+const statuses = [200, 301, 404];
+const policies: [policy: string, headers: Record<string, string>][] = [
+  ['max-age', { 'cache-control': 'max-age=60' }],
+  ['public', { 'cache-control': 'public, max-age=60, s-maxage=60' }],
+  ['private', { 'cache-control': 'private, max-age=60', vary: 'accept' }],
+  ['Expires', { expires: new Date(Date.now() + 3_600_000).toUTCString() }],
+  ['nothing but a date', { 'last-modified': new Date(Date.now() - 8_640_000_000).toUTCString(), etag: '"1"' }],
+];
+const answers = statuses.flatMap((status) => policies.map(([policy, headers]) => [status, policy, headers] as const));
+
+describe.each(Object.entries(withCache))('with the cache of %s', (_, { Agent, interceptors, cacheStores, request }) => {
+  describe.each(types)('of type %s', (type) => {
+    async function start(status: number, headers: Record<string, string>) {
+      const service = await startService();
+      // The body says who asked: `valid` for our token, `invalid` for the token of a user, `none` for nobody.
+      service.api.always(({ bearer }) => ({ status, headers, body: bearer }));
+      const agent = new Agent();
+      onTestFinished(() => agent.destroy());
+      const cache = interceptors.cache({ type, store: new cacheStores.MemoryCacheStore(), cacheByDefault: 60 });
+      const ours = serviceAuthInterceptor(createAuth(service));
+      const get = (interceptors: Interceptor[], authorization?: string) =>
+        request(`${service.baseUrl}/api/v1/`, {
+          dispatcher: agent.compose(...interceptors),
+          headers: authorization ? { authorization } : {},
+        }).then(({ body }) => body.text());
+      return { service, cache, ours, get };
+    }
+
+    describe.each(answers)('an answer %d cacheable by %s', (status, _, headers) => {
+      test('to a request with the token is not stored by a cache outside', async () => {
+        const { cache, ours, get } = await start(status, headers);
+        expect(await get([ours, cache])).toBe('valid');
+        expect(await get([ours, cache], 'Bearer own')).toBe('invalid');
+        expect(await get([cache])).not.toBe('valid');
+      });
+    });
+
+    test.each(statuses)('an answer %d without the token is stored: the cache works', async (status) => {
+      const { service, cache, get } = await start(status, { 'cache-control': 'max-age=60' });
+      expect([await get([cache]), await get([cache])]).toEqual(['none', 'none']);
+      expect(service.counts.apiRequests).toBe(1);
+    });
+
+    test.each(statuses)(
+      'an answer %d to a request with the token is stored by a cache inside only if it is public',
+      async (status) => {
+        const secret = await start(status, { 'cache-control': 'max-age=60' });
+        expect(await secret.get([secret.cache, secret.ours])).toBe('valid');
+        expect(await secret.get([secret.cache, secret.ours], 'Bearer own')).toBe('invalid');
+        expect(await secret.get([secret.cache])).toBe('none');
+
+        const shared = await start(status, { 'cache-control': 'public, max-age=60' });
+        await shared.get([shared.cache, shared.ours]);
+        await shared.get([shared.cache, shared.ours]);
+        expect(shared.service.counts.apiRequests).toBe(1);
+      },
+    );
+
+    test('what a cache outside has stored for nobody is asked for again with the token once it is stale', async () => {
+      const { service, cache, ours, get } = await start(200, { 'cache-control': 'max-age=60, no-cache', etag: '"1"' });
+      expect(await get([cache])).toBe('none');
+      service.api.next({ status: 304, headers: { etag: '"1"' }, body: '' });
+      expect(await get([ours, cache])).toBe('valid');
+    });
+  });
+});
