@@ -2,6 +2,7 @@ import type { ContractCase } from './contract-case.ts';
 import { abortCases } from './http-client-contract/aborts.ts';
 import { caseDefiner } from './http-client-contract/bench.ts';
 import { bodyCases } from './http-client-contract/bodies.ts';
+import { connectionCases } from './http-client-contract/connections.ts';
 import { failureCases } from './http-client-contract/failures.ts';
 import { originCases } from './http-client-contract/origins.ts';
 import { redirectCases } from './http-client-contract/redirects.ts';
@@ -18,6 +19,7 @@ export function httpClientContract(connect: ConnectHttpClient, traits: HttpClien
   return [
     ...sendingCases(define),
     ...rejectionCases(define),
+    ...connectionCases(define),
     ...originCases(define),
     ...redirectCases(define, traits),
     ...bodyCases(define, traits),

@@ -22,6 +22,10 @@ interface Mistake {
 }
 
 const unrelated = 'one token serves many requests';
+const endedConnections = ['no body', 'a body of one byte', 'a body of 20 kB'].map(
+  (body) =>
+    `a 401 with ${body} is followed by the resend, if the API ends the connection before there is another token`,
+);
 const { authenticates, headers } = rightDecisions;
 const everywhere = { covers: () => true } as unknown as TokenSource;
 
@@ -115,6 +119,7 @@ const mistakes: Record<string, Mistake> = {
       'a 401 with a large body is followed by the resend',
       '20 simultaneous 401s cost one token',
       '20 staggered 401s cost one token',
+      ...endedConnections,
     ],
   },
   'reports the first 401 only': {
@@ -145,6 +150,16 @@ const mistakes: Record<string, Mistake> = {
       },
     },
     caughtBy: ['20 staggered 401s cost one token'],
+  },
+  'throws where nobody catches it': {
+    decisions: {
+      // As Node does it, but without the end of this process.
+      invalidate: async (auth, token) => {
+        process.emit('uncaughtExceptionMonitor', new Error('thrown by a socket'), 'uncaughtException');
+        await auth.invalidate(token);
+      },
+    },
+    caughtBy: endedConnections,
   },
   'renews on 403': {
     decisions: { isRejection: ({ status }) => status === 401 || status === 403 },

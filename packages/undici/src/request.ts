@@ -38,15 +38,6 @@ export function withToken(headers: Headers, { authorization }: AccessToken): Non
   return Array.isArray(headers) ? [...headers, 'authorization', authorization] : { ...headers, authorization };
 }
 
-const replayable = /^\[object (ArrayBuffer|Blob|File|FormData)\]$/;
-
-/** Whether a request body can be sent a second time: anything but streams, and whatever is not known to be no stream. */
-export function isReplayable(body: unknown): boolean {
-  if (body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
-  // By its tag, for there are several implementations of each.
-  return replayable.test(Object.prototype.toString.call(body)) && !('pipe' in Object(body));
-}
-
 /** What ends the wait for a token. undici takes event emitters, too: their abort is noticed when the token is there. */
 export function signalOf(options: Dispatcher.DispatchOptions & { signal?: unknown }): AbortSignal | undefined {
   const signal = options.signal as Partial<AbortSignal> | null | undefined;

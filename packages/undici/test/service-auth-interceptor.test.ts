@@ -295,10 +295,10 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
   });
 
   describe('a 401', () => {
-    test('that is returned comes whole, however large it is', async () => {
+    test('that is returned comes whole', async () => {
       const service = await startService();
       const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
-      const content = Buffer.alloc(5_000_000, 'x');
+      const content = Buffer.alloc(1_000_000, 'x');
       service.api.always({ status: 401, body: content });
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       expect(statusCode).toBe(401);
