@@ -8,9 +8,7 @@ export type Decide = (visited: readonly URL[]) => Promise<(() => void) | undefin
 
 type Abort = (reason: unknown) => void;
 type Context = { readonly history?: readonly URL[] } | null | undefined;
-interface Controller {
-  abort: Abort;
-}
+type Controller = { abort: Abort };
 
 const nobody: Handler = {};
 
@@ -24,7 +22,7 @@ export function fail(handler: Handler, error: unknown): void {
  * Hands every call on to the caller, but records those of a 401 until it is decided what becomes of it. Nothing is paused meanwhile: undici
  * crashes if a peer ends a connection whose parser is paused. A class, because every request has one: closures would cost more.
  */
-export class RejectionHandler implements Handler {
+export class RejectionHandler {
   readonly #caller: Handler;
   readonly #decide: Decide;
   /** The caller; the recording while a 401 is decided; nobody once the caller needs no more of this answer. */
@@ -92,8 +90,8 @@ export class RejectionHandler implements Handler {
     return this.#target.onResponseError?.(controller, error);
   }
 
-  onUpgrade(...details: unknown[]): unknown {
-    return this.#target.onUpgrade?.(...details);
+  onUpgrade(status: unknown, headers: unknown, socket: unknown): unknown {
+    return this.#target.onUpgrade?.(status, headers, socket);
   }
 
   onRequestUpgrade(...details: unknown[]): unknown {
