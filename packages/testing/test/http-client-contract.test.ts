@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events';
+import process from 'node:process';
 import type { TokenSource } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
 import { type ConnectHttpClient, type ContractCase, httpClientContract } from '../src/index.ts';
@@ -155,7 +157,7 @@ const mistakes: Record<string, Mistake> = {
     decisions: {
       // As Node does it, but without the end of this process.
       invalidate: async (auth, token) => {
-        process.emit('uncaughtExceptionMonitor', new Error('thrown by a socket'), 'uncaughtException');
+        (process as EventEmitter).emit('uncaughtExceptionMonitor', new Error('thrown by a socket'));
         await auth.invalidate(token);
       },
     },

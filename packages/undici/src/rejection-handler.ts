@@ -20,7 +20,7 @@ export function fail(handler: Handler, error: unknown): void {
 
 /**
  * Hands every call on to the caller, but records those of a 401 until it is decided what becomes of it. Nothing is paused meanwhile: undici
- * crashes if a peer ends a connection whose parser is paused. A class, because every request has one: closures would cost more.
+ * crashes if a peer ends a paused connection. A class, because every request has one: closures would cost more.
  */
 export class RejectionHandler {
   readonly #caller: Handler;
@@ -90,8 +90,8 @@ export class RejectionHandler {
     return this.#target.onResponseError?.(controller, error);
   }
 
-  onUpgrade(status: unknown, headers: unknown, socket: unknown): unknown {
-    return this.#target.onUpgrade?.(status, headers, socket);
+  onUpgrade(...details: unknown[]): unknown {
+    return this.#target.onUpgrade?.(...details);
   }
 
   onRequestUpgrade(...details: unknown[]): unknown {
