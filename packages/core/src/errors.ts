@@ -1,3 +1,5 @@
+import type { OAuthErrorCode } from './ledger/oauth-error.ts';
+
 const brand = Symbol.for('@service-auth/error');
 
 /** One thing that is wrong with the options: which, and what to do. Never contains the value. */
@@ -23,10 +25,10 @@ export interface ServiceAuthErrorFields {
   ERR_CONFIG: { readonly problems: readonly ConfigProblem[] };
   /** The window's budget is spent; no request was sent. `limit`: tokens per window as agreed with the operator. `used`: spent of it. */
   ERR_ISSUANCE_LIMIT: { readonly retryAt: number; readonly limit: number; readonly used: number };
-  /** The token endpoint answered 400, 401 or 403. `oauthError`: its `error` code (RFC 6749 section 5.2), if it sent one. */
+  /** The token endpoint answered 400, 401 or 403. `oauthError`: its `error` code (RFC 6749 section 5.2), if it sent one; `'other'` stands for every text that is no registered code. */
   ERR_CREDENTIALS_REJECTED: {
     readonly status: number;
-    readonly oauthError: string | undefined;
+    readonly oauthError: OAuthErrorCode | undefined;
     readonly retryAt: number;
   };
   /** The token endpoint answered 429; the whole fleet holds off until `retryAt`. */

@@ -34,14 +34,31 @@ export const longestBody = 65_536;
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   return async ({ url, method, headers, body, signal }) => {
     const send = options.fetch ?? fetch;
+    const connection = options.fetch ? undefined : ownConnection();
     // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
-    const response = await send(url, { method, headers, body, signal, redirect: 'manual' });
-    // A browser hides what a redirect was.
-    const status = response.type === 'opaqueredirect' ? 302 : response.status;
-    const text = readBody(response);
-    // Without success the status alone says that no token was issued: a giant error page changes nothing.
-    return { status, headers: response.headers, body: response.ok ? await text : await text.catch(() => '') };
+    const init: TokenRequestInit = { method, headers, body, signal, redirect: 'manual', ...connection?.init };
+    try {
+      const response = await send(url, init);
+      const text = readBody(response).finally(() => connection?.close());
+      // A browser hides what a redirect was.
+      const status = response.type === 'opaqueredirect' ? 302 : response.status;
+      // Without success the status alone says that no token was issued: a giant error page changes nothing.
+      return { status, headers: response.headers, body: response.ok ? await text : text.catch(() => '') };
+    } catch (error) {
+      connection?.close();
+      throw error;
+    }
   };
+}
+
+interface DenoGlobals {
+  Deno?: { createHttpClient?(options: { poolMaxIdlePerHost: number }): { close(): void } };
+}
+
+/** On Deno: its fetch sends a POST again if a connection that was used before ends without an answer, so each one gets a new connection. */
+function ownConnection(): { init: object; close(): void } | undefined {
+  const client = (globalThis as DenoGlobals).Deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 });
+  return client && { init: { client }, close: () => client.close() };
 }
 
 async function readBody(response: FetchedResponse): Promise<string> {

@@ -21,6 +21,7 @@ export type { FetchTransportOptions } from './fetch-transport.ts';
 export { fetchTransport } from './fetch-transport.ts';
 export type { IssuanceLimit } from './issuance-limit.ts';
 export type { StoreDurability } from './ledger/limits.ts';
+export type { OAuthErrorCode } from './ledger/oauth-error.ts';
 export type { IssuanceReason } from './ledger/record.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { memoryStore } from './memory-store.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { type ConnectionWatch, watchConnections } from './connection-evidence.ts';
 import { isServiceAuthError } from './errors.ts';
 import { longestBody } from './fetch-transport.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
@@ -21,14 +22,11 @@ export type TokenRequestResult =
 
 const second = 1_000;
 
-/**
- * Codes of errors that come before the first byte of a request is written: nothing was issued.
- * Node's system and TLS errors, undici's connect errors, Bun's names.
- */
-const unsentCodes =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_[A-Z]+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_[A-Z_]+|HOSTNAME_MISMATCH|ConnectionRefused)$/;
-/** The same from Deno, which has no codes: the address, and that it was not connected to. */
-const unsentMessage = /\): client error \(Connect\): /;
+/** fetch sends a request that is answered 421 once more, so two may have arrived, whatever the second answer says. */
+const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
+
+/** The time for the body of a refusal. The status says all but `oauthError`. */
+const refusalBodyMs = 2 * second;
 
 /** Sends the token request once and says what the answer, or its absence, means for the ledger. Never rejects. */
 export async function requestToken(
@@ -39,16 +37,27 @@ export async function requestToken(
   clock: Clock,
 ): Promise<TokenRequestResult> {
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };
-  try {
-    const body = bodyOf(credentials);
-    // The deadline holds for transports that ignore their signal, too.
-    const response = await within(timeoutMs, clock, async (signal) =>
-      transport({ url, method: 'POST', headers, body, signal }),
-    );
-    return response === timedOut ? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' } : interpret(response, clock);
-  } catch (error) {
-    return failureOf(error);
+  const controller = new AbortController();
+  const watch = watchConnections(url);
+  let refusal: TransportResponse | undefined;
+
+  async function exchange(): Promise<TokenRequestResult> {
+    const { signal } = controller;
+    const response = await transport({ url, method: 'POST', headers, body: bodyOf(credentials), signal });
+    if (isSuccess(response)) return interpret(response, await response.body, clock);
+    refusal = response;
+    const body = await within(refusalBodyMs, clock, async () => response.body).catch(() => '');
+    if (body === timedOut) controller.abort();
+    return interpret(response, body === timedOut ? '' : body, clock);
   }
+
+  // The deadline holds for transports that ignore their signal, too.
+  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch));
+  watch.end();
+  if (watch.misdirected()) return misdirected;
+  if (result !== timedOut) return result;
+  controller.abort();
+  return refusal ? interpret(refusal, '', clock) : { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
 }
 
 function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
@@ -62,10 +71,14 @@ function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
   return JSON.stringify(body);
 }
 
+function isSuccess({ status }: TransportResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** The meaning of every answer. What may have issued a token counts as if it had. */
-function interpret(response: TransportResponse, clock: Clock): TokenRequestResult {
-  const { status, body } = response;
-  if (status >= 200 && status < 300) {
+function interpret(response: TransportResponse, body: string, clock: Clock): TokenRequestResult {
+  const { status } = response;
+  if (isSuccess(response)) {
     if (body.length > longestBody) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
     const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '');
     return typeof token === 'string'
@@ -73,11 +86,15 @@ function interpret(response: TransportResponse, clock: Clock): TokenRequestResul
       : { kind: 'token', token };
   }
   if (status === 400 || status === 401 || status === 403) {
-    return { kind: 'released', cause: 'credentials', status, oauthError: readOAuthError(body.slice(0, longestBody)) };
+    return {
+      kind: 'released',
+      cause: 'credentials',
+      status,
+      oauthError: readOAuthError(`${body}`.slice(0, longestBody)),
+    };
   }
   if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
-  // fetch sends a request again when it is answered 421, so two may have arrived.
-  if (status === 421) return { kind: 'ambiguous', charge: 2, status };
+  if (status === 421) return misdirected;
   // Timeouts, "too early" and everything a gateway may say after the request went through.
   if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
     return { kind: 'ambiguous', charge: 1, status };
@@ -85,19 +102,12 @@ function interpret(response: TransportResponse, clock: Clock): TokenRequestResul
   return { kind: 'released', cause: 'misconfigured', status };
 }
 
-function failureOf(error: unknown): TokenRequestResult {
+function failureOf(error: unknown, watch: ConnectionWatch): TokenRequestResult {
   if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
     return { kind: 'ambiguous', charge: 1, reason: error.reason };
   }
-  const unsent = [error, own(error, 'cause')].some((candidate) => {
-    const [code, message] = [own(candidate, 'code'), own(candidate, 'message')];
-    return (
-      (typeof code === 'string' && unsentCodes.test(code)) ||
-      (typeof message === 'string' && unsentMessage.test(message))
-    );
-  });
   const what = describeForeign(error);
-  return unsent
+  return watch.neverConnected(error)
     ? { kind: 'released', cause: 'unreachable', error: what }
     : { kind: 'ambiguous', charge: 1, error: what };
 }
@@ -115,7 +125,7 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
 }
 
 function headerOf({ headers }: TransportResponse, name: string): string | undefined {
-  if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
+  if (typeof headers?.get === 'function') return headers.get(name) ?? undefined;
   const value = own(headers, name) as string | string[] | undefined;
   return Array.isArray(value) ? value[0] : value;
 }

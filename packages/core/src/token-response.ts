@@ -1,6 +1,7 @@
 import type { TokenResponseReason } from './errors.ts';
 import type { TokenResponseWarning } from './events.ts';
 import { own } from './foreign.ts';
+import { type OAuthErrorCode, oauthErrorCode } from './ledger/oauth-error.ts';
 import { longestLifetimeMs } from './ledger/record.ts';
 
 /** A token as the token endpoint sent it. */
@@ -61,11 +62,10 @@ function lifetimeOfJwt(token: string): number | undefined {
   }
 }
 
-/** The `error` code of an error response (RFC 6749 section 5.2), if it looks like one. Nothing else of it is worth the risk of repeating it. */
-export function readOAuthError(body: string): string | undefined {
-  const response = parseObject(body);
-  const error = own(response, 'error');
-  return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : undefined;
+/** The `error` code of an error response (RFC 6749 section 5.2). Nothing else of the answer is kept: it may repeat the secret. */
+export function readOAuthError(body: string): OAuthErrorCode | undefined {
+  const error = own(parseObject(body), 'error');
+  return typeof error === 'string' ? oauthErrorCode(error) : undefined;
 }
 
 function parseObject(json: string): object | undefined {

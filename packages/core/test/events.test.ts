@@ -21,7 +21,7 @@ test('a process without a name gets one', async () => {
 
 test('a failed request is reported with what it means', async () => {
   const { client, clock, endpoint, eventsOf } = createBed();
-  const refused = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
+  const refused = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED', syscall: 'connect' }));
   endpoint.next(answering(502), answering(401), refused);
   const auth = client();
   await failure('ERR_TOKEN_ENDPOINT', auth.getToken());

@@ -46,7 +46,9 @@ describe('a prototype that somebody polluted', () => {
     status: 200,
     reason: 'evil',
     code: 'ECONNREFUSED',
-    cause: { code: 'ECONNREFUSED' },
+    syscall: 'connect',
+    errors: [{ syscall: 'connect' }],
+    cause: { code: 'ECONNREFUSED', syscall: 'connect' },
     'retry-after': '1',
     'content-type': 'text/plain',
   };

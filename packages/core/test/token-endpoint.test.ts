@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { serviceAuthError } from '../src/errors.ts';
 import type { Transport, TransportResponse } from '../src/index.ts';
@@ -9,8 +10,8 @@ import { answered } from './support/scripted-endpoint.ts';
 const credentials = { audience: 'orders', clientId: 'client-1', clientSecret: 'secret' };
 const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 86_400 });
 
-const through = (transport: Transport): Promise<TokenRequestResult> =>
-  requestToken('https://auth.example.com/oauth/token', credentials, transport, 30_000, createHeldClock());
+const through = (transport: Transport, clock = createHeldClock(), timeoutMs = 30_000): Promise<TokenRequestResult> =>
+  requestToken('https://auth.example.com/oauth/token', credentials, transport, timeoutMs, clock);
 const meaningOf = (response: TransportResponse): Promise<TokenRequestResult> => through(async () => response);
 
 describe('the meaning of a body', () => {
@@ -64,20 +65,111 @@ describe('the meaning of a status', () => {
 
   test.each([
     ['{"error":"invalid_client","error_description":"no"}', 'invalid_client'],
-    ['{"error":"Invalid Client"}', undefined],
-    [`{"error":"${'a'.repeat(41)}"}`, undefined],
+    ['{"error":"invalid_target"}', 'invalid_target'],
+    ['{"error":"Invalid Client"}', 'other'],
+    ['{"error":"INVALID_CLIENT"}', 'other'],
+    ['{"error":" invalid_client"}', 'other'],
+    ['{"error":"correct_horse_battery_staple"}', 'other'],
+    ['{"error":"other"}', 'other'],
+    ['{"error":"constructor"}', 'other'],
+    ['{"error":""}', 'other'],
+    [`{"error":"${'a'.repeat(41)}"}`, 'other'],
     ['{"error":{"code":"invalid_client"}}', undefined],
+    ['{"error":["invalid_client"]}', undefined],
     ['{"__proto__":{"error":"invalid_client"}}', undefined],
     ['["invalid_client"]', undefined],
     ['<html>', undefined],
     ['', undefined],
-  ])('of a refusal with %s only the code is kept, if it is one', async (body, oauthError) => {
+  ])('of a refusal with %s only a registered code is kept', async (body, oauthError) => {
     expect(await meaningOf(answered(401, body))).toEqual({
       kind: 'released',
       cause: 'credentials',
       status: 401,
       oauthError,
     });
+  });
+});
+
+describe('the body of a refusal', () => {
+  const never = new Promise<string>(() => {});
+  const invalidClient = '{"error":"invalid_client"}';
+  const released = (cause: string, fields: object = {}) => ({ kind: 'released', cause, ...fields });
+
+  test.each([
+    [400, {}, released('credentials', { status: 400 })],
+    [401, {}, released('credentials', { status: 401 })],
+    [403, {}, released('credentials', { status: 403 })],
+    [404, {}, released('misconfigured', { status: 404 })],
+    [302, {}, released('misconfigured', { status: 302 })],
+    [429, { 'retry-after': '3600' }, released('rate_limited', { retryAfterMs: 3_600 * second })],
+    [503, {}, { kind: 'ambiguous', charge: 1, status: 503 }],
+  ])('of %i is awaited for two seconds, then the status stands', async (status, headers, meaning) => {
+    const clock = createHeldClock();
+    let signal: AbortSignal | undefined;
+    let result: TokenRequestResult | undefined;
+    const transport: Transport = async (request) => {
+      signal = request.signal;
+      return { status, headers, body: never };
+    };
+    const done = through(transport, clock).then((value) => {
+      result = value;
+    });
+    await clock.advance(1_999);
+    expect([result, signal?.aborted]).toEqual([undefined, false]);
+    await clock.advance(1);
+    await done;
+    expect(result).toEqual(meaning);
+    // The connection is given up with it.
+    expect(signal?.aborted).toBe(true);
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('is not awaited beyond the deadline of the request, and the status stands all the same', async () => {
+    const clock = createHeldClock();
+    const transport: Transport = async () => ({ status: 429, headers: { 'retry-after': '60' }, body: never });
+    const result = through(transport, clock, 300);
+    await clock.advance(300);
+    expect(await result).toEqual(released('rate_limited', { retryAfterMs: 60 * second }));
+  });
+
+  test('is read if it comes in time', async () => {
+    const clock = createHeldClock();
+    let arrive: (body: string) => void = () => {};
+    const body = new Promise<string>((resolve) => {
+      arrive = resolve;
+    });
+    const result = through(async () => ({ status: 401, headers: {}, body }), clock);
+    await clock.advance(1_999);
+    arrive(invalidClient);
+    expect(await result).toMatchObject({ status: 401, oauthError: 'invalid_client' });
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('reset'))],
+    ['is missing', () => undefined],
+    ['is no text', () => Buffer.from(invalidClient)],
+  ])('that %s changes nothing', async (_, body) => {
+    const response = { status: 401, headers: {}, body: body() } as unknown as TransportResponse;
+    expect(await meaningOf(response)).toMatchObject(released('credentials', { status: 401 }));
+  });
+
+  test('of a success that never ends may have been a token', async () => {
+    const clock = createHeldClock();
+    const result = through(async () => ({ status: 200, headers: {}, body: never }), clock);
+    await clock.advance(2_000);
+    expect(clock.timers.all).toBe(1);
+    await clock.advance(28_000);
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
+  });
+
+  test('of a success may come late', async () => {
+    expect(await meaningOf({ ...answered(200), body: Promise.resolve(token) })).toMatchObject({ kind: 'token' });
+  });
+
+  test('without headers says no Retry-After', async () => {
+    const response = { status: 429, body: '' } as unknown as TransportResponse;
+    expect(await meaningOf(response)).toEqual(released('rate_limited'));
   });
 });
 
@@ -145,85 +237,146 @@ describe('headers', () => {
 });
 
 describe('a transport that fails', () => {
+  const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
+  const unsent = (error: unknown) => ({ kind: 'released', cause: 'unreachable', error });
+  const counted = { kind: 'ambiguous', charge: 1, error: expect.any(String) };
+  const failed = (fields: object, message = 'x') => Object.assign(new Error(message), fields);
+
   test.each([
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'UND_ERR_CONNECT_TIMEOUT',
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'SELF_SIGNED_CERT_IN_CHAIN',
-    'CERT_HAS_EXPIRED',
-    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    'ERR_TLS_CERT_ALTNAME_INVALID',
-    'ConnectionRefused',
-  ])('with %s, itself or as the cause, sent nothing', async (code) => {
-    for (const error of [
-      { code },
-      Object.assign(new Error('x'), { code }),
-      new TypeError('fetch failed', { cause: { code } }),
-    ]) {
-      expect(await through(() => Promise.reject(error))).toEqual({
-        kind: 'released',
-        cause: 'unreachable',
-        error: expect.stringContaining(code),
-      });
+    refused,
+    { code: 'ENOTFOUND', syscall: 'getaddrinfo' },
+    { code: 'EAI_AGAIN', syscall: 'getaddrinfo' },
+    { code: 'ENOTFOUND', syscall: 'queryA' },
+    { code: 'EHOSTUNREACH', syscall: 'connect' },
+    { code: 'ENETUNREACH', syscall: 'connect' },
+    { code: 'ETIMEDOUT', syscall: 'connect' },
+    { code: 'ECONNRESET', syscall: 'connect' },
+    { code: 'UND_ERR_CONNECT_TIMEOUT' },
+    { code: 'UND_ERR_PRX_TLS' },
+    { code: 'ERR_PROXY_TUNNEL' },
+    { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    { code: 'SELF_SIGNED_CERT_IN_CHAIN' },
+    { code: 'CERT_HAS_EXPIRED' },
+    { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
+    { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    { code: 'ERR_ACCESS_DENIED', permission: 'Net' },
+    { code: 'ConnectionRefused' },
+  ])('before there was a connection (%j), itself, as a cause or as the cause of a cause, sent nothing', async (fields) => {
+    const code = expect.stringContaining(fields.code);
+    for (const error of [fields, failed(fields), new TypeError('fetch failed', { cause: fields })]) {
+      expect(await through(() => Promise.reject(error))).toEqual(unsent(code));
     }
+    const deep = new Error('x', { cause: new Error('y', { cause: failed(fields) }) });
+    expect(await through(() => Promise.reject(deep))).toEqual(unsent('Error'));
+  });
+
+  test.each([
+    ['ECONNRESET', 'Client network socket disconnected before secure TLS connection was established'],
+    [undefined, 'error sending request for url (https://h/oauth/token): client error (Connect): dns error'],
+    ['ECONNREFUSED', 'ECONNREFUSED: Unable to connect. Is the computer able to access the url?'],
+    ['ENETUNREACH', 'ENETUNREACH: Was there a typo in the url or port?'],
+    [undefined, 'bad port'],
+    [undefined, 'Fetch failed: Requests to port 6000 are blocked'],
+  ])('with what runtimes say of a connection that was never made (%s, %j) sent nothing', async (code, message) => {
+    const cause = failed(code === undefined ? {} : { code }, message);
+    for (const error of [cause, new TypeError('fetch failed', { cause })]) {
+      expect(await through(() => Promise.reject(error))).toEqual(unsent(expect.any(String)));
+    }
+  });
+
+  test('for lack of permission to use the network sent nothing', async () => {
+    const error = failed({ name: 'NotCapable' }, 'Requires net access to "127.0.0.1:1", run again with the --allow-net flag');
+    expect(await through(() => Promise.reject(error))).toEqual(unsent('NotCapable'));
+    const other = failed({ name: 'NotCapable' }, 'Requires read access to "/etc/passwd"');
+    expect(await through(() => Promise.reject(other))).toEqual(counted);
+    const files = failed({ code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead' });
+    expect(await through(() => Promise.reject(files))).toEqual(counted);
+  });
+
+  test('at every address of a name sent nothing; at one of them after it was connected, it may have', async () => {
+    const aggregate = (...errors: unknown[]) => Object.assign(new AggregateError(errors), refused);
+    const cases: [unknown, object][] = [
+      [aggregate(failed(refused), failed({ ...refused, code: 'ENETUNREACH' })), unsent(expect.any(String))],
+      [aggregate(failed(refused), failed({ ...refused, syscall: 'read' })), counted],
+      [aggregate(failed(refused), undefined), counted],
+      [aggregate(aggregate(failed(refused))), unsent(expect.any(String))],
+    ];
+    for (const [error, meaning] of cases) {
+      for (const thrown of [error, new TypeError('fetch failed', { cause: error })]) {
+        expect(await through(() => Promise.reject(thrown))).toEqual(meaning);
+      }
+    }
+  });
+
+  test('with errors that contain each other may have sent something', async () => {
+    const first = new Error('x');
+    Object.assign(first, { cause: new Error('y', { cause: first }) });
+    expect(await through(() => Promise.reject(first))).toEqual(counted);
+    const many = new AggregateError([]);
+    many.errors.push(many, many, many);
+    expect(await through(() => Promise.reject(many))).toEqual(counted);
+  });
+
+  test('with an error of another realm is judged alike', async () => {
+    const foreign = (fields: string) => runInNewContext(`Object.assign(new Error('x'), ${fields})`);
+    expect(await through(() => Promise.reject(foreign(JSON.stringify(refused))))).toEqual(
+      unsent('Error ECONNREFUSED'),
+    );
+    const all = foreign(`{ errors: [Object.assign(new Error('y'), ${JSON.stringify(refused)})] }`);
+    expect(await through(() => Promise.reject(all))).toEqual(unsent('Error'));
+    const read = JSON.stringify({ ...refused, syscall: 'read' });
+    expect(await through(() => Promise.reject(foreign(read)))).toEqual(counted);
   });
 
   test('with an error of ours about something else is judged by its cause', async () => {
     const error = serviceAuthError('ERR_CLOSED', 'closed', undefined);
-    Object.defineProperty(error, 'cause', { value: { code: 'ECONNREFUSED' } });
-    expect(await through(() => Promise.reject(error))).toEqual({
-      kind: 'released',
-      cause: 'unreachable',
-      error: 'ServiceAuthError ERR_CLOSED',
+    Object.defineProperty(error, 'cause', { value: refused });
+    expect(await through(() => Promise.reject(error))).toEqual(unsent('ServiceAuthError ERR_CLOSED'));
+  });
+
+  // Linux reports these for an established connection, too, when retransmissions of the request end in vain.
+  describe.each(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ECONNREFUSED', 'ETIMEDOUT'])('with %s', (code) => {
+    test.each(['read', 'write', 'shutdown', undefined])('from %s may have sent something', async (syscall) => {
+      const fields = syscall === undefined ? { code } : { code, syscall };
+      for (const error of [failed(fields), new TypeError('fetch failed', { cause: failed(fields, `read ${code}`) })]) {
+        expect(await through(() => Promise.reject(error))).toEqual(counted);
+      }
     });
   });
 
-  test('with what Deno says of an address that it could not connect to, sent nothing', async () => {
-    const cause = new Error('error sending request for url (https://h/oauth/token): client error (Connect): dns error');
-    for (const error of [cause, new TypeError('fetch failed', { cause })]) {
-      expect(await through(() => Promise.reject(error))).toEqual({
-        kind: 'released',
-        cause: 'unreachable',
-        error: error.name,
-      });
-    }
-  });
-
   test.each([
-    [
-      'what Deno says of a lost connection',
-      new Error('error sending request for url (https://h/): client error (SendRequest)'),
-    ],
+    ['what Deno says of a lost connection', failed({}, 'error sending request for url (https://h/): client error (SendRequest)')],
+    ['what Bun says of a lost connection', failed({ code: 'ECONNRESET' }, 'ECONNRESET: The socket connection was closed unexpectedly.')],
+    ['what Bun says of TLS that broke', failed({ code: 'EPROTO' }, 'EPROTO: The TLS handshake failed. Does the server speak TLS on this port?')],
+    ['TLS that broke', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
+    ['an alert of TLS', { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' }],
+    ['EPROTO', { code: 'EPROTO', syscall: 'write' }],
+    ['TLS that was renegotiated in vain', { code: 'ERR_TLS_RENEGOTIATION_DISABLED' }],
     ['a message that is no text', { message: ['): client error (Connect): '] }],
-    ['a code that only ends like one', { code: 'NOT_ECONNREFUSED' }],
-    ['a code in a list', { code: ['ECONNREFUSED'] }],
-    ['ECONNRESET', { code: 'ECONNRESET' }],
-    ['EPIPE', { code: 'EPIPE' }],
+    ['a system call that only ends like one', { syscall: 'disconnect' }],
+    ['a system call that only begins like one', { syscall: 'connected' }],
+    ['a system call in a list', { syscall: ['connect'] }],
+    ['a message that quotes one', failed({}, 'no: bad port')],
+    ['ECONNRESET', { code: 'ECONNRESET', syscall: 'read' }],
+    ['EPIPE', { code: 'EPIPE', syscall: 'write' }],
     ['a timeout after the connection', { code: 'UND_ERR_HEADERS_TIMEOUT' }],
-    ['a code that only begins like one', { code: 'ECONNREFUSED_NOT' }],
+    ['a code that only begins like one', { code: 'CERT_HAS_EXPIRED-NOT' }],
     ['a code that is no text', { code: 1 }],
+    ['no errors', { errors: [] }],
     ['a cause that is null', { cause: null }],
     ['an error without a code', new Error('socket hang up')],
     ['undefined', undefined],
     ['null', null],
     ['text', 'ECONNREFUSED'],
   ])('with %s may have sent something', async (_, error) => {
-    expect(await through(() => Promise.reject(error))).toEqual({
-      kind: 'ambiguous',
-      charge: 1,
-      error: expect.any(String),
-    });
+    expect(await through(() => Promise.reject(error))).toEqual(counted);
   });
 
   test('at once, rather than by a promise, is no different', async () => {
     const result = await through(() => {
-      throw Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+      throw failed(refused);
     });
-    expect(result).toEqual({ kind: 'released', cause: 'unreachable', error: 'Error ECONNREFUSED' });
+    expect(result).toEqual(unsent('Error ECONNREFUSED'));
   });
 
   test.each([

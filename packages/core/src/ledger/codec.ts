@@ -1,3 +1,4 @@
+import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
 import {
   type Condensed,
   type Deaths,
@@ -66,6 +67,9 @@ const text: Reader<string> = (wire) => {
   return wire;
 };
 
+/** Another version, or whoever can write to the store, may have put any text there. */
+const oauthError: Reader<OAuthErrorCode> = (wire) => oauthErrorCode(text(wire));
+
 const count: Reader<number> = (wire) => {
   demand(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= largest);
   return wire as number;
@@ -113,7 +117,7 @@ const slot = object<Slot>({
   lease: optional(object({ id: text, generation: count, until: count })),
   renewAfter: count,
   unreadableUntil: count,
-  refused: optional(object<Refusal>({ ...spacing, secretId: text, status: count, oauthError: optional(text) })),
+  refused: optional(object<Refusal>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) })),
 });
 
 const shape = object<

@@ -1,3 +1,5 @@
+import type { OAuthErrorCode } from './oauth-error.ts';
+
 /** How many entries a record keeps in detail; older ones are added up. */
 export const detailed = 150;
 
@@ -63,7 +65,7 @@ export interface Hold {
 export interface Refusal extends Hold {
   readonly secretId: string;
   readonly status: number;
-  readonly oauthError?: string | undefined;
+  readonly oauthError?: OAuthErrorCode | undefined;
 }
 
 /** The token endpoint failed; the whole fleet holds off. */

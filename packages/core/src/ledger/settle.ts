@@ -1,5 +1,6 @@
 import { marginOf } from './decide.ts';
 import { hold, type Limits, sparingMs } from './limits.ts';
+import type { OAuthErrorCode } from './oauth-error.ts';
 import { type LedgerEntry, type LedgerRecord, type Slot, type StoredToken, slotOf, withSlot } from './record.ts';
 
 const second = 1_000;
@@ -25,7 +26,7 @@ export type Outcome =
       readonly kind: 'released';
       readonly cause: 'credentials';
       readonly status: number;
-      readonly oauthError?: string | undefined;
+      readonly oauthError?: OAuthErrorCode | undefined;
     }
   | { readonly kind: 'released'; readonly cause: 'rate_limited'; readonly retryAfterMs?: number | undefined }
   /** A token may have been issued: as many as `charge`. */

@@ -64,11 +64,11 @@ export const answering =
   () =>
     answered(status, body, headers);
 
-/** A connection that fails. */
+/** A connection that is never made, as Node reports it; without a code, one that fails at an unknown time. */
 export const failing =
   (code?: string): Answer =>
   () =>
-    Promise.reject(Object.assign(new Error('connection failed'), code === undefined ? {} : { code }));
+    Promise.reject(Object.assign(new Error('connection failed'), code === undefined ? {} : { code, syscall: 'connect' }));
 
 /** A connection that is silent for ever. */
 export const silent: Answer = () => new Promise(() => {});

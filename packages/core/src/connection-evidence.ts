@@ -1,0 +1,104 @@
+import { own } from './foreign.ts';
+
+// A token request is given back only on evidence that no byte of it was sent. Each kind of evidence tells of a connection that was never made.
+
+/** Errors that say so themselves. An error is evidence if every field of one row matches. */
+const evidence: readonly Partial<Record<'name' | 'code' | 'syscall' | 'permission' | 'message', RegExp>>[] = [
+  // Node: the name was not found, the connection was refused. The same codes from `read` or `write` come from an established connection.
+  { syscall: /^(connect|getaddrinfo|query[A-Z]\w*)$/ },
+  // Node: the peer ended the connection during the TLS handshake.
+  {
+    code: /^ECONNRESET$/,
+    message: /^Client network socket disconnected before secure TLS connection was established$/,
+  },
+  // Node and Bun: the certificate was refused, which ends the handshake. Errors of OpenSSL (ERR_SSL_*, EPROTO) also come later.
+  {
+    code: /^(CERT_\w+|\w*SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_\w+|ERR_TLS_HANDSHAKE_TIMEOUT)$/,
+  },
+  // undici: no connection in time, or none to the proxy. Node: the proxy refused CONNECT.
+  { code: /^(UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_TLS|ERR_PROXY_TUNNEL)$/ },
+  // Bun, which names no system call: an established connection fails with another message.
+  { message: /^E[A-Z]+: (Unable to connect\. Is the computer|Was there a typo in the url or port\?)/ },
+  { code: /^(ConnectionRefused|FailedToOpenSocket)$/ },
+  // Deno
+  { message: /\): client error \(Connect\): / },
+  // A port that fetch refuses to use: undici, Deno.
+  { message: /^(bad port|Fetch failed: Requests to port \d+ are blocked)$/ },
+  // No permission to use the network: Node, Deno.
+  { code: /^ERR_ACCESS_DENIED$/, permission: /^Net$/ },
+  { name: /^(NotCapable|PermissionDenied)$/, message: /^Requires net access to / },
+];
+
+const maxDepth = 8;
+
+/** What undici, which is also the fetch of Node, reports about its connections while a token request is under way. */
+export interface ConnectionWatch {
+  /** Whether `error`, or its cause, is evidence that no byte of the request was sent. */
+  neverConnected(error: unknown): boolean;
+  /** Whether an answer was 421. A fetch then sends the request again and shows the second answer only. */
+  misdirected(): boolean;
+  /** Must be called when the request is over. */
+  end(): void;
+}
+
+/** Watches the connections of this process. Where the runtime reports nothing, the errors themselves are the only evidence. */
+export function watchConnections(url: string): ConnectionWatch {
+  const connectErrors = new WeakSet<object>();
+  let misdirected = false;
+
+  // A TLS handshake that was reset, an alert, a proxy that refused CONNECT: the error itself does not tell when it happened.
+  const stopConnectErrors = subscribe('undici:client:connectError', (message) => {
+    const error = own(message, 'error');
+    if (error === Object(error)) connectErrors.add(error as object);
+  });
+  const stopAnswers = subscribe('undici:request:headers', (message) => {
+    const request = own(message, 'request');
+    if (own(own(message, 'response'), 'statusCode') !== 421 || own(request, 'method') !== 'POST') return;
+    misdirected ||= `${own(request, 'origin')}${own(request, 'path')}` === url;
+  });
+
+  function neverConnected(error: unknown, depth = 0): boolean {
+    if (depth === maxDepth || error !== Object(error)) return false;
+    if (connectErrors.has(error as object)) return true;
+    // Several addresses were tried: each one must have failed.
+    const errors = own(error, 'errors');
+    if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
+    return evidence.some((row) => matches(error, row)) || neverConnected(own(error, 'cause'), depth + 1);
+  }
+
+  return {
+    neverConnected: (error) => neverConnected(error),
+    misdirected: () => misdirected,
+    end() {
+      stopConnectErrors();
+      stopAnswers();
+    },
+  };
+}
+
+function matches(error: unknown, row: object): boolean {
+  return Object.entries(row).every(([name, pattern]: [string, RegExp]) => {
+    const value = own(error, name);
+    return typeof value === 'string' && pattern.test(value);
+  });
+}
+
+type Listener = (message: unknown) => void;
+interface Channel {
+  subscribe(listener: Listener): void;
+  unsubscribe(listener: Listener): void;
+}
+interface NodeGlobals {
+  process?: { getBuiltinModule?(name: string): { channel(name: string): Channel } | undefined };
+}
+
+/** Subscribes to a diagnostics channel, if this runtime has them. Returns what ends the subscription. */
+function subscribe(name: string, listener: Listener): () => void {
+  try {
+    const channel = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:diagnostics_channel')?.channel(name);
+    channel?.subscribe(listener);
+    return () => channel?.unsubscribe(listener);
+  } catch {
+    return () => {};
+  }
+}

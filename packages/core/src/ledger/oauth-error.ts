@@ -1,0 +1,39 @@
+/**
+ * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750,
+ * RFC 8628, RFC 8707, RFC 9396, RFC 9449, User-Managed Access 2.0, OpenID Connect Core and CIBA (IANA, OAuth Extensions Error Registry).
+ */
+const registered = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+  'server_error',
+  'temporarily_unavailable',
+  'invalid_token',
+  'insufficient_scope',
+  'invalid_target',
+  'authorization_pending',
+  'slow_down',
+  'expired_token',
+  'invalid_authorization_details',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
+  'need_info',
+  'request_denied',
+  'request_submitted',
+  'interaction_required',
+  'login_required',
+  'consent_required',
+  'transaction_failed',
+] as const;
+
+/** The `error` code of a refused token request, if it is a registered one, or `'other'`. */
+export type OAuthErrorCode = (typeof registered)[number] | 'other';
+
+/** Keeps registered codes. Every other text becomes `'other'`, because it may contain anything, even the secret. */
+export function oauthErrorCode(text: string): OAuthErrorCode {
+  return registered.find((code) => code === text) ?? 'other';
+}
