@@ -261,14 +261,17 @@ describe('a transport that fails', () => {
     { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
     { code: 'ERR_ACCESS_DENIED', permission: 'Net' },
     { code: 'ConnectionRefused' },
-  ])('before there was a connection (%j), itself, as a cause or as the cause of a cause, sent nothing', async (fields) => {
-    const code = expect.stringContaining(fields.code);
-    for (const error of [fields, failed(fields), new TypeError('fetch failed', { cause: fields })]) {
-      expect(await through(() => Promise.reject(error))).toEqual(unsent(code));
-    }
-    const deep = new Error('x', { cause: new Error('y', { cause: failed(fields) }) });
-    expect(await through(() => Promise.reject(deep))).toEqual(unsent('Error'));
-  });
+  ])(
+    'before there was a connection (%j), itself, as a cause or as the cause of a cause, sent nothing',
+    async (fields) => {
+      const code = expect.stringContaining(fields.code);
+      for (const error of [fields, failed(fields), new TypeError('fetch failed', { cause: fields })]) {
+        expect(await through(() => Promise.reject(error))).toEqual(unsent(code));
+      }
+      const deep = new Error('x', { cause: new Error('y', { cause: failed(fields) }) });
+      expect(await through(() => Promise.reject(deep))).toEqual(unsent('Error'));
+    },
+  );
 
   test.each([
     ['ECONNRESET', 'Client network socket disconnected before secure TLS connection was established'],
@@ -285,7 +288,10 @@ describe('a transport that fails', () => {
   });
 
   test('for lack of permission to use the network sent nothing', async () => {
-    const error = failed({ name: 'NotCapable' }, 'Requires net access to "127.0.0.1:1", run again with the --allow-net flag');
+    const error = failed(
+      { name: 'NotCapable' },
+      'Requires net access to "127.0.0.1:1", run again with the --allow-net flag',
+    );
     expect(await through(() => Promise.reject(error))).toEqual(unsent('NotCapable'));
     const other = failed({ name: 'NotCapable' }, 'Requires read access to "/etc/passwd"');
     expect(await through(() => Promise.reject(other))).toEqual(counted);
@@ -294,7 +300,7 @@ describe('a transport that fails', () => {
   });
 
   test('at every address of a name sent nothing; at one of them after it was connected, it may have', async () => {
-    const aggregate = (...errors: unknown[]) => Object.assign(new AggregateError(errors), refused);
+    const aggregate = (...errors: unknown[]) => Object.assign(new AggregateError(errors, 'x'), refused);
     const cases: [unknown, object][] = [
       [aggregate(failed(refused), failed({ ...refused, code: 'ENETUNREACH' })), unsent(expect.any(String))],
       [aggregate(failed(refused), failed({ ...refused, syscall: 'read' })), counted],
@@ -312,16 +318,14 @@ describe('a transport that fails', () => {
     const first = new Error('x');
     Object.assign(first, { cause: new Error('y', { cause: first }) });
     expect(await through(() => Promise.reject(first))).toEqual(counted);
-    const many = new AggregateError([]);
+    const many = new AggregateError([], 'x');
     many.errors.push(many, many, many);
     expect(await through(() => Promise.reject(many))).toEqual(counted);
   });
 
   test('with an error of another realm is judged alike', async () => {
     const foreign = (fields: string) => runInNewContext(`Object.assign(new Error('x'), ${fields})`);
-    expect(await through(() => Promise.reject(foreign(JSON.stringify(refused))))).toEqual(
-      unsent('Error ECONNREFUSED'),
-    );
+    expect(await through(() => Promise.reject(foreign(JSON.stringify(refused))))).toEqual(unsent('Error ECONNREFUSED'));
     const all = foreign(`{ errors: [Object.assign(new Error('y'), ${JSON.stringify(refused)})] }`);
     expect(await through(() => Promise.reject(all))).toEqual(unsent('Error'));
     const read = JSON.stringify({ ...refused, syscall: 'read' });
@@ -345,9 +349,18 @@ describe('a transport that fails', () => {
   });
 
   test.each([
-    ['what Deno says of a lost connection', failed({}, 'error sending request for url (https://h/): client error (SendRequest)')],
-    ['what Bun says of a lost connection', failed({ code: 'ECONNRESET' }, 'ECONNRESET: The socket connection was closed unexpectedly.')],
-    ['what Bun says of TLS that broke', failed({ code: 'EPROTO' }, 'EPROTO: The TLS handshake failed. Does the server speak TLS on this port?')],
+    [
+      'what Deno says of a lost connection',
+      failed({}, 'error sending request for url (https://h/): client error (SendRequest)'),
+    ],
+    [
+      'what Bun says of a lost connection',
+      failed({ code: 'ECONNRESET' }, 'ECONNRESET: The socket connection was closed unexpectedly.'),
+    ],
+    [
+      'what Bun says of TLS that broke',
+      failed({ code: 'EPROTO' }, 'EPROTO: The TLS handshake failed. Does the server speak TLS on this port?'),
+    ],
     ['TLS that broke', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
     ['an alert of TLS', { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' }],
     ['EPROTO', { code: 'EPROTO', syscall: 'write' }],

@@ -113,7 +113,9 @@ export function createNetwork(
         // A transport may honour its signal, or not notice it.
         if (latency.chance(0.8)) request.signal.addEventListener('abort', () => reject(request.signal.reason));
         if (hit('token_unreachable')) {
-          reply(latency.between(1, 900), () => reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })));
+          reply(latency.between(1, 900), () =>
+            reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED', syscall: 'connect' })),
+          );
           return;
         }
         const down = broken.endpoint;

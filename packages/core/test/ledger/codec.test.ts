@@ -43,7 +43,14 @@ const aSlot = fc.record({
   lease: maybe(fc.record({ id: name, generation: small, until: instant })),
   renewAfter: instant,
   unreadableUntil: instant,
-  refused: maybe(fc.record({ secretId: name, ...spacing, status: small, oauthError: maybe(fc.constantFrom('invalid_client', 'other')) })),
+  refused: maybe(
+    fc.record({
+      secretId: name,
+      ...spacing,
+      status: small,
+      oauthError: maybe(fc.constantFrom('invalid_client', 'other')),
+    }),
+  ),
 });
 const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
   epoch: name,

@@ -68,7 +68,9 @@ export const answering =
 export const failing =
   (code?: string): Answer =>
   () =>
-    Promise.reject(Object.assign(new Error('connection failed'), code === undefined ? {} : { code, syscall: 'connect' }));
+    Promise.reject(
+      Object.assign(new Error('connection failed'), code === undefined ? {} : { code, syscall: 'connect' }),
+    );
 
 /** A connection that is silent for ever. */
 export const silent: Answer = () => new Promise(() => {});

@@ -53,7 +53,8 @@ export const options: ServiceAuthOptions = {
   instance: 'process',
 };
 
-const refusing: Transport = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+const refusing: Transport = () =>
+  Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' }));
 
 /** Asks twice, and looks for canaries in all that can be read. Every error must be one of ours. */
 export async function attempt(change: Partial<ServiceAuthOptions>): Promise<Attempt> {
