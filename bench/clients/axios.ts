@@ -1,6 +1,7 @@
 import { attachServiceAuth } from '@service-auth/axios';
 import axios, { type AxiosAdapter, type AxiosInstance } from 'axios';
-import { type Client, loadPeerModule } from '../contenders/peers.ts';
+import { loadPeerModule } from '../contenders/peers.ts';
+import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
 import {
   type CreateContenders,

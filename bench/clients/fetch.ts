@@ -1,5 +1,6 @@
 import { createAuthFetch } from '@service-auth/fetch';
-import { type Client, loadPeerModule } from '../contenders/peers.ts';
+import { loadPeerModule } from '../contenders/peers.ts';
+import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
 import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHeaderAgain } from './target.ts';
 

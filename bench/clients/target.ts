@@ -1,7 +1,7 @@
 import type { ServiceAuth } from '@service-auth/core';
 import { SingleFlightCache } from '../contenders/handwritten.ts';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
-import type { Client } from '../contenders/peers.ts';
+import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
 
 /** What requests are sent to, and with which token. */

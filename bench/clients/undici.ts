@@ -1,6 +1,7 @@
 import { serviceAuthInterceptor } from '@service-auth/undici';
 import { Agent, Dispatcher, request } from 'undici';
-import { type Client, loadPeerModule } from '../contenders/peers.ts';
+import { loadPeerModule } from '../contenders/peers.ts';
+import type { Client } from '../harness/client.ts';
 import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHeaderAgain } from './target.ts';
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;

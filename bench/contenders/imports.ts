@@ -1,18 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Kind } from '../harness/answer.ts';
-
-/** Something that a program imports to get tokens, or to send them. */
-export interface Import {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly specifier: string;
-  /** What a program takes of it. */
-  readonly names: readonly string[];
-  /** From where it is resolved. */
-  readonly folder: string;
-  /** What the program has loaded anyway. */
-  readonly host: string | undefined;
-}
+import type { Import } from '../harness/footprint.ts';
 
 const bench = fileURLToPath(new URL('..', import.meta.url));
 const peers = fileURLToPath(new URL('../peers/', import.meta.url));

@@ -1,5 +1,5 @@
 import { createServiceAuth, type ServiceAuth, type ServiceAuthOptions, type Transport } from '@service-auth/core';
-import type { Client } from './peers.ts';
+import type { Client } from '../harness/client.ts';
 
 /** The package as it is built and published, for the same client that the peers have. */
 export function createOurs(

@@ -1,13 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-
-/** The credentials of a client, where it gets tokens, and what it uses them for. */
-export interface Client {
-  readonly tokenUrl: string;
-  readonly apiUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly audience: string;
-}
+import type { Client } from '../harness/client.ts';
 
 /** Creates a client of some library; the function it returns gets a token. */
 export type CreateSource = (client: Client) => () => Promise<string>;

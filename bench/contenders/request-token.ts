@@ -1,4 +1,4 @@
-import type { Client } from './peers.ts';
+import type { Client } from '../harness/client.ts';
 
 /** A token endpoint's answer, as far as a cache needs it. */
 export interface Issued {

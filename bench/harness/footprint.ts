@@ -2,7 +2,20 @@ import { existsSync, globSync, readFileSync, realpathSync, statSync } from 'node
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import type { Import } from '../contenders/imports.ts';
+import type { Kind } from './answer.ts';
+
+/** Something that a program imports to get tokens, or to send them. */
+export interface Import {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly specifier: string;
+  /** What a program takes of it. */
+  readonly names: readonly string[];
+  /** From where it is resolved. */
+  readonly folder: string;
+  /** What the program has loaded anyway. */
+  readonly host: string | undefined;
+}
 
 interface Manifest {
   readonly name: string;

@@ -1,6 +1,8 @@
-import type { Client } from '../contenders/peers.ts';
-import type { ServiceOrder } from '../workers/service.ts';
+import type { Client } from './client.ts';
 import { startWorker } from './in-process.ts';
+
+/** What the service is asked to do: start, or say how many tokens it has issued since it was asked last. */
+export type ServiceOrder = { readonly delayMs: number } | 'issued';
 
 /** A token endpoint and an API, in a process of their own. */
 export interface Service extends AsyncDisposable {

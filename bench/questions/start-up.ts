@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { core, handwrittenModule, type Import, importsToCompare } from '../contenders/imports.ts';
+import { core, handwrittenModule, importsToCompare } from '../contenders/imports.ts';
 import { hasPeers, peerVersions } from '../contenders/peers.ts';
 import { type Answer, atMost, numberText, type Row, type Scope, spreadText } from '../harness/answer.ts';
-import { bundleBytes, type Installation, installationOf } from '../harness/footprint.ts';
+import { bundleBytes, type Import, type Installation, installationOf } from '../harness/footprint.ts';
 import { type Rounds, ratioOf, spreadOf } from '../harness/statistics.ts';
 
 const nothing = 'an empty program';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Client } from '../contenders/peers.ts';
 import { allocationFlags } from '../harness/allocation.ts';
+import type { Client } from '../harness/client.ts';
 import { inProcess } from '../harness/in-process.ts';
 
 const client: Client = {

@@ -1,5 +1,5 @@
 import { type CreateContenders, createTarget } from '../clients/target.ts';
-import type { Client } from '../contenders/peers.ts';
+import type { Client } from '../harness/client.ts';
 import { type ComparisonOptions, compare } from '../harness/compare.ts';
 import type { Rounds } from '../harness/statistics.ts';
 

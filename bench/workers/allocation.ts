@@ -1,6 +1,6 @@
 import { createOurs, instantTransport } from '../contenders/ours.ts';
-import type { Client } from '../contenders/peers.ts';
 import { bytesPerCall } from '../harness/allocation.ts';
+import type { Client } from '../harness/client.ts';
 
 /** Bytes that calls of a client with a fresh token leave on the heap, by call. */
 export default async function allocation(client: Client): Promise<Record<string, number>> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Client } from '../contenders/peers.ts';
 import { loadPeerModule } from '../contenders/peers.ts';
+import type { Client } from '../harness/client.ts';
 import type { Places } from '../harness/places.ts';
 import { type Spent, spentOn } from '../harness/spent.ts';
 

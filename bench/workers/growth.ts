@@ -1,7 +1,8 @@
 import { SingleFlightCache } from '../contenders/handwritten.ts';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
-import { type Client, type CreateSource, loadSources } from '../contenders/peers.ts';
+import { type CreateSource, loadSources } from '../contenders/peers.ts';
 import { heapInUse } from '../harness/allocation.ts';
+import type { Client } from '../harness/client.ts';
 import { compare, seededRandom } from '../harness/compare.ts';
 import type { Rounds } from '../harness/statistics.ts';
 

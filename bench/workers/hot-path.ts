@@ -1,7 +1,8 @@
 import { createLimit, createNaiveCache, SingleFlightCache } from '../contenders/handwritten.ts';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
-import { type Client, loadSources } from '../contenders/peers.ts';
+import { loadSources } from '../contenders/peers.ts';
 import { bytesPerCall } from '../harness/allocation.ts';
+import type { Client } from '../harness/client.ts';
 import { type Contender, compare } from '../harness/compare.ts';
 import type { Rounds } from '../harness/statistics.ts';
 

@@ -1,8 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-
-/** What the service is asked to do: start, or say how many tokens it has issued since it was asked last. */
-export type ServiceOrder = { readonly delayMs: number } | 'issued';
+import type { ServiceOrder } from '../harness/service.ts';
 
 const answer = JSON.stringify({ orders: [] });
 const json = { 'content-type': 'application/json' };

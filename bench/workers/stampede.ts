@@ -1,7 +1,8 @@
 import { SingleFlightCache } from '../contenders/handwritten.ts';
 import { createOurs } from '../contenders/ours.ts';
-import { type Client, type CreateSource, loadSources } from '../contenders/peers.ts';
+import { type CreateSource, loadSources } from '../contenders/peers.ts';
 import { requestToken } from '../contenders/request-token.ts';
+import type { Client } from '../harness/client.ts';
 import { type Spent, spentOn } from '../harness/spent.ts';
 
 export const onePromise = 'one shared promise';

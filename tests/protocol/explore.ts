@@ -3,11 +3,11 @@ import { parseArgs } from 'node:util';
 import { inChildren } from './src/children.ts';
 import { quickScopes, scopes } from './src/explore/scopes.ts';
 import type { Found } from './src/explore/search.ts';
-import type { SearchTask } from './src/explore/worker.ts';
+import type { SearchTask } from './src/mutants/search-worker.ts';
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const tasks = (values.quick ? quickScopes : scopes).map((scope): SearchTask => ({ scope, mutant: undefined }));
-const worker = new URL('src/explore/worker.ts', import.meta.url);
+const worker = new URL('src/mutants/search-worker.ts', import.meta.url);
 const total = { states: 0, moves: 0 };
 
 console.log('processes  tokens  faults  steps of time  rounds     states      moves  records  depth  kinds of faults');

@@ -7,9 +7,15 @@ import {
   httpClientContract,
   type TestClock,
 } from '@service-auth/testing';
+import type { Control } from './control.ts';
 import type { Result } from './suite/cases.ts';
 import type { Answered, Asked, Asker, Manner } from './suite/contract-client.ts';
-import type { Worker } from './worker.ts';
+
+/** Where the worker answers, and what it can ask of this process. */
+export interface WorkerAddress {
+  readonly address: URL;
+  readonly control: Control;
+}
 
 // They are over in milliseconds where they can pass.
 const tryImpossibleForMs = 5_000;
@@ -21,7 +27,7 @@ const bodiesOfRequests: HttpClientBodyKind[] = ['string', 'json', 'bytes', 'form
  * the foreign host are in this process. `impossible`: the cases that this worker cannot pass, and why; one that passes all the same is reported.
  */
 export async function runContractInWorker(
-  worker: Pick<Worker, 'address' | 'control'>,
+  worker: WorkerAddress,
   manner: Manner,
   impossible: Readonly<Record<string, string>> = {},
 ): Promise<Result[]> {
@@ -48,7 +54,7 @@ async function problemOf(run: () => Promise<void>): Promise<string | undefined> 
   );
 }
 
-function connectTo({ address, control }: Pick<Worker, 'address' | 'control'>, manner: Manner): ConnectHttpClient {
+function connectTo({ address, control }: WorkerAddress, manner: Manner): ConnectHttpClient {
   return async ({ options: { clock, onEvent, store, ...options } }) => {
     const signals: AbortSignal[] = [];
     // The worker may ask only after it has happened.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { startForeignOrigin, startTestService, type TestService } from '@service-auth/testing';
-import { runContractInWorker } from './contract-in-worker.ts';
+import { runContractInWorker, type WorkerAddress } from './contract-in-worker.ts';
 import type { Control } from './control.ts';
 import type { Result } from './suite/cases.ts';
 import { startRemoteService } from './suite/service.ts';
@@ -18,9 +18,7 @@ interface WorkerCase {
 }
 
 /** A worker that runs, and what its cases can ask. */
-export interface Worker {
-  readonly address: URL;
-  readonly control: Control;
+interface Worker extends WorkerAddress {
   /** A request of its own context. */
   ask(path: string, body?: object): Promise<Record<string, unknown>>;
 }

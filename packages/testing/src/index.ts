@@ -1,8 +1,7 @@
-export type { BearerState, RecordedApiRequest, RecordedBody } from './api.ts';
-export type { TestClient, TestCredentials } from './client-registry.ts';
-export type { ContractCase } from './contract-case.ts';
-export type { ForeignOrigin, ForeignRequest } from './foreign-origin.ts';
-export { startForeignOrigin } from './foreign-origin.ts';
+export type { PendingTimers, TestClock, TestClockOptions } from './clock/test-clock.ts';
+export { createTestClock } from './clock/test-clock.ts';
+export type { ContractCase } from './contract/contract-case.ts';
+export { httpClientContract } from './http-client-contract/http-client-contract.ts';
 export type {
   ConnectHttpClient,
   HttpClientBody,
@@ -13,21 +12,22 @@ export type {
   HttpClientSubject,
   HttpClientTraits,
 } from './http-client-contract/subject.ts';
-export { httpClientContract } from './http-client-contract.ts';
-export type { IssuedToken, TestIssuanceLimit } from './issuance-log.ts';
-export type { Hold, RecordedRequest, Script, ScriptedAnswer, ScriptedChoice } from './script.ts';
-export type { SecretKind } from './secret-finder.ts';
-export type { PublicSigningKey, SigningKey, TokenClaims } from './signing-key.ts';
-export { createSigningKey } from './signing-key.ts';
-export type { OpenStore, StoreSubject } from './store-contract/subject.ts';
-export { storeContract } from './store-contract.ts';
-export type { PendingTimers, TestClock, TestClockOptions } from './test-clock.ts';
-export { createTestClock } from './test-clock.ts';
+export type { BearerState, RecordedApiRequest, RecordedBody } from './service/api.ts';
+export type { TestClient, TestCredentials } from './service/client-registry.ts';
+export type { ForeignOrigin, ForeignRequest } from './service/foreign-origin.ts';
+export { startForeignOrigin } from './service/foreign-origin.ts';
+export type { IssuedToken, TestIssuanceLimit } from './service/issuance-log.ts';
+export type { Hold, RecordedRequest, Script, ScriptedAnswer, ScriptedChoice } from './service/script.ts';
+export type { SecretKind } from './service/secret-finder.ts';
+export type { PublicSigningKey, SigningKey, TokenClaims } from './service/signing-key.ts';
+export { createSigningKey } from './service/signing-key.ts';
 export type {
   TestClientOptions,
   TestService,
   TestServiceCounts,
   TestServiceOptions,
-} from './test-service.ts';
-export { startTestService } from './test-service.ts';
-export type { RecordedTokenRequest, ScriptedTokenAnswer, TokenRequestOutcome } from './token-endpoint.ts';
+} from './service/test-service.ts';
+export { startTestService } from './service/test-service.ts';
+export type { RecordedTokenRequest, ScriptedTokenAnswer, TokenRequestOutcome } from './service/token-endpoint.ts';
+export { storeContract } from './store-contract/store-contract.ts';
+export type { OpenStore, StoreSubject } from './store-contract/subject.ts';

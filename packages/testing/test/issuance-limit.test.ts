@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createSigningKey, createTestClock, startTestService } from '../src/index.ts';
-import { largestCount } from '../src/issuance-log.ts';
+import { largestCount } from '../src/service/issuance-log.ts';
 import { requestToken } from './requests.ts';
 
 const signingKey = createSigningKey();

@@ -1,32 +1,13 @@
 import { attachServiceAuth, sanitizeError } from '@service-auth/axios';
-import { createServiceAuth, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import { createServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { serviceAuth } from '@service-auth/got';
 import { serviceAuthInterceptor } from '@service-auth/undici';
 import axios, { type AxiosRequestConfig } from 'axios';
 import got from 'got';
 import { Agent, interceptors, request, fetch as undiciFetch } from 'undici';
+import type { Client, Patience } from './client.ts';
 import { connectNest } from './nest-client.ts';
-
-/** How long a caller waits, if not for ever. */
-export interface Patience {
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-}
-
-/** Something that sends requests with the token. */
-export interface Client {
-  readonly auth: ServiceAuth;
-  /** Whether its errors have the request that was sent, with its headers, where only those find it who look for it. */
-  readonly hidesRequest?: true;
-  /** A GET. Resolves with the status, and what a user may log of the answer. */
-  get(url: string, patience: Patience): Promise<[status: number, ...shown: unknown[]]>;
-  /** What the documentation says to log in place of an error. */
-  sanitize?(error: unknown): unknown;
-  /** What else there is to see of it while nothing is silent. */
-  visit?(): Promise<unknown>;
-  close?(): Promise<unknown>;
-}
 
 /** `mayWait`: whether its start may wait for a token. */
 export type Connect = (options: ServiceAuthOptions, mayWait: boolean) => Client | Promise<Client>;

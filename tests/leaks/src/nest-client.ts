@@ -7,7 +7,7 @@ import type { ServiceAuthOptions } from '@service-auth/core';
 import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHealthIndicator } from '@service-auth/nestjs/terminus';
 import { firstValueFrom } from 'rxjs';
-import type { Client, Patience } from './clients.ts';
+import type { Client, Patience } from './client.ts';
 
 /** Passes every failure on to Nest, as most applications do. */
 class Orders {

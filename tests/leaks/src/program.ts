@@ -5,7 +5,8 @@ import { EventEmitter } from 'node:events';
 import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { logLines, renderings } from '@service-auth/test-tools/renderings';
 import { behaviours } from './behaviours.ts';
-import { clients, type Patience } from './clients.ts';
+import type { Patience } from './client.ts';
+import { clients } from './clients.ts';
 import { plant } from './planted.ts';
 import { damagedStore, openStores, type Stores } from './stores.ts';
 

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { inChildren } from '../src/children.ts';
 import { quickScopes } from '../src/explore/scopes.ts';
 import type { Found } from '../src/explore/search.ts';
-import type { SearchTask } from '../src/explore/worker.ts';
+import type { SearchTask } from '../src/mutants/search-worker.ts';
 
-const worker = new URL('../src/explore/worker.ts', import.meta.url);
+const worker = new URL('../src/mutants/search-worker.ts', import.meta.url);
 
 async function searched(tasks: readonly SearchTask[]): Promise<Found[]> {
   const results: Found[] = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { arrival, type Bench, type DefineCase, rejections, within } from './bench.ts';
 
 /** Aborts, and waits for the client to notice while everything else stands still. */

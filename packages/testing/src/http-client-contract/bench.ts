@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
-import type { RecordedApiRequest } from '../api.ts';
-import type { ContractCase } from '../contract-case.ts';
-import { type ForeignOrigin, startForeignOrigin } from '../foreign-origin.ts';
-import type { Hold, ScriptedAnswer } from '../script.ts';
-import { createSigningKey, type SigningKey } from '../signing-key.ts';
-import { createTestClock, type TestClock } from '../test-clock.ts';
-import { startTestService, type TestService, type TestServiceOptions } from '../test-service.ts';
+import { createTestClock, type TestClock } from '../clock/test-clock.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
+import type { RecordedApiRequest } from '../service/api.ts';
+import { type ForeignOrigin, startForeignOrigin } from '../service/foreign-origin.ts';
+import type { Hold, ScriptedAnswer } from '../service/script.ts';
+import { createSigningKey, type SigningKey } from '../service/signing-key.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../service/test-service.ts';
 import type {
   ConnectHttpClient,
   HttpClientRequest,

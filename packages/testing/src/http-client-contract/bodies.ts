@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RecordedApiRequest } from '../api.ts';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
+import type { RecordedApiRequest } from '../service/api.ts';
 import type { DefineCase } from './bench.ts';
 import type { HttpClientBody, HttpClientBodyKind, HttpClientTraits } from './subject.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { arrival, type Bench, type DefineCase } from './bench.ts';
 
 const bodies: readonly (readonly [name: string, body: string])[] = [

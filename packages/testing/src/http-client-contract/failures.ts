@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { ServiceAuthErrorCode, Store } from '@service-auth/core';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import type { Bench, DefineCase } from './bench.ts';
 
 const member = (value: unknown, name: PropertyKey): unknown =>

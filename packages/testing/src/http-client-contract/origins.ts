@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { type Bench, type DefineCase, foreignIsUnauthenticated, rejections } from './bench.ts';
 
 /** Addresses that are not the API, whatever they look like; `api` and `foreign` are host and port. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { connectionsStayFew, type DefineCase, rejections, unread } from './bench.ts';
 
 const many = 20;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import type { DefineCase } from './bench.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,5 +1,5 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
-import type { TestService } from '../test-service.ts';
+import type { TestService } from '../service/test-service.ts';
 
 /** Over an `ArrayBuffer`, for those TypeScript versions that tell; before 5.7 the type has no parameter. */
 type Bytes = ReturnType<typeof Uint8Array.from>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Store } from '@service-auth/core';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { type Bench, changeTo, type DefineCase, expectKept, freshKey, write } from './bench.ts';
 
 /** The store and three more handles, as four processes would have them. */

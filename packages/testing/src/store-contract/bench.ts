@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Store, StoreChange, StoreSnapshot } from '@service-auth/core';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import type { OpenStore } from './subject.ts';
 
 /** All that a case works with. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Store } from '@service-auth/core';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { changeTo, type DefineCase, freshKey, write } from './bench.ts';
 import { withSteppedDate } from './stepped-date.ts';
 

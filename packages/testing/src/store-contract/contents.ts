@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { changeTo, type DefineCase, expectKept, freshKey, write } from './bench.ts';
 
 const records: Record<string, string> = {

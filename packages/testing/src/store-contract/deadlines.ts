@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import type { Store } from '@service-auth/core';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { changeTo, type DefineCase, expectKept, within, write } from './bench.ts';
 
 // Real time, and only for a store that does not notice.

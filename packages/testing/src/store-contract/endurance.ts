@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { type DefineCase, expectKept, freshKey, write } from './bench.ts';
 import { withSteppedDate } from './stepped-date.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from '../contract-case.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
 import { changeTo, type DefineCase, expectKept, write } from './bench.ts';
 
 /** Clients resend what they got no answer to: a change executed twice is one change. */

@@ -1,12 +1,12 @@
-import type { ContractCase } from './contract-case.ts';
-import { atomicityCases } from './store-contract/atomicity.ts';
-import { caseDefiner } from './store-contract/bench.ts';
-import { clockCases } from './store-contract/clock.ts';
-import { contentCases } from './store-contract/contents.ts';
-import { deadlineCases } from './store-contract/deadlines.ts';
-import { enduranceCases } from './store-contract/endurance.ts';
-import { repetitionCases } from './store-contract/repetition.ts';
-import type { OpenStore } from './store-contract/subject.ts';
+import type { ContractCase } from '../contract/contract-case.ts';
+import { atomicityCases } from './atomicity.ts';
+import { caseDefiner } from './bench.ts';
+import { clockCases } from './clock.ts';
+import { contentCases } from './contents.ts';
+import { deadlineCases } from './deadlines.ts';
+import { enduranceCases } from './endurance.ts';
+import { repetitionCases } from './repetition.ts';
+import type { OpenStore } from './subject.ts';
 
 /**
  * All that a store has to do, as data for any test runner. Each case works on fresh random keys, so that a server may be shared; the

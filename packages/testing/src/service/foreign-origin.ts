@@ -1,8 +1,8 @@
 import type { Clock } from '@service-auth/core';
+import { systemClock } from '../clock/system-clock.ts';
 import { type Exchange, jsonAnswer, startLoopbackServer } from './loopback-server.ts';
 import { type ReceivedRequest, recordOf } from './received-request.ts';
 import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
-import { systemClock } from './system-clock.ts';
 
 /** A request to a host that has no business with tokens, with everything that came along. */
 export interface ForeignRequest {

@@ -1,7 +1,7 @@
 import { serve } from '../children.ts';
-import { loadMutantSearch, mutants } from '../mutants/load.ts';
-import type { Scope } from './model.ts';
-import { type Found, search } from './search.ts';
+import type { Scope } from '../explore/model.ts';
+import { type Found, search } from '../explore/search.ts';
+import { loadMutantSearch, mutants } from './load.ts';
 
 /** A scope to search, with the ledger as it is or as a mutant has it. */
 export interface SearchTask {

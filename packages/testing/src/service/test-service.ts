@@ -1,4 +1,5 @@
 import type { Clock } from '@service-auth/core';
+import { systemClock } from '../clock/system-clock.ts';
 import { createActivity } from './activity.ts';
 import { createApi, type RecordedApiRequest } from './api.ts';
 import { createClientRegistry, type TestClient, type TestCredentials } from './client-registry.ts';
@@ -8,7 +9,6 @@ import type { ReceivedRequest } from './received-request.ts';
 import type { Script, ScriptedAnswer } from './script.ts';
 import { createSecretFinder, type SecretKind } from './secret-finder.ts';
 import { createSigningKey, type SigningKey } from './signing-key.ts';
-import { systemClock } from './system-clock.ts';
 import { createTokenEndpoint, type RecordedTokenRequest, type ScriptedTokenAnswer } from './token-endpoint.ts';
 
 /** Options of {@link startTestService}. */

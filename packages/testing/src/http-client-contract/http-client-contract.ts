@@ -1,0 +1,29 @@
+import type { ContractCase } from '../contract/contract-case.ts';
+import { abortCases } from './aborts.ts';
+import { caseDefiner } from './bench.ts';
+import { bodyCases } from './bodies.ts';
+import { connectionCases } from './connections.ts';
+import { failureCases } from './failures.ts';
+import { originCases } from './origins.ts';
+import { redirectCases } from './redirects.ts';
+import { rejectionCases } from './rejections.ts';
+import { sendingCases } from './sending.ts';
+import type { ConnectHttpClient, HttpClientTraits } from './subject.ts';
+
+/**
+ * All that an HTTP adapter has to do, as data for any test runner. Each case starts a service of its own on loopback and asks `connect`
+ * for a client; it measures by what the service and a foreign host received, not by what the client says.
+ */
+export function httpClientContract(connect: ConnectHttpClient, traits: HttpClientTraits = {}): ContractCase[] {
+  const define = caseDefiner(connect, traits);
+  return [
+    ...sendingCases(define),
+    ...rejectionCases(define),
+    ...connectionCases(define),
+    ...originCases(define),
+    ...redirectCases(define, traits),
+    ...bodyCases(define, traits),
+    ...abortCases(define),
+    ...failureCases(define),
+  ];
+}
