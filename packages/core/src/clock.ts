@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts';
+import { outsideRequest } from './next.ts';
 
 /** Time as the client sees it. Replaced only in tests: `createTestClock()` of `@service-auth/testing` is one that you hold. */
 export interface Clock {
@@ -18,9 +19,12 @@ export function instantOf(clock: Clock): Instant {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
+const readWallClock = (): number => Date.now();
+
 /** The clock of this machine. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  // A page that Next.js prerenders may not read it.
+  now: () => outsideRequest(readWallClock),
   monotonic: () => performance.now(),
   setTimer(callback, delayMs, options) {
     const timer: unknown = setTimeout(callback, delayMs);

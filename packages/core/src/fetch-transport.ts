@@ -1,11 +1,16 @@
 import { serviceAuthError } from './errors.ts';
+import { fetchInit } from './fetch-init.ts';
+import { ownProperties } from './foreign.ts';
+import { leftAlone, originalFetch } from './next.ts';
 import type { Transport } from './transport.ts';
 
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
   /** Any fetch: undici's with a proxy agent, a mock. Default: the global one, looked up at each request. */
-  fetch?: ((url: string, init: TokenRequestInit) => Promise<FetchedResponse>) | undefined;
+  fetch?: TokenFetch | undefined;
 }
+
+type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
 
 /** What a fetch is called with. */
 interface TokenRequestInit {
@@ -33,12 +38,12 @@ export const longestBody = 65_536;
 /** Sends token requests by fetch: never follows a redirect, stops reading a body at 65,536 decoded bytes. */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   return async ({ url, method, headers, body, signal }) => {
-    const send = options.fetch ?? fetch;
+    const send = originalFetch(options.fetch ?? fetch);
     const connection = options.fetch ? undefined : ownConnection();
     // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
-    const init: TokenRequestInit = { method, headers, body, signal, redirect: 'manual', ...connection?.init };
+    const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
     try {
-      const response = await send(url, init);
+      const response = await send(url, fetchInit({ ...members, ...connection?.init, ...leftAlone() }));
       const text = readBody(response).finally(() => connection?.close());
       // A browser hides what a redirect was.
       const status = response.type === 'opaqueredirect' ? 302 : response.status;
@@ -57,7 +62,7 @@ interface DenoGlobals {
 
 /** On Deno: its fetch sends a POST again if a connection that was used before ends without an answer, so each one gets a new connection. */
 function ownConnection(): { init: object; close(): void } | undefined {
-  const client = (globalThis as DenoGlobals).Deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 });
+  const client = (globalThis as DenoGlobals).Deno?.createHttpClient?.(ownProperties({ poolMaxIdlePerHost: 0 }));
   return client && { init: { client }, close: () => client.close() };
 }
 
@@ -79,9 +84,9 @@ async function readBody(response: FetchedResponse): Promise<string> {
 }
 
 function decodeUtf8(chunks: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decoder = new TextDecoder('utf-8', ownProperties({ fatal: true }));
   try {
-    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode();
+    return chunks.map((chunk) => decoder.decode(chunk, ownProperties({ stream: true }))).join('') + decoder.decode();
   } catch {
     throw unusable('not_utf8', 'is not UTF-8');
   }

@@ -1,3 +1,4 @@
+import { outsideRequest } from './next.ts';
 import { raced } from './pause.ts';
 
 /** Whether work may outlive the request in which it began. */
@@ -26,7 +27,8 @@ export function createFlights<Reason>(
   function join(reason: Reason): Promise<void> {
     if (underWay) return underWay.landed;
     const controller = new AbortController();
-    const done = attempt(reason, controller.signal).finally(() => {
+    // It belongs to all who join it, and must not end with the request of the first.
+    const done = outsideRequest(() => attempt(reason, controller.signal)).finally(() => {
       underWay = undefined;
     });
     const landed = raced(done, controller.signal);

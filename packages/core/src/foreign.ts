@@ -1,16 +1,21 @@
 // What comes from outside: options, answers of stores and endpoints, errors. Nothing of it is trusted, not even the prototype of all objects.
 
 /** A property of an object's own, never one of a polluted prototype; undefined where there is none, or it throws when it is asked. */
-export function own(value: unknown, name: string): unknown {
+export function own(value: unknown, name: PropertyKey): unknown {
   try {
-    return Object.hasOwn(Object(value), name) ? (value as Record<string, unknown>)[name] : undefined;
+    return Object.hasOwn(Object(value), name) ? (value as Record<PropertyKey, unknown>)[name] : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A copy without prototype: whatever was put on `Object.prototype` is not in it. */
-export function ownProperties<Whole extends object>(value: Whole | false | undefined): Partial<Whole> {
+/**
+ * A copy without prototype: whatever was put on `Object.prototype` is not in it. For what comes from outside, and for every object of options
+ * that is handed to the platform, which reads the members that are missing from the prototype.
+ */
+export function ownProperties<Whole extends object>(value: Whole): Whole;
+export function ownProperties<Whole extends object>(value: Whole | false | undefined): Partial<Whole>;
+export function ownProperties(value: object | false | undefined): object {
   return Object.assign(Object.create(null), value);
 }
 

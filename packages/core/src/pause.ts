@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { ownProperties } from './foreign.ts';
 
 /** Waits for about `delayMs`: half to one and a half of it, so that the processes of a fleet do not act in step. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
@@ -24,7 +25,7 @@ export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | un
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort, ownProperties({ once: true }));
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

@@ -1,3 +1,5 @@
+import { ownProperties } from './foreign.ts';
+
 // A CryptoKey: that name is not among the types of every platform.
 type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
 
@@ -34,20 +36,21 @@ export async function sealingKey(
 ): Promise<SealingKey> {
   const { subtle } = crypto;
   const material = async (bytes: Uint8Array<ArrayBuffer>) =>
-    subtle.importKey('raw', bytes, 'HKDF', false, ['deriveBits', 'deriveKey']);
-  const algorithm = (purpose: string) => ({
-    name: 'HKDF',
-    hash: 'SHA-256',
-    salt: new Uint8Array(0),
-    info: joined(['service-auth', purpose, clientId]),
-  });
+    subtle.importKey('raw', bytes, ownProperties({ name: 'HKDF' }), false, ['deriveBits', 'deriveKey']);
+  const algorithm = (purpose: string) =>
+    ownProperties({
+      name: 'HKDF',
+      hash: ownProperties({ name: 'SHA-256' }),
+      salt: new Uint8Array(0),
+      info: joined(['service-auth', purpose, clientId]),
+    });
   const idOf = async (source: Key, purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
 
   const secretMaterial = await material(encoder.encode(secret));
   const keyBytes = typeof storeKey === 'string' ? encoder.encode(storeKey) : storeKey && new Uint8Array(storeKey);
   const keyMaterial = keyBytes ? await material(keyBytes) : secretMaterial;
-  const aes = { name: 'AES-GCM', length: 256 };
+  const aes = ownProperties({ name: 'AES-GCM', length: 256 });
   const key = await subtle.deriveKey(algorithm('seal'), keyMaterial, aes, false, ['encrypt', 'decrypt']);
 
   return { id: await idOf(keyMaterial, 'key id'), secretId: await idOf(secretMaterial, 'secret id'), key };
@@ -56,9 +59,12 @@ export async function sealingKey(
 /** Encrypts and authenticates `text`, bound to `context`. */
 export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
-  const parameters = { name: 'AES-GCM', iv, additionalData: joined(context) };
-  const sealed = await crypto.subtle.encrypt(parameters, key, encoder.encode(text));
+  const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, encoder.encode(text));
   return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
+}
+
+function parametersOf(iv: Uint8Array<ArrayBuffer>, context: readonly string[]) {
+  return ownProperties({ name: 'AES-GCM', iv, additionalData: joined(context) });
 }
 
 /** What was sealed with this key and the same context; undefined when anything differs. */
@@ -69,7 +75,7 @@ export async function open(
 ): Promise<string | undefined> {
   try {
     const bytes = fromBase64Url(sealed);
-    const parameters = { name: 'AES-GCM', iv: bytes.subarray(0, nonceLength), additionalData: joined(context) };
+    const parameters = parametersOf(bytes.subarray(0, nonceLength), context);
     return new TextDecoder().decode(await crypto.subtle.decrypt(parameters, key, bytes.subarray(nonceLength)));
   } catch {
     return undefined;
@@ -78,7 +84,10 @@ export async function open(
 
 /** The key of a client's record: the same for every spelling of the token endpoint's address, and no name of anything. */
 export async function recordKeyOf(tokenUrl: string, clientId: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', joined(['service-auth 1', tokenUrl, clientId]));
+  const digest = await crypto.subtle.digest(
+    ownProperties({ name: 'SHA-256' }),
+    joined(['service-auth 1', tokenUrl, clientId]),
+  );
   return Array.from(new Uint8Array(digest, 0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 

@@ -21,6 +21,7 @@ import {
   servableForMs,
   unusable,
 } from './memory.ts';
+import { outsideRequest } from './next.ts';
 import { resolveOptions, type ServiceAuthOptions } from './options.ts';
 import { raced, within } from './pause.ts';
 import { closedError } from './refusals.ts';
@@ -167,13 +168,13 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     if (closed) throw closedError();
     const { cached } = memory;
     remember(compromised(memory));
-    const upTo = await acquisition().reset(cached);
+    const upTo = await outsideRequest(() => acquisition().reset(cached));
     remember(reset(memory, upTo));
   }
 
   async function getUsage(): Promise<Usage> {
     if (closed) throw closedError();
-    return usageOf(await ledger.load(), limits, clock);
+    return usageOf(await outsideRequest(ledger.load), limits, clock);
   }
 
   async function close(): Promise<void> {
