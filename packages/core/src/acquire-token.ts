@@ -14,7 +14,7 @@ import { deadOnArrival, refusalError, refusedAfter } from './refusals.ts';
 import { randomId } from './seal.ts';
 import type { Settlement } from './settlement.ts';
 import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
-import { requestToken } from './token-endpoint.ts';
+import { type FailedRequest, probeEndpoint, requestToken } from './token-endpoint.ts';
 import type { IssuedToken } from './token-response.ts';
 import { createUsableTokens } from './usable-token.ts';
 
@@ -53,6 +53,8 @@ interface Attempt {
   readonly reservation: Reservation;
   readonly generation: number;
   readonly view: View;
+  /** A probe comes before the request. */
+  readonly probesFirst: boolean;
 }
 
 /** What the store may take before a request and after it: two calls of 2 seconds each time, at the very least. */
@@ -111,8 +113,10 @@ export function createTokenAcquisition(
           break;
         }
         case 'admitted': {
-          const { entry, generation } = decision;
-          const attempt = { request, secret, reservation: { entry, keyId, secretId }, generation, view };
+          const { entry, generation, probesFirst } = decision;
+          const attempt = { request, secret, reservation: { entry, keyId, secretId }, generation, view, probesFirst };
+          const outage = probesFirst && (await probeEndpoint(tokenUrl, settings.transport, sendWithinMs / 2, clock));
+          if (outage) return failed(attempt, outage);
           // A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter.
           const now = instantOf(clock);
           const lateMs = Math.max(longestSince(begunAt, now), view.now - entry.at + longestSince(view.readAt, now));
@@ -142,7 +146,8 @@ export function createTokenAcquisition(
   }
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
-  async function send({ request, secret, reservation, generation, view }: Attempt): Promise<TokenResult | undefined> {
+  async function send(attempt: Attempt): Promise<TokenResult | undefined> {
+    const { request, secret, reservation, generation, view } = attempt;
     const sentAt = instantOf(clock);
     const credentials = { audience, clientId, clientSecret: secret.value };
     const result = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
@@ -160,6 +165,12 @@ export function createTokenAcquisition(
       if (!isAlive(usable, instantOf(clock))) throw deadOnArrival();
       return { kind: 'token', usable };
     }
+    return failed(attempt, result.kind === 'ambiguous' ? { ...result, answered: attempt.probesFirst } : result);
+  }
+
+  /** Enters that no token arrived, and says what that means for those who asked. */
+  async function failed({ request, reservation, view }: Attempt, result: FailedRequest): Promise<TokenResult> {
+    const { keyId } = reservation;
     const settled = await settlement.enter(reservation, result, view);
     const refused = refusedAfter(result, settled.record, slotOf(settled.record, audience, keyId));
     const { status, error } = result;

@@ -11,7 +11,8 @@ export function refusedAfter(outcome: Outcome, record: LedgerRecord, slot: Slot)
       ? outcome.cause
       : 'backoff';
   const held = { credentials: slot.refused, rate_limited: record.rateLimit, backoff: record.failures }[cause];
-  return { cause, retryAt: held?.retryAt ?? 0 };
+  const probeAt = cause === 'backoff' ? record.failures?.probeAt : undefined;
+  return { cause, retryAt: probeAt ?? held?.retryAt ?? 0 };
 }
 
 /** Turns what the record says about a refusal into the error that a caller gets. `retryAt`: by this machine's clock. `foreign`: the error that came in place of an answer. */

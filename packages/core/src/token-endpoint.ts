@@ -15,10 +15,14 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** A token, or what the attempt counts as. `error`: what there was in place of an answer. */
-export type TokenRequestResult =
-  | { readonly kind: 'token'; readonly token: IssuedToken }
-  | (Exclude<Outcome, { kind: 'issued' }> & { readonly status?: number | undefined; readonly error?: string });
+/** What an attempt counts as that brought no token. `error`: what there was in place of an answer. */
+export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
+  readonly status?: number | undefined;
+  readonly error?: string;
+};
+
+/** A token, or what the attempt counts as. */
+export type TokenRequestResult = { readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest;
 
 const second = 1_000;
 
@@ -28,22 +32,27 @@ const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
 /** The time for the body of a refusal. The status says all but `oauthError`. */
 const refusalBodyMs = 2 * second;
 
+const requestHeaders = {
+  'content-type': 'application/json',
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+};
+
 /** Sends the token request once and says what the answer, or its absence, means for the ledger. Never rejects. */
 export async function requestToken(
   url: string,
-  credentials: Credentials,
+  credentials: Credentials | undefined,
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
 ): Promise<TokenRequestResult> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };
   const controller = new AbortController();
   const watch = watchConnections(url);
   let refusal: TransportResponse | undefined;
 
   async function exchange(): Promise<TokenRequestResult> {
     const { signal } = controller;
-    const response = await transport({ url, method: 'POST', headers, body: bodyOf(credentials), signal });
+    const response = await transport({ url, method: 'POST', headers: requestHeaders, body: credentials ? bodyOf(credentials) : '{}', signal });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
     refusal = response;
     const body = await within(refusalBodyMs, clock, async () => response.body).catch(() => '');
@@ -58,6 +67,22 @@ export async function requestToken(
   if (result !== timedOut) return result;
   controller.abort();
   return refusal ? interpret(refusal, '', clock) : { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
+}
+
+/**
+ * Asks without any credentials, to which no token can be issued (RFC 6749 section 3.2.1), whether the token endpoint answers.
+ * Resolves with what stands in the way, or undefined. Never rejects.
+ */
+export async function probeEndpoint(
+  url: string,
+  transport: Transport,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<FailedRequest | undefined> {
+  const result = await requestToken(url, undefined, transport, timeoutMs, clock);
+  // What would leave it open whether a token was issued is no answer.
+  if (result.kind === 'token' || (result.kind === 'released' && result.cause !== 'unreachable')) return undefined;
+  return { kind: 'released', cause: 'unreachable', status: result.status, error: result.error };
 }
 
 function bodyOf({ audience, clientId, clientSecret }: Credentials): string {

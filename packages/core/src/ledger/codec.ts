@@ -131,7 +131,13 @@ const shape = object<
   condensed: listOf((wire) => wire, 2_000),
   slots: listOf(slot, 10_000),
   failures: optional(
-    object<Failures>({ ...spacing, ambiguous: flag, status: optional(count), reason: optional(text) }),
+    object<Failures>({
+      ...spacing,
+      probeAt: optional(count),
+      ambiguous: flag,
+      status: optional(count),
+      reason: optional(text),
+    }),
   ),
   rateLimit: optional(object(spacing)),
   rejections: object(spacing),

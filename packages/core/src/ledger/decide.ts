@@ -43,14 +43,19 @@ export interface Refused {
 
 /**
  * What to do next. `keep`: go on with the token in memory; `drop`: it was reset; `write`: swap in this record and decide again;
- * `admitted`: the record has this ask's reservation, send the request.
+ * `admitted`: the record has this ask's reservation, send the request; with `probesFirst` only if a probe is answered.
  */
 export type Decision =
   | { readonly kind: 'use'; readonly token: StoredToken }
   | { readonly kind: 'keep'; readonly retryAt: number; readonly refused?: Refused }
   | { readonly kind: 'drop' }
   | { readonly kind: 'wait'; readonly until: number }
-  | { readonly kind: 'admitted'; readonly entry: LedgerEntry; readonly generation: number }
+  | {
+      readonly kind: 'admitted';
+      readonly entry: LedgerEntry;
+      readonly generation: number;
+      readonly probesFirst: boolean;
+    }
   | { readonly kind: 'refuse'; readonly reason: IssuanceReason; readonly refused: Refused }
   | { readonly kind: 'write'; readonly record: LedgerRecord };
 
@@ -67,7 +72,10 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   if (slot.revoked < ask.revoked && isRemembered(ask.revoked, now))
     return { kind: 'write', record: revoke(record, ask.audience, ask.keyId, ask.revoked) };
   const entry = record.entries.find(({ id }) => id === ask.id);
-  if (entry && slot.lease?.id === ask.id) return { kind: 'admitted', entry, generation: slot.lease.generation };
+  if (entry && slot.lease?.id === ask.id) {
+    const probesFirst = record.failures?.probeAt !== undefined && now < record.failures.retryAt;
+    return { kind: 'admitted', entry, generation: slot.lease.generation, probesFirst };
+  }
 
   const held = ask.held && ask.held.generation > slot.revoked ? ask.held : undefined;
   const stored = slot.token;
@@ -102,7 +110,7 @@ function refusal(
   limits: Limits,
 ): Refused | undefined {
   const backoffs = [
-    record.failures?.retryAt ?? 0,
+    record.failures?.probeAt ?? record.failures?.retryAt ?? 0,
     reason === 'refresh' ? slot.renewAfter : 0,
     ask.unreadable ? slot.unreadableUntil : 0,
   ];

@@ -70,6 +70,8 @@ export interface Refusal extends Hold {
 
 /** The token endpoint failed; the whole fleet holds off. */
 export interface Failures extends Hold {
+  /** Earlier than `retryAt`, where that spares the budget: a request is sent if a probe, which has no credentials and costs nothing, is answered. */
+  readonly probeAt?: number | undefined;
   readonly ambiguous: boolean;
   readonly status?: number | undefined;
   /** Set when the answer was a 2xx without a usable token. */

@@ -33,6 +33,8 @@ export type Outcome =
   | {
       readonly kind: 'ambiguous';
       readonly charge: 1 | 2;
+      /** The endpoint had answered a probe just before. */
+      readonly answered?: boolean | undefined;
       readonly status?: number | undefined;
       readonly reason?: string | undefined;
     };
@@ -85,8 +87,12 @@ export function settle(
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
       const charged = { ...withSlot(record, slot), entries };
       const { status, reason } = outcome;
-      const held = hold(record.failures, failedAt, second, longestBackoffMs, sparingMs(charged, limits));
-      return { ...charged, failures: { ...held, ambiguous: true, status, reason } };
+      const spareMs = sparingMs(charged, limits);
+      // It answers probes and yet fails: only time spares the budget then.
+      const [pauseMs, probeMs] = outcome.answered ? [2 * spareMs, spareMs] : [spareMs, longestBackoffMs];
+      const held = hold(record.failures, failedAt, second, longestBackoffMs, pauseMs);
+      const probeAt = spareMs > 0 ? Math.ceil(failedAt + probeMs) : undefined;
+      return { ...charged, failures: { ...held, probeAt, ambiguous: true, status, reason } };
     }
   }
 }
@@ -126,8 +132,13 @@ function released(
     default: {
       const [firstMs, longestMs] =
         outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, longestBackoffMs];
-      const held = hold(record.failures, failedAt, firstMs, longestMs);
-      return { ...withSlot(record, slot), failures: { ...held, ambiguous: false, status: outcome.status } };
+      const { failures } = record;
+      const held = hold(failures, failedAt, firstMs, longestMs);
+      // Nothing was spent, so what spares the budget stays as it is.
+      const probe =
+        failures?.probeAt === undefined ? undefined : hold({ ...failures, retryAt: 0 }, failedAt, firstMs, longestMs);
+      const { status } = outcome;
+      return { ...withSlot(record, slot), failures: { ...held, probeAt: probe?.retryAt, ambiguous: false, status } };
     }
   }
 }

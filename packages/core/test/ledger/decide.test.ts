@@ -163,12 +163,23 @@ describe('a reservation', () => {
 
   test('is admitted when the record has it with the lease, and not when another has taken the lease over', () => {
     const record = reserved(decideOn(recordWith({ entries: [entryAt(noon - minute)] })));
-    expect(decideOn(record)).toEqual({ kind: 'admitted', entry: record.entries[1], generation: noon + 1 });
+    const admitted = { kind: 'admitted', entry: record.entries[1], generation: noon + 1, probesFirst: false };
+    expect(decideOn(record)).toEqual(admitted);
     const takenOver = {
       ...record,
       slots: [slotWith({ lease: { id: 'other', generation: noon + 2, until: noon + minute } })],
     };
     expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
+  });
+
+  test('that spares the budget is allowed earlier, and sent only after a probe', () => {
+    const failures = { count: 9, retryAt: noon + hour, probeAt: noon, ambiguous: true };
+    const record = reserved(decideOn(recordWith({ failures })));
+    expect(decideOn(record)).toMatchObject({ kind: 'admitted', probesFirst: true });
+    const later = { ...record, failures: { ...failures, retryAt: noon } };
+    expect(decideOn(later)).toMatchObject({ kind: 'admitted', probesFirst: false });
+    const tooEarly = recordWith({ failures: { ...failures, probeAt: noon + 1 } });
+    expect(decideOn(tooEarly)).toMatchObject({ kind: 'refuse', refused: { cause: 'backoff', retryAt: noon + 1 } });
   });
 
   test('that lost its lease is made again, in place of the first', () => {

@@ -5,6 +5,7 @@ import type { LedgerRecord, Slot } from '../../src/ledger/record.ts';
 import { type Outcome, settle } from '../../src/ledger/settle.ts';
 import {
   day,
+  entriesAt,
   entryAt,
   hour,
   minute,
@@ -283,6 +284,34 @@ describe('what may have been issued', () => {
     const twice = settled(outcome, settled(outcome));
     expect(twice.entries).toEqual(settled(outcome).entries);
     expect(decodeRecord(encodeRecord(twice))).toMatchObject({ entries: twice.entries });
+  });
+});
+
+describe('a quarter of the budget of unknown outcome', () => {
+  const scarce = recordWith({ entries: [...entriesAt(noon - hour, 30, { pending: true }), entry] });
+  const spareMs = (27 * hour) / 30;
+
+  test('is spared: the next request is far away, and earlier only after a probe', () => {
+    const { failures } = settled({ kind: 'ambiguous', charge: 1 }, scarce);
+    expect(failures).toMatchObject({ retryAt: noon + spareMs, probeAt: noon + 15 * minute });
+  });
+
+  test('is spared by time alone where the endpoint answers probes and yet fails', () => {
+    const { failures } = settled({ kind: 'ambiguous', charge: 1, answered: true }, scarce);
+    expect(failures).toMatchObject({ retryAt: noon + 2 * spareMs, probeAt: noon + spareMs });
+  });
+
+  test('stays spared when a probe is not answered: the next one comes within five minutes', () => {
+    const failures = { count: 30, retryAt: noon + hour, probeAt: noon, ambiguous: true };
+    const after = settled({ kind: 'released', cause: 'unreachable', status: 503 }, { ...scarce, failures });
+    expect(after.failures).toEqual({
+      count: 31,
+      retryAt: noon + hour,
+      probeAt: noon + 5 * minute,
+      ambiguous: false,
+      status: 503,
+    });
+    expect(after.entries.length).toBe(30);
   });
 });
 

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { type Bed, createBed, day, hour, minute, second } from './support/bed.ts';
+import { type Answer, answered, answering, failing, silent } from './support/scripted-endpoint.ts';
+
+/** A gateway that checks a request and fails behind that: it answers probes. */
+const failsBehind: Answer = ({ body }) => (body === '{}' ? answered(400) : answered(503));
+
+/** New processes without a token ask again and again at the time they are told, as long as `goesOn`. */
+async function asking(bed: Bed, goesOn: () => boolean): Promise<void> {
+  const { clock, client } = bed;
+  while (goesOn()) {
+    const error = await clock.until(client().getToken()).then(
+      () => undefined,
+      (reason: { retryAt: number }) => reason,
+    );
+    if (!error) return;
+    await clock.advance(Math.max(second, error.retryAt - clock.now()));
+  }
+}
+
+/** An outage of the endpoint of a fleet whose token has ended. Returns how long after it a new process had a token. */
+async function servedAfter(bed: Bed, answer: Answer, lastsMs: number): Promise<number> {
+  const { clock, client, endpoint, token } = bed;
+  await token(client());
+  await clock.advance(30 * hour);
+  endpoint.otherwise(answer);
+  const endsAt = clock.monotonic() + lastsMs;
+  while (clock.monotonic() < endsAt) {
+    const { retryAt = 0 } = (await clock.until(client().getToken()).then(
+      () => ({}),
+      (error: { retryAt: number }) => error,
+    )) as { retryAt?: number };
+    await clock.advance(Math.min(endsAt - clock.monotonic(), Math.max(second, retryAt - clock.now())));
+  }
+  // The last attempt before the end.
+  await clock.until(
+    client()
+      .getToken()
+      .catch(() => {}),
+  );
+  endpoint.otherwise(endpoint.issue);
+  const begunAt = clock.monotonic();
+  await asking(bed, () => clock.monotonic() < begunAt + 30 * hour);
+  return clock.monotonic() - begunAt;
+}
+
+const kinds: [string, Answer][] = [
+  ['503', answering(503)],
+  ['no answer', silent],
+  ['a maintenance page with status 200', answering(200, '<html>')],
+  ['404', answering(404)],
+  ['403', answering(403)],
+  ['401', answering(401, '{"error":"invalid_client"}')],
+  ['429 without Retry-After', answering(429)],
+  ['connections that are refused', failing('ECONNREFUSED')],
+];
+const cases = kinds.flatMap(([kind, answer]) =>
+  ([3 * hour, 6 * hour, 17 * hour, 3 * day] as const).flatMap((lastsMs) =>
+    (['durable', 'replicated'] as const).map((durability) => ({ kind, answer, hours: lastsMs / hour, durability })),
+  ),
+);
+
+describe('after an outage of the token endpoint', () => {
+  test.each(cases)(
+    '$kind for $hours h, $durability store: served within 16 minutes, half of the budget is left',
+    async ({ answer, hours, durability }) => {
+      const bed = createBed(durability);
+      const afterMs = await servedAfter(bed, answer, hours * hour);
+      const { used, usable } = await bed.client().getUsage();
+      expect(used - 1).toBeLessThanOrEqual(usable / 2);
+      expect(afterMs).toBeLessThanOrEqual(16 * minute);
+    },
+  );
+
+  test('an endpoint that answers probes and fails behind them spends no more than half of the budget', async () => {
+    for (const durability of ['durable', 'replicated'] as const) {
+      const bed = createBed(durability);
+      const afterMs = await servedAfter(bed, failsBehind, 3 * day);
+      const { used, usable } = await bed.client().getUsage();
+      expect(used - 1).toBeLessThanOrEqual(usable / 2);
+      expect(afterMs).toBeLessThanOrEqual(88 * minute);
+    }
+  });
+
+  test('probes have no credentials', async () => {
+    const bed = createBed('replicated');
+    await servedAfter(bed, answering(503), 6 * hour);
+    const bodies = bed.endpoint.requests.map(({ body }) => JSON.parse(body) as object);
+    const probes = bodies.filter((body) => !('client_secret' in body));
+    expect(probes.length).toBeGreaterThan(10);
+    expect(new Set(probes.map((body) => JSON.stringify(body)))).toEqual(new Set(['{}']));
+  });
+});
