@@ -18,7 +18,7 @@ export interface Credentials {
 /** What an attempt counts as that brought no token. `error`: what there was in place of an answer. */
 export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
   readonly status?: number | undefined;
-  readonly error?: string;
+  readonly error?: string | undefined;
 };
 
 /** A token, or what the attempt counts as. */
@@ -38,7 +38,7 @@ const requestHeaders = {
   'accept-encoding': 'identity',
 };
 
-/** Sends the token request once and says what the answer, or its absence, means for the ledger. Never rejects. */
+/** Sends the token request once, a probe where there are no credentials, and says what the answer, or its absence, means for the ledger. Never rejects. */
 export async function requestToken(
   url: string,
   credentials: Credentials | undefined,
@@ -52,12 +52,13 @@ export async function requestToken(
 
   async function exchange(): Promise<TokenRequestResult> {
     const { signal } = controller;
-    const response = await transport({ url, method: 'POST', headers: requestHeaders, body: credentials ? bodyOf(credentials) : '{}', signal });
+    const body = credentials ? bodyOf(credentials) : '{}';
+    const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
     refusal = response;
-    const body = await within(refusalBodyMs, clock, async () => response.body).catch(() => '');
-    if (body === timedOut) controller.abort();
-    return interpret(response, body === timedOut ? '' : body, clock);
+    const text = await within(refusalBodyMs, clock, async () => response.body).catch(() => '');
+    if (text === timedOut) controller.abort();
+    return interpret(response, text === timedOut ? '' : text, clock);
   }
 
   // The deadline holds for transports that ignore their signal, too.
