@@ -7,7 +7,6 @@ import { completeManifest } from './manifest.ts';
 import { type Package, readPackages, root } from './packages.ts';
 
 const longestFile = 250;
-const longFile = 150;
 const filesOfAPackage = ['src', 'test', 'README.md', 'CHANGELOG.md', 'package.json', 'dist', 'node_modules', '.turbo'];
 
 /**
@@ -101,8 +100,6 @@ function checkSources(name: string, folder: string, manifest: Package['manifest'
     const lines = code.split('\n').length - 1;
     if (lines > longestFile)
       problem(file, `has ${lines} lines, ${longestFile} at most. Look for the idea that is missing.`);
-    else if (lines > longFile)
-      console.log(`warning: ${relative(root, file)} has ${lines} lines; ${longFile} read well.`);
 
     for (const imported of importsOf(file, code)) {
       if (imported.from.startsWith('.') || !rule) continue;

@@ -13,6 +13,7 @@ const steps: Record<string, string[]> = {
   'types-web': ['tsc', '--project', 'tsconfig.web.json'],
   unused: ['knip'],
   packages: ['node', 'scripts/check-packages.ts'],
+  imports: ['node', 'scripts/check-imports.ts'],
   docs: ['node', 'scripts/check-docs.ts'],
   links: ['node', 'scripts/check-links.ts'],
   test: ['vitest', 'run', '--coverage'],

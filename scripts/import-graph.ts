@@ -19,7 +19,8 @@ export function circlesIn(graph: ImportGraph): string[][] {
   const found = new Map<string, string[]>();
   for (const start of graph.keys()) {
     const circle = shortestCircle(graph, start);
-    if (circle) found.set([...new Set(circle)].sort().join(), circle);
+    const nodes = [...new Set(circle)].sort().join();
+    if (circle && !found.has(nodes)) found.set(nodes, circle);
   }
   return [...found.values()];
 }

@@ -1,0 +1,60 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const check = fileURLToPath(new URL('../check-imports.ts', import.meta.url));
+
+/** What the check says about a repository with these files. */
+function findingsIn(files: Readonly<Record<string, string>>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-imports-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  execFileSync('git', ['init', '--quiet'], { cwd: folder });
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  const { status, stderr } = spawnSync(process.execPath, [check, folder], { encoding: 'utf8' });
+  expect(status).toBe(1);
+  return stderr.split('\n');
+}
+
+test('circles and forbidden imports fail the check, each with a sentence', () => {
+  const core = { exports: { '.': { '@service-auth/source': './src/index.ts' } }, name: '@service-auth/core' };
+  const findings = findingsIn({
+    'packages/core/package.json': JSON.stringify(core),
+    'packages/core/src/index.ts': "export { decide } from './ledger/decide.ts';",
+    'packages/core/src/ledger/decide.ts': "import type { Event } from '../events.ts';",
+    'packages/core/src/events.ts': "type Lazy = import('./lazy.ts').Lazy;",
+    'packages/core/src/lazy.ts': "void import('./events.ts');",
+    'packages/core/src/memory.ts': "import { x } from './events.ts';",
+    'packages/core/test/index.test.ts': "import { y } from '../../../scripts/check.ts';",
+    'packages/axios/test/index.test.ts': "import { z } from '../../../tests/chaos/index.ts';",
+    'scripts/check.ts': '',
+    'tests/chaos/index.ts': '',
+    'tests/support/tools/redis.ts': "import { createServiceAuth } from '@service-auth/core';",
+  });
+  expect(findings).toContain(
+    'packages/core/src/events.ts -> packages/core/src/lazy.ts -> packages/core/src/events.ts is a circle of files.',
+  );
+  expect(findings).toContain(
+    'packages/core/src -> packages/core/src/ledger -> packages/core/src is a circle of folders.',
+  );
+  const forbidden = findings.map((line) => /^(\S+) imports (\S+), but /.exec(line)?.slice(1)).filter(Boolean);
+  expect(forbidden).toEqual(
+    expect.arrayContaining([
+      ['packages/core/src/ledger/decide.ts', 'packages/core/src/events.ts'],
+      ['packages/core/src/memory.ts', 'packages/core/src/events.ts'],
+      ['packages/core/test/index.test.ts', 'scripts/check.ts'],
+      ['packages/axios/test/index.test.ts', 'tests/chaos/index.ts'],
+      ['tests/support/tools/redis.ts', 'packages/core/src/index.ts'],
+    ]),
+  );
+  expect(forbidden).toHaveLength(5);
+});
+
+test('a rule for files that are not there fails the check', () => {
+  expect(findingsIn({ 'README.md': '' })).toContain('packages/core/src/memory.ts has a rule, but is not there.');
+});
