@@ -5,6 +5,7 @@ import { type Instant, longestSince } from './instant.ts';
 // Instants are monotonic milliseconds of this machine, unless they are an `Instant`.
 
 const second = 1_000;
+const minute = 60 * second;
 /** A process reads the record again this long after it read it last. Callers do not wait for it. */
 const revalidateAfterMs = 25 * second;
 /** A process that has not read the record for so long reads it before it hands out the token: a reset reaches the whole fleet within 30 s. */
@@ -155,9 +156,9 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
   if (cached?.token.id === token.id) {
     // The API rejected it while the record was read, which does not know of that.
     if (memory.rejected) return memory;
-    // After sleep, or what looks like it, the expiry in the record counts.
-    if (isAlive(cached, now))
-      return sleptMs(cached, now) > 0 ? { ...memory, cached: recounted(cached, usable) } : memory;
+    // After sleep, or what looks like it, the expiry in the record counts; and so does one that was brought forward, for the store's clock had been ahead.
+    const recount = sleptMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
+    if (isAlive(cached, now)) return recount ? { ...memory, cached: recounted(cached, usable) } : memory;
   }
   const next = { ...memory, cached: cachedToken(usable, random), rejected: false };
   return adopted ? readAt(next, countedFrom) : next;

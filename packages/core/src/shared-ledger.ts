@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
-import { type Instant, sleptSince } from './instant.ts';
+import { type Instant, longestSince, sleptSince } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
@@ -49,8 +49,8 @@ const uncertainMs = 60_000;
 export function createSharedLedger(settings: Settings): SharedLedger {
   const { store, clock, limits, emit } = settings;
   let key: Promise<string> | undefined;
-  // As text: a store in this process keeps the very same string.
-  let seen: { text: string; now: number; at: number } | undefined;
+  // As text: a store in this process keeps the very same string. `at`: when the answer was there, a monotonic instant.
+  let seen: { text: string; now: number; ledgerNow: number; askedAt: Instant; at: number } | undefined;
   const warned = new Set<string>();
   let failing = false;
   let failedSwaps = 0;
@@ -97,7 +97,13 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       // What nobody can read is no memory.
       const before: Seen | undefined =
         known && typeof remembered === 'object'
-          ? { record: remembered, now: known.now, elapsedMs: readAt.monotonic - known.at }
+          ? {
+              record: remembered,
+              now: known.now,
+              ledgerNow: known.ledgerNow,
+              elapsedMs: readAt.monotonic - known.at,
+              longestMs: longestSince(known.askedAt, instantOf(clock)),
+            }
           : undefined;
       const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
       if (found.lost) emit('ledger_lost', { restored: found.restored });
@@ -108,7 +114,8 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const view = { record, now, readAt, version: snapshot.version };
       if (!found.changed) {
         const text = snapshot.record;
-        if (text !== undefined && seen === known) seen = { text, now: snapshot.now, at: clock.monotonic() };
+        if (text !== undefined && seen === known)
+          seen = { text, now: snapshot.now, ledgerNow: now, askedAt: readAt, at: clock.monotonic() };
         return view;
       }
       const written = await swap(view, record);
@@ -125,8 +132,11 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const result = await call('swap', async (key, options) => checkedResult(await store.swap(key, change, options)));
       failedSwaps = 0;
       if (!result.swapped) return undefined;
-      seen = { text: change.record, now: result.now, at: clock.monotonic() };
-      return { record: next, now: Math.max(next.highWaterAt, result.now), readAt, version };
+      const ledgerNow = Math.max(next.highWaterAt, result.now);
+      // The store's clock may have been set back since the record was read; what the record says is of the clock before that.
+      const mostNow = Math.max(ledgerNow, view.now + longestSince(view.readAt, readAt));
+      seen = { text: change.record, now: result.now, ledgerNow: mostNow, askedAt: readAt, at: clock.monotonic() };
+      return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
       // Once is looked into by loading again; a store that can be read but not written would keep us busy for ever.
       failedSwaps += 1;

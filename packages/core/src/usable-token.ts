@@ -38,8 +38,8 @@ export function createUsableTokens({ audience, clientId, clock, tokenUrl }: Sett
       return { id, generation, expiresAt, lifetimeMs, sealed };
     },
 
-    async opened({ id, generation, expiresAt, lifetimeMs, sealed }, view, key) {
-      const value = await open(key, sealed, contextOf(id, generation, expiresAt));
+    async opened({ id, generation, expiresAt, aheadMs = 0, lifetimeMs, sealed }, view, key) {
+      const value = await open(key, sealed, contextOf(id, generation, expiresAt + aheadMs));
       if (value === undefined) return undefined;
       const localExpiry = toLocalTime(expiresAt, view, clock);
       const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);

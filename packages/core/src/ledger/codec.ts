@@ -107,7 +107,14 @@ const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<
 
 const spacing = { count, retryAt: count };
 
-const token = object<StoredToken>({ id: text, generation: count, expiresAt: count, lifetimeMs: count, sealed: text });
+const token = object<StoredToken>({
+  id: text,
+  generation: count,
+  expiresAt: count,
+  aheadMs: optional(count),
+  lifetimeMs: count,
+  sealed: text,
+});
 
 const slot = object<Slot>({
   audience: text,

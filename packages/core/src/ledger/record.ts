@@ -35,6 +35,8 @@ export interface StoredToken {
   readonly generation: number;
   /** By the store's clock. */
   readonly expiresAt: number;
+  /** By how much the store's clock turned out to have been ahead when the token was sealed: the seal names `expiresAt + aheadMs`. */
+  readonly aheadMs?: number | undefined;
   readonly lifetimeMs: number;
   readonly sealed: string;
 }
@@ -91,7 +93,7 @@ export interface LedgerRecord {
   /** Grows with every swap. */
   readonly sequence: number;
   readonly bornAt: number;
-  /** The latest instant ever seen. */
+  /** The latest instant seen since the store's clock was last set back. */
   readonly highWaterAt: number;
   /** The newest 150, oldest first. */
   readonly entries: readonly LedgerEntry[];

@@ -1,3 +1,4 @@
+import { type SetBack, startAgain } from './clock-set-back.ts';
 import { isRemembered, revoke } from './generations.ts';
 import { type Limits, leavesAt } from './limits.ts';
 import {
@@ -18,20 +19,24 @@ export interface Seen {
   readonly record: LedgerRecord;
   /** The store's time then. */
   readonly now: number;
+  /** The ledger's time then, at most. */
+  readonly ledgerNow: number;
   /** How long ago that was, at least: a clock that stands still while the machine sleeps makes entries younger, never older. */
   readonly elapsedMs: number;
+  /** How long ago that was, at most: by whichever clock of this machine says longer. */
+  readonly longestMs: number;
 }
 
 /** A record that can be decided on, and what had to be done to it. */
 export interface Reconciled {
   readonly record: LedgerRecord;
-  /** The ledger's time: the store's, but never before an instant it has named already. */
+  /** The ledger's time: the store's. For up to a minute by which the store's clock went back, the ledger's time stands still. */
   readonly now: number;
   /** The store lost the record that this process knew, or went back to an older one. */
   readonly lost: boolean;
   /** Entries put back from memory. */
   readonly restored: number;
-  /** By how much the store's clock had been ahead, if that was too far to be waited for. */
+  /** By how much the store's clock was set back, at least, if that was too far to be waited for. */
   readonly clockBackMs: number;
   /** Something was put right that the fleet should know: to be written before the record is used. */
   readonly changed: boolean;
@@ -46,12 +51,14 @@ export function reconcile(
   limits: Limits,
 ): Reconciled {
   const lost = seen !== undefined && (loaded?.epoch !== seen.record.epoch || loaded.sequence < seen.record.sequence);
+  const back = loaded && setBackSince(loaded, seen, now);
+  const present = loaded && back ? startAgain(loaded, back) : loaded;
   const merged = lost
-    ? merge(loaded, seen, now, epoch)
-    : { record: loaded ?? newRecord(epoch, now), restored: 0, changed: false };
-  const ahead = merged.record.highWaterAt - now;
-  const clockBackMs = ahead > limits.pendingMs ? ahead : 0;
-  const record = clockBackMs > 0 ? restamp(merged.record, now, epoch) : merged.record;
+    ? merge(present, seen, now, epoch)
+    : { record: present ?? newRecord(epoch, now), restored: 0, changed: false };
+  const clockBackMs = back ? Math.floor(back.leastOld - now) : 0;
+  // A clock that was so far ahead may have made every entry leave: nobody knows what was issued.
+  const record = clockBackMs > limits.pendingMs ? { ...merged.record, epoch, bornAt: now } : merged.record;
   const ledgerNow = Math.max(record.highWaterAt, now);
   return {
     record: compact({ ...record, highWaterAt: ledgerNow }, ledgerNow, limits),
@@ -63,8 +70,20 @@ export function reconcile(
   };
 }
 
+/** Whether the store's clock is behind what this record has seen of it. Up to a minute is in the margin of a token, and is waited for. */
+function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
+  const known = seen?.record.epoch === record.epoch ? seen : undefined;
+  const isSame = known?.record.sequence === record.sequence;
+  const leastOld = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
+  // Whoever wrote the record after this process saw it wrote it later than that.
+  const mostOld = known ? Math.max(record.highWaterAt, known.ledgerNow) + known.longestMs : Number.POSITIVE_INFINITY;
+  return leastOld - now > minute ? { leastOld, mostOld, now } : undefined;
+}
+
 function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch: string) {
   const older = seen.record;
+  const back = setBackSince(older, seen, now);
+  const memory = back ? startAgain(older, back) : older;
   const base = loaded ?? newRecord(epoch, now);
   // An older state of the very record this process knew: what came after it is lost for everybody, so the record begins anew.
   const regressed = loaded?.epoch === older.epoch;
@@ -79,9 +98,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
   // Which entries were added up is forgotten: rather twice than not at all.
   const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
-  const { slots } = older.slots.reduce(withMemory, base);
-  // By a clock that was ahead nobody knows how long to hold off.
-  const holding = shiftMs < 0 ? base : older;
+  const { slots } = memory.slots.reduce(withMemory, base);
   const record: LedgerRecord = {
     ...base,
     epoch: regressed ? epoch : base.epoch,
@@ -90,10 +107,10 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     entries: [...base.entries, ...entries].sort((a, b) => a.at - b.at),
     condensed: [...base.condensed, ...condensed],
     slots,
-    failures: base.failures ?? holding.failures,
-    rateLimit: base.rateLimit ?? holding.rateLimit,
-    rejections: base.rejections.count > 0 ? base.rejections : holding.rejections,
-    deaths: base.deaths.count > 0 ? base.deaths : holding.deaths,
+    failures: base.failures ?? memory.failures,
+    rateLimit: base.rateLimit ?? memory.rateLimit,
+    rejections: base.rejections.count > 0 ? base.rejections : memory.rejections,
+    deaths: base.deaths.count > 0 ? base.deaths : memory.deaths,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A sequence that only this process knew is written as well, or the record would look like an older one again.
@@ -109,25 +126,6 @@ function withMemory(record: LedgerRecord, memory: Slot): LedgerRecord {
   const token = (memory.token?.generation ?? 0) > (slot.token?.generation ?? revoked) ? memory.token : slot.token;
   if (token === slot.token && revoked === slot.revoked) return record;
   return revoke(withSlot(record, { ...slot, token }), audience, keyId, revoked);
-}
-
-/** The store's clock was far ahead and came back: everything counts from now on, in full. */
-function restamp(record: LedgerRecord, now: number, epoch: string): LedgerRecord {
-  return {
-    ...newRecord(epoch, now),
-    sequence: record.sequence,
-    entries: record.entries.map((entry) => ({ ...entry, at: now })),
-    condensed: record.condensed.map((bucket) => ({ ...bucket, at: now })),
-    // Tokens are kept: their expiry is wrong, but the API says so, whereas a new one costs.
-    slots: record.slots.map((slot) => ({
-      ...slot,
-      // Nobody waits for it, but what is on its way stays known.
-      lease: slot.lease && { ...slot.lease, until: now },
-      renewAfter: 0,
-      unreadableUntil: 0,
-      refused: undefined,
-    })),
-  };
 }
 
 /** Drops what no longer counts and adds up all but the newest entries. */

@@ -18,7 +18,9 @@ import {
   usualLimits,
 } from '../support/records.ts';
 
-const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0): Seen => ({ record, now, elapsedMs });
+const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0, longestMs = elapsedMs): Seen => {
+  return { record, now, ledgerNow: Math.max(now, record.highWaterAt), elapsedMs, longestMs };
+};
 const repaired = (loaded: LedgerRecord | undefined, seen?: Seen, now = noon) =>
   reconcile(loaded, seen, now, 'new epoch', usualLimits);
 
@@ -59,15 +61,15 @@ describe('a record that was lost', () => {
     expect(spent(found.record)).toEqual(spent(known));
   });
 
-  test('is put back without what held the fleet off, when the clock was ahead', () => {
-    const heldAt = (now: number) => {
-      const { failures, rateLimit, rejections } = repaired(undefined, seenAt(known), now).record;
-      return { failures, rateLimit, rejections };
+  test('is put back with what is left of the pauses, when the clock was set back', () => {
+    const pausedBy = (now: number, elapsedMs: number) => {
+      const { failures, rateLimit, rejections } = repaired(undefined, seenAt(known, noon, elapsedMs), now).record;
+      return [failures, rateLimit, rejections].map((pause) => (pause?.retryAt ?? Number.NaN) - now);
     };
-    const { failures, rateLimit, rejections } = known;
-    expect(heldAt(noon - 10 * minute)).toEqual({ failures, rateLimit, rejections });
-    const { rejections: none } = recordWith();
-    expect(heldAt(noon - 10 * minute - 1)).toEqual({ failures: undefined, rateLimit: undefined, rejections: none });
+    expect(pausedBy(noon, 0)).toEqual([minute, hour, minute]);
+    expect(pausedBy(noon - minute, 0)).toEqual([2 * minute, hour + minute, 2 * minute]);
+    expect(pausedBy(noon - minute - 1, 0)).toEqual([minute, hour, minute]);
+    expect(pausedBy(noon - 9 * hour, 40 * second)).toEqual([20 * second, hour - 40 * second, 20 * second]);
   });
 
   test('is completed when somebody else began it anew, and keeps what has happened there', () => {
@@ -197,48 +199,121 @@ describe('slots on both sides', () => {
 });
 
 describe('clocks', () => {
-  test('the time of the ledger never goes back', () => {
-    const record = recordWith({ highWaterAt: noon + hour });
-    expect(repaired(record)).toMatchObject({ now: noon + hour, clockBackMs: 0, changed: false });
+  test('the time of the ledger stands still while the clock is up to a minute behind', () => {
+    const record = recordWith({ highWaterAt: noon + minute });
+    expect(repaired(record)).toMatchObject({ now: noon + minute, clockBackMs: 0, changed: false });
     expect(repaired(record, undefined, noon + 2 * hour)).toMatchObject({
       now: noon + 2 * hour,
       record: { highWaterAt: noon + 2 * hour },
     });
   });
 
-  test('a clock that was too far ahead to be waited for is forgotten: everything counts from now on, in full', () => {
+  describe('that were set back', () => {
+    const before = noon + 9 * hour;
+    const token = tokenAt(before, before + day);
+    const known = recordWith({
+      bornAt: before - hour,
+      highWaterAt: before,
+      entries: [entryAt(noon - hour), entryAt(before)],
+      condensed: [{ at: before, pending: true, count: 5 }],
+      slots: [
+        slotWith({
+          token,
+          lease: { id: 'x', generation: before + 1, until: before + minute },
+          renewAfter: before + 2 * minute,
+          unreadableUntil: before + 3 * minute,
+          refused: { secretId: 'secret', count: 2, retryAt: before + 4 * minute, status: 401 },
+        }),
+      ],
+      failures: { count: 3, retryAt: before + 5 * minute, ambiguous: true },
+      rateLimit: { count: 4, retryAt: before + 25 * hour },
+      rejections: { count: 5, retryAt: before - minute },
+    });
+
+    test('make the ledger start again: entries count in full, pauses have left what they had', () => {
+      const found = repaired(known);
+      expect(found).toMatchObject({ now: noon, clockBackMs: 9 * hour, changed: true, lost: false });
+      expect(found.record).toMatchObject({ epoch: 'epoch', sequence: 9, bornAt: noon, highWaterAt: noon });
+      expect(found.record.entries.map(({ at }) => at)).toEqual([noon - hour, noon]);
+      expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
+      const { slots, failures, rateLimit, rejections } = found.record;
+      expect(slots).toMatchObject([
+        {
+          lease: { id: 'x', generation: before + 1, until: noon + minute },
+          renewAfter: noon + 2 * minute,
+          unreadableUntil: noon + 3 * minute,
+          refused: { count: 2, retryAt: noon + 4 * minute },
+        },
+      ]);
+      expect(failures).toMatchObject({ count: 3, retryAt: noon + 5 * minute });
+      expect(rateLimit).toEqual({ count: 4, retryAt: noon + hour });
+      expect(rejections).toEqual({ count: 5, retryAt: noon });
+    });
+
+    test('end a token whose life nobody measured, and keep its generation', () => {
+      const [slot] = repaired(known).record.slots;
+      expect(slot?.token).toEqual({ ...token, expiresAt: noon, aheadMs: 9 * hour + day });
+    });
+
+    test('leave a token the life that this process measured, whoever wrote the record since', () => {
+      const left = (sequence: number, now: number) => {
+        const seen = seenAt({ ...known, sequence }, before, 10 * second, 20 * second);
+        return (repaired(known, seen, now).record.slots[0]?.token?.expiresAt ?? 0) - now;
+      };
+      expect(left(9, noon)).toBe(day - 20 * second);
+      expect(left(8, noon)).toBe(day - 20 * second);
+      // A record of another beginning says nothing of when this one was written.
+      const foreign = seenAt({ ...known, epoch: 'other', slots: [] }, before);
+      expect(repaired(known, foreign, noon).record.slots[0]?.token?.expiresAt).toBe(noon);
+    });
+
+    test('are noticed by who measured it, though the clock has passed the latest instant of the record since', () => {
+      const seen = seenAt(known, before, 10 * hour);
+      const now = before + hour;
+      const found = repaired(known, seen, now);
+      expect(found).toMatchObject({ now, clockBackMs: 9 * hour, changed: true });
+      expect(found.record.slots[0]?.token?.expiresAt).toBe(now + 14 * hour);
+      expect(found.record.rateLimit?.retryAt).toBe(now + hour);
+      expect(repaired({ ...known, sequence: 10 }, seen, now)).toMatchObject({ clockBackMs: 0, changed: false });
+    });
+
+    test('twice take away from the life of a token what passed, once', () => {
+      const first = repaired(known, seenAt(known, before, 0)).record;
+      const again = repaired({ ...first, highWaterAt: noon }, seenAt(first, noon, minute), noon - hour).record;
+      expect(again.slots[0]?.token).toEqual({
+        ...token,
+        expiresAt: noon - hour + day - minute,
+        aheadMs: 10 * hour + minute,
+      });
+    });
+
+    test('are not noticed where a machine slept and its clocks did not tell', () => {
+      expect(repaired({ ...known, highWaterAt: noon }, seenAt(known, before, 0, 0), before)).toMatchObject({
+        clockBackMs: 0,
+      });
+    });
+  });
+
+  test('a clock that was ahead by more than an entry counts: nobody knows what was issued, so the record is young', () => {
     const ahead = 27 * hour + 1;
     const record = recordWith({
       highWaterAt: noon + ahead,
       entries: entriesAt(noon + ahead, 2),
       condensed: [{ at: noon + ahead, pending: true, count: 5 }],
-      slots: [
-        slotWith({
-          token: tokenAt(4, noon + ahead + day),
-          lease: { id: 'x', generation: 4, until: noon + ahead },
-          renewAfter: noon + ahead,
-          unreadableUntil: noon + ahead,
-          refused: { secretId: 'secret', count: 1, retryAt: noon + ahead, status: 401 },
-        }),
-      ],
+      slots: [slotWith({ token: tokenAt(4, noon + ahead + day) })],
       failures: { count: 1, retryAt: noon + ahead, ambiguous: true },
-      rateLimit: { count: 1, retryAt: noon + ahead },
     });
     const found = repaired(record);
     expect(found).toMatchObject({ now: noon, clockBackMs: ahead, changed: true });
     expect(found.record).toMatchObject({ epoch: 'new epoch', sequence: 9, bornAt: noon, highWaterAt: noon });
     expect(found.record.entries.every(({ at }) => at === noon)).toBe(true);
     expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
-    expect([found.record.failures, found.record.rateLimit]).toEqual([undefined, undefined]);
-    expect(found.record.slots).toEqual([
-      slotWith({
-        token: tokenAt(4, noon + ahead + day),
-        // Nobody waits for what is on its way, but a reset has to know of it.
-        lease: { id: 'x', generation: 4, until: noon },
-        refused: undefined,
-      }),
-    ]);
-    expect(repaired({ ...record, highWaterAt: noon + ahead - 1 }).clockBackMs).toBe(0);
+    expect(found.record.failures?.retryAt).toBe(noon);
+    expect(found.record.slots[0]?.token?.expiresAt).toBe(noon);
+    expect(repaired({ ...record, highWaterAt: noon + ahead - 1 }).record).toMatchObject({
+      epoch: 'epoch',
+      bornAt: record.bornAt,
+    });
   });
 
   test(`what is put back is never older than it truly is, whatever the two stores' clocks say (seed ${seed})`, () => {

@@ -72,7 +72,9 @@ export function createSteps(scope: Scope, records: Records): Steps {
   function look(state: State, index: number) {
     const { seen, attempt } = state.processes[index] as Process;
     const known = records.get(seen.record);
-    const before = known && { record: known, now: seen.now, elapsedMs: state.time - seen.at };
+    const elapsedMs = state.time - seen.at;
+    const ledgerNow = Math.max(known?.highWaterAt ?? 0, seen.now);
+    const before = known && { record: known, now: seen.now, ledgerNow, elapsedMs, longestMs: elapsedMs };
     return reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
   }
 

@@ -170,8 +170,9 @@ export const targets: Readonly<Record<string, Target>> = {
       if (typeof loaded === 'string') return;
       const random = createRandom(`${seed}`);
       const known = grownRecord(seed % 50);
+      const elapsedMs = random.between(0, day);
       const seen = random.chance(0.5)
-        ? { record: known.record, now: known.now, elapsedMs: random.between(0, day) }
+        ? { ...known, ledgerNow: known.now, elapsedMs, longestMs: elapsedMs + random.between(0, day) }
         : undefined;
       const { record, now } = reconcile(loaded, seen, begun + shiftMs, 'another epoch', limits);
       const ask = drawnAsk(random);

@@ -1,0 +1,60 @@
+import type { Condensed, Hold, LedgerEntry, LedgerRecord, Slot, StoredToken } from './record.ts';
+
+const hour = 3_600_000;
+
+/** Two readings of the store's clock that was found to have been ahead: what it would show now, and what it shows. */
+export interface SetBack {
+  /** The least that the old clock can show now: the latest instant in the record, plus the time that this process measured since. */
+  readonly leastOld: number;
+  /** The most that it can show now; infinite if this process has not measured for how long nobody looked. */
+  readonly mostOld: number;
+  readonly now: number;
+}
+
+/**
+ * The record after the store's clock was set back: every instant in it is of a clock that was ahead.
+ * Entries lie in the future or the past, but never before the true instant, so they count in full, or longer, from now on.
+ * A pause or a lease has left what it had left when somebody measured last, and an hour at most. A token keeps the life that it is known to have.
+ */
+export function startAgain(record: LedgerRecord, setBack: SetBack): LedgerRecord {
+  const { now, leastOld } = setBack;
+  const notLater = <Part extends LedgerEntry | Condensed>(part: Part): Part => ({
+    ...part,
+    at: Math.min(part.at, now),
+  });
+  const rest = (until: number) => Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - leastOld, hour))));
+  const shorter = <Part extends Hold>(hold: Part): Part => ({ ...hold, retryAt: rest(hold.retryAt) });
+  return {
+    ...record,
+    bornAt: Math.min(record.bornAt, now),
+    highWaterAt: now,
+    entries: record.entries.map(notLater),
+    condensed: record.condensed.map(notLater),
+    slots: record.slots.map(
+      (slot): Slot => ({
+        ...slot,
+        token: slot.token && aged(slot.token, setBack),
+        lease: slot.lease && { ...slot.lease, until: rest(slot.lease.until) },
+        renewAfter: rest(slot.renewAfter),
+        unreadableUntil: rest(slot.unreadableUntil),
+        refused: slot.refused && shorter(slot.refused),
+      }),
+    ),
+    failures: record.failures && shorter(record.failures),
+    rateLimit: record.rateLimit && shorter(record.rateLimit),
+    rejections: shorter(record.rejections),
+    // Leases that had ended stay counted.
+    deaths: { ...shorter(record.deaths), countedUntil: now },
+  };
+}
+
+/** The token by the clock as it is now. Without a measured life it counts as expired; it stays in the record, for later tokens have to have later generations. */
+function aged(token: StoredToken, { now, mostOld }: SetBack): StoredToken {
+  return expiringBy(token, Math.max(now, now + Math.floor(token.expiresAt - mostOld)));
+}
+
+/** The token with an expiry that is no later than `at`. */
+export function expiringBy(token: StoredToken, at: number): StoredToken {
+  const aheadMs = token.expiresAt - at;
+  return aheadMs > 0 ? { ...token, expiresAt: at, aheadMs: (token.aheadMs ?? 0) + aheadMs } : token;
+}
