@@ -15,8 +15,8 @@ export interface Ending {
 export interface Dispatch {
   /** Runs the adapter of `config` alone, without interceptors and transformations. Never rejects. */
   send(config: InternalAxiosRequestConfig, changes?: Changes): Promise<Ending>;
-  /** The error that axios rejects with when its `timeout` is over. */
-  timeoutError(config: InternalAxiosRequestConfig): Promise<AxiosError>;
+  /** An AxiosError of that copy. */
+  failure(config: InternalAxiosRequestConfig, message: string, code: string, cause?: unknown): Promise<AxiosError>;
 }
 
 /** `bare`: an instance without interceptors, created from the one to serve, for this alone. */
@@ -51,13 +51,11 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
         return { response: Object(error).response, error: error ?? null };
       }
     },
-    async timeoutError(config) {
-      const { timeout, timeoutErrorMessage, transitional } = config;
-      // The class can be had from an instance by failing only.
-      const failure: AxiosError = await bare.request({ adapter: 'none' }).catch((error) => error);
-      const TimeoutError = failure.constructor as typeof AxiosError;
-      const code = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
-      return new TimeoutError(timeoutErrorMessage || `timeout of ${timeout}ms exceeded`, code, config);
+    async failure(config, message, code, cause) {
+      // An instance gives its class of errors only by failing.
+      const failed: AxiosError = await bare.request({ adapter: 'none' }).catch((error) => error);
+      const Failure = failed.constructor as typeof AxiosError;
+      return Object.assign(new Failure(message, code, config), cause !== undefined && { cause });
     },
   };
 }

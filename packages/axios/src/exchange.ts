@@ -1,9 +1,10 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import type { AxiosRequestHeaders, InternalAxiosRequestConfig } from 'axios';
-import { discard } from './body.ts';
+import { hideProperty, isRedirect, isReplayable, type SendWithTokenOptions } from '@service-auth/core/http';
+import type { InternalAxiosRequestConfig } from 'axios';
+import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
-import { hide, hideRequests } from './presentable.ts';
-import { isLeftToUs, isRedirectOfFetch, nextHop, redirectGuard } from './redirect.ts';
+import { hideRequests } from './presentable.ts';
+import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 
 /** A request to a URL that `source` covers. */
 export interface CoveredRequest {
@@ -12,53 +13,66 @@ export interface CoveredRequest {
   readonly source: TokenSource;
 }
 
-// As many as fetch follows.
-const mostHops = 20;
-
-/**
- * Sends a request with a token, which goes along with redirects as far as `source` covers the way.
- * `answersToken`: whether it went all the way to where the response comes from.
- */
-export async function exchange(
+/** How `sendWithToken` sends a request along its redirects, and again from the last of them after a 401. */
+export function createExchange(
   { config, url, source }: CoveredRequest,
-  token: AccessToken,
-  rest: Changes,
   dispatch: Dispatch,
-): Promise<Ending & { answersToken: boolean }> {
-  hideRequests(config);
-  const carried = { token: true };
-  let changes: Changes = {
-    ...rest,
-    ...addressed(config, url),
-    headers: withToken(config.headers, token),
-    beforeRedirect: redirectGuard(config, source, token, carried),
-    redact: ['authorization', ...(config.redact ?? [])],
-  };
-  if (isLeftToUs(config)) changes.fetchOptions = { ...config.fetchOptions, redirect: 'manual' };
-  let ending = await dispatch.send(config, changes);
-  for (let hops = 0; hops < mostHops && isRedirectOfFetch(ending.response) && isLeftToUs(config); hops++) {
-    const hop = nextHop({ ...config, ...changes }, ending.response, source);
-    if (!hop) break;
-    discard(ending.response);
-    carried.token = hop.headers.has('authorization');
-    changes = { ...changes, ...hop };
-    ending = await dispatch.send(config, changes);
+): SendWithTokenOptions<Ending> {
+  const deadline = createDeadline(config, dispatch);
+  const { method = 'get', headers, data } = config;
+  let hop: Hop = { url, method, headers, data, carriesToken: true, followed: 0 };
+
+  function changesWith({ authorization }: AccessToken): Changes {
+    return {
+      ...changesOf(hop, config),
+      ...deadline.rest(),
+      // The configuration that the caller knows never contains the token: the headers are a copy.
+      headers: hop.carriesToken ? withHeaders(hop.headers, { Authorization: authorization }) : hop.headers,
+      beforeRedirect(options, ...details) {
+        hop = hopOfHttp(options, hop, authorization, source, () => config.beforeRedirect?.(options, ...details));
+      },
+      redact: ['authorization', ...(config.redact ?? [])],
+      ...(isFollowedHere(config) && { fetchOptions: { ...config.fetchOptions, redirect: 'manual' } }),
+    };
   }
-  // Not of errors alone: axios makes one of an answer that it cannot parse.
-  hide(ending.response, 'request');
-  return { ...ending, answersToken: carried.token };
+
+  /** The request that an answer of axios's fetch adapter asks for. The `request` of that adapter says that it followed no redirect. */
+  function nextHop({ response }: Ending): Hop | undefined {
+    if (!response || !isRedirect(response.status) || response.request?.redirect !== 'manual') return undefined;
+    return isFollowedHere(config) ? hopOfFetch(response, hop, source) : undefined;
+  }
+
+  async function send(token: AccessToken): Promise<Ending> {
+    hideRequests(config);
+    for (;;) {
+      const ending = await dispatch.send(config, changesWith(token));
+      // Not of errors alone: axios makes one of an answer that it cannot parse.
+      hideProperty(ending.response, 'request');
+      let next: Hop | undefined;
+      try {
+        next = nextHop(ending);
+      } catch (error) {
+        discard(ending);
+        return { response: undefined, error: await dispatch.failure(config, 'Network Error', 'ERR_NETWORK', error) };
+      }
+      if (!next) return ending;
+      discard(ending);
+      hop = next;
+    }
+  }
+
+  return {
+    waitForToken: () => deadline.waitForToken(source),
+    send,
+    isRejected: ({ response }) => response?.status === 401 && hop.carriesToken,
+    canResend: () => isReplayable(hop.data),
+    discard,
+  };
 }
 
-/**
- * The address that was judged, for versions of axios differ in what they make of `allowAbsoluteUrls`. Adapters of the application, such as
- * mocks, get address and `baseURL` as they are used to.
- */
-function addressed({ adapter, allowAbsoluteUrls }: InternalAxiosRequestConfig, url: string): Changes {
-  return typeof adapter === 'function' && allowAbsoluteUrls !== false ? {} : { url, allowAbsoluteUrls: true };
-}
-
-/** The configuration that the caller knows never contains the token: the headers are a copy. */
-function withToken(headers: AxiosRequestHeaders, { authorization }: AccessToken): AxiosRequestHeaders {
-  // By hand: concat() and set() check every character of every value once more, and core has checked those of the token.
-  return Object.assign(Object.create(Object.getPrototypeOf(headers)), headers, { Authorization: authorization });
+/** Ends a streamed answer that nobody will read. axios reads others to their end. */
+function discard({ response }: Ending): void {
+  const body = response?.data;
+  if (typeof body?.destroy === 'function') body.destroy();
+  else if (typeof body?.cancel === 'function') Promise.resolve(body.cancel()).catch(() => {});
 }

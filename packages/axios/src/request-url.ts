@@ -1,4 +1,3 @@
-import type { TokenSource } from '@service-auth/core';
 import type { AxiosRequestConfig } from 'axios';
 
 /**
@@ -10,11 +9,6 @@ export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConf
   const isAbsolute = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(path);
   if (!baseURL || (isAbsolute && allowAbsoluteUrls !== false)) return path;
   return path ? `${withoutTrailingSlashes(String(baseURL))}/${path.replace(/^\/+/, '')}` : String(baseURL);
-}
-
-/** Whether the token may go to `url`. Raw spaces, which axios lets pass, are no attempt to deceive: every parser encodes them. */
-export function isCovered(source: TokenSource, url: string): boolean {
-  return source.covers(url.replaceAll(' ', '%20'));
 }
 
 /** Where a request goes, for people to read: without credentials, query and fragment. */

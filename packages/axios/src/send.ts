@@ -1,10 +1,9 @@
 import type { TokenSource } from '@service-auth/core';
+import { sendWithToken } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
-import { discard, isReplayable } from './body.ts';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
-import { type CoveredRequest, exchange } from './exchange.ts';
-import { createPatience } from './patience.ts';
-import { isCovered, printableUrl, requestUrl } from './request-url.ts';
+import { createExchange } from './exchange.ts';
+import { printableUrl, requestUrl } from './request-url.ts';
 
 /** Sends a request as it left the interceptors, with a token of the first of `sources` that covers its URL. */
 export function send(
@@ -17,29 +16,10 @@ export function send(
   }
   const url = requestUrl(config);
   for (const source of sources) {
-    if (isCovered(source, url)) return sendWithToken({ config, url, source }, dispatch);
+    if (source.covers(url))
+      return sendWithToken(source, createExchange({ config, url, source }, dispatch)).then(settled);
   }
   return dispatch.send(config).then((ending) => settled(explained(ending, config)));
-}
-
-async function sendWithToken(request: CoveredRequest, dispatch: Dispatch): Promise<AxiosResponse> {
-  const { config, source } = request;
-  const patience = createPatience(config, dispatch);
-  let token = await patience.waitForToken(source);
-  for (let isResent = false; ; isResent = true) {
-    const ending = await exchange(request, token, patience.rest(), dispatch);
-    const { response, answersToken } = ending;
-    if (response?.status !== 401 || !answersToken) return settled(ending);
-    await source.invalidate(token);
-    if (isResent || !isReplayable(config.data)) return settled(ending);
-    const next = await patience.waitForToken(source).catch((error) => {
-      discard(response);
-      throw error;
-    });
-    if (next.authorization === token.authorization) return settled(ending);
-    discard(response);
-    token = next;
-  }
 }
 
 /** Tells the developer who wonders about a 401 that no token was sent, and why. */

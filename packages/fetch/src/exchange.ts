@@ -65,17 +65,14 @@ function nextHop({ status, headers }: Response, { target, init, fields, ...hop }
   const to = redirectTo({ ...hop, status, location: headers.get('location'), from, method });
   if (!to) return undefined;
   if (to.crossesOrigin && init.mode === 'same-origin') throw new TypeError('A redirect leads to another origin');
-  const {
-    url: { href },
-    becomesGet,
-    dropHeaders,
-  } = to;
+  const { becomesGet, crossesOrigin, dropHeaders } = to;
+  const { href } = to.url;
   return {
     target: href,
     init: { ...init, ...(becomesGet ? { method: 'GET', body: null } : { method }), signal },
     fields: without(fields, dropHeaders),
     canResend: becomesGet || hop.canResend,
-    carriesToken: hop.carriesToken && auth.covers(href),
+    carriesToken: hop.carriesToken && !crossesOrigin && auth.covers(href),
     followed: hop.followed + 1,
   };
 }

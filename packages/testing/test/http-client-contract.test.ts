@@ -128,6 +128,12 @@ const mistakes: Record<string, Mistake> = {
     decisions: { sendWithToken: sendWithTokenByHand({ reports: 1 }) },
     caughtBy: ['a second 401 is reported like the first one'],
   },
+  'sends the whole way again after a 401 at its end': {
+    decisions: { resends: (first) => first },
+    caughtBy: [301, 302, 303, 307, 308].map(
+      (status) => `a POST answered ${status} is not sent again when the request after it is answered 401`,
+    ),
+  },
   'keeps the connection of a 401': {
     decisions: { discardRejection: () => {} },
     caughtBy: ['the 401 before a resend does not keep its connection'],

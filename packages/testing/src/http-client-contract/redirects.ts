@@ -73,6 +73,26 @@ export function redirectCases(define: DefineCase, { followsRedirects = true }: H
       assert.equal(bench.service.counts.issued, 2);
     }),
 
+    ...statuses.map((status) =>
+      define(`a POST answered ${status} is not sent again when the request after it is answered 401`, async (bench) => {
+        await bench.warmUp();
+        bench.service.api.next({ status, headers: { location: '/api/v1/target' } }, { status: 401 });
+        const headers = { 'content-type': 'text/plain' };
+        const answer = await bench.send({ method: 'POST', headers, body: { kind: 'string', value: 'order' } });
+        const [first, redirected, ...resent] = bench.apiRequests();
+        assert.equal(`${first?.method} ${first?.path} ${first?.body.text}`, 'POST /api/v1/ order');
+        // A client that does not show its redirects to the adapter leaves the 401 to the caller.
+        assert.deepEqual(
+          resent.map(({ method, path, body }) => ({ method, path, text: body.text })),
+          answer.status === 200
+            ? [{ method: redirected?.method, path: '/api/v1/target', text: redirected?.body.text }]
+            : [],
+        );
+        assert.ok(answer.status === 200 || answer.status === 401);
+        assert.equal(rejections(bench).length, 1);
+      }),
+    ),
+
     define('the answer that redirects does not keep its connection', (bench) =>
       connectionsStayFew(bench, { status: 302, headers: { location: '/api/v1/target' }, body: unread }),
     ),

@@ -1,16 +1,16 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import type { InternalAxiosRequestConfig } from 'axios';
+import type { AxiosError, InternalAxiosRequestConfig } from 'axios';
 import type { Changes, Dispatch } from './dispatch.ts';
 
-/** The caller's patience with one request, the waits for tokens included. */
-export interface Patience {
+/** When the caller gives up one request, the waits for tokens included. */
+export interface Deadline {
   /** A token, unless the caller's `signal`, `cancelToken` or `timeout` ends the wait. */
   waitForToken(source: TokenSource): Promise<AccessToken>;
   /** `timeout`, or what is left of it after a wait and a first request. */
   rest(): Changes;
 }
 
-export function createPatience(config: InternalAxiosRequestConfig, dispatch: Dispatch): Patience {
+export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dispatch): Deadline {
   const { signal, cancelToken } = config;
   const timeout = Number(config.timeout) || 0;
   const startedAt = timeout && performance.now();
@@ -36,7 +36,7 @@ export function createPatience(config: InternalAxiosRequestConfig, dispatch: Dis
       return await source.getToken({ signal: controller.signal });
     } catch (error) {
       // axios itself says it when `signal` or `cancelToken` is the reason: whatever an adapter rejects with then becomes a CanceledError.
-      throw isOver ? await dispatch.timeoutError(config) : error;
+      throw isOver ? await timeoutError(config, dispatch) : error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener?.('abort', end);
@@ -55,4 +55,11 @@ export function createPatience(config: InternalAxiosRequestConfig, dispatch: Dis
       return isWhole ? {} : { timeout: timeLeft(), timeoutErrorMessage };
     },
   };
+}
+
+/** The error that axios rejects with when its `timeout` is over. */
+function timeoutError(config: InternalAxiosRequestConfig, dispatch: Dispatch): Promise<AxiosError> {
+  const { timeout, timeoutErrorMessage, transitional } = config;
+  const code = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
+  return dispatch.failure(config, timeoutErrorMessage || `timeout of ${timeout}ms exceeded`, code);
 }
