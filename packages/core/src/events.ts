@@ -75,11 +75,21 @@ export type ServiceAuthEvent = {
   } & ServiceAuthEventFields[Type];
 }[ServiceAuthEventType];
 
-/** Receives every event; what it throws is ignored. */
+/** Receives every event. What it throws is ignored, and so is what a promise that it returns rejects with. */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
 /** Reports one event to the listener, if there is one. */
 export type Emit = <Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]) => void;
+
+/**
+ * Calls a listener. Ignores what it throws, and what a promise or thenable that it returns rejects with: also one of another realm (a `vm` context, Jest) or
+ * of another library, and one whose `then` throws. For code that passes events on to several listeners.
+ */
+export function notify(listener: ServiceAuthEventListener | undefined, event: ServiceAuthEvent): void {
+  try {
+    ignoreRejection(listener?.(event));
+  } catch {}
+}
 
 /** An {@link Emit} that completes events and lets no listener do harm. */
 export function emitter(
@@ -88,10 +98,22 @@ export function emitter(
   clock: Clock,
 ): Emit {
   return (type, fields) => {
-    try {
-      // An async listener may reject, too.
-      const returned: unknown = listener?.({ type, at: clock.now(), ...source, ...fields } as ServiceAuthEvent);
-      if (returned instanceof Promise) returned.catch(() => {});
-    } catch {}
+    if (listener) notify(listener, { type, at: clock.now(), ...source, ...fields } as ServiceAuthEvent);
   };
 }
+
+function ignoreRejection(returned: unknown): void {
+  let promise = returned;
+  try {
+    const { then } = returned as { then?: unknown };
+    if (typeof then !== 'function') return;
+    // A `then` that is an async function returns one more promise, which rejects when that function throws.
+    promise = then.call(returned, ignore, ignore);
+  } catch {
+    // Its `then` throws; if it is a promise all the same, the method of all promises works.
+  }
+  // Throws for what is no promise.
+  void Promise.prototype.then.call(promise, ignore, ignore);
+}
+
+function ignore(): void {}

@@ -17,6 +17,7 @@ export type {
   ServiceAuthEventType,
   TokenResponseWarning,
 } from './events.ts';
+export { notify } from './events.ts';
 export type { FetchTransportOptions } from './fetch-transport.ts';
 export { fetchTransport } from './fetch-transport.ts';
 export type { IssuanceLimit } from './issuance-limit.ts';

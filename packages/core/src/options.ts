@@ -18,7 +18,7 @@ import { memoryStore } from './memory-store.ts';
 import { randomId } from './seal.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
-import { parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
+import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
 
 /** Options of `createServiceAuth`. */
 export interface ServiceAuthOptions {
@@ -58,6 +58,8 @@ export interface ServiceAuthOptions {
 /** Options that were checked and completed. */
 export interface Settings extends Lifeline {
   readonly tokenUrl: string;
+  /** One for every spelling of `tokenUrl`. */
+  readonly endpoint: string;
   readonly covers: (url: string | URL) => boolean;
   readonly audience: string;
   readonly clientId: string;
@@ -105,7 +107,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   const insecure = options.allowInsecureHttp ?? false;
   if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
   const authUrl = parseAddress(options.authUrl, insecure === true);
-  if (typeof authUrl === 'string') report('authUrl', authUrl);
+  report('authUrl', typeof authUrl === 'string' ? authUrl : ambiguityOf(authUrl));
   const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
   if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
 
@@ -151,6 +153,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   };
   return {
     tokenUrl: tokenEndpointOf(authUrl as URL),
+    endpoint: endpointName(authUrl as URL),
     covers: urlScope(baseUrl as URL | undefined),
     audience,
     clientId: options.clientId as string,

@@ -82,11 +82,11 @@ export async function open(
   }
 }
 
-/** The key of a client's record: the same for every spelling of the token endpoint's address, and no name of anything. */
-export async function recordKeyOf(tokenUrl: string, clientId: string): Promise<string> {
+/** The key of a client's record. `endpoint`: as `endpointName()` has it. The key tells nothing about either. */
+export async function recordKeyOf(endpoint: string, clientId: string): Promise<string> {
   const digest = await crypto.subtle.digest(
     ownProperties({ name: 'SHA-256' }),
-    joined(['service-auth 1', tokenUrl, clientId]),
+    joined(['service-auth 1', endpoint, clientId]),
   );
   return Array.from(new Uint8Array(digest, 0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

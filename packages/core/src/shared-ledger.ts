@@ -59,7 +59,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     operation: 'load' | 'swap',
     run: (key: string, options: StoreCallOptions) => Promise<Result>,
   ): Promise<Result> {
-    key ??= recordKeyOf(settings.tokenUrl, settings.clientId);
+    key ??= recordKeyOf(settings.endpoint, settings.clientId);
     try {
       const recordKey = await key;
       const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));

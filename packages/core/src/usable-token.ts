@@ -18,10 +18,10 @@ export interface UsableTokens {
 }
 
 /** Creates the conversions for one client and audience. */
-export function createUsableTokens({ audience, clientId, clock, tokenUrl }: Settings): UsableTokens {
+export function createUsableTokens({ audience, clientId, clock, endpoint }: Settings): UsableTokens {
   /** What a sealed token is bound to. */
   function contextOf(id: string, generation: number, expiresAt: number): string[] {
-    return [tokenUrl, clientId, audience, id, `${generation}`, `${expiresAt}`];
+    return [endpoint, clientId, audience, id, `${generation}`, `${expiresAt}`];
   }
 
   return {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished, test } from 'vitest';
 import { createBed, failure, minute } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';
 import { answering } from './support/scripted-endpoint.ts';
@@ -57,20 +58,66 @@ test('a flood of 401s to one token is reported once', async () => {
   expect(eventsOf('token_rejected')).toMatchObject([{ tokenId: first.id, outcome: 'renew' }]);
 });
 
-test.each([
+const rejected = (): Promise<never> => Promise.reject(new Error('from the listener'));
+class HostilePromise extends Promise<unknown> {
+  // biome-ignore lint/suspicious/noThenProperty: a listener may return such a promise
+  override then(): never {
+    throw new Error('from then');
+  }
+}
+
+test.each<[string, () => unknown]>([
   [
     'throws',
     () => {
       throw new Error('from the listener');
     },
   ],
-  ['rejects', () => Promise.reject(new Error('from the listener'))],
+  ['rejects', rejected],
+  ['rejects in another realm', () => runInNewContext("Promise.reject(new Error('from the listener'))")],
+  ['is async in another realm', runInNewContext("async () => { throw new Error('from the listener') }")],
+  ['returns a promise whose then throws', () => HostilePromise.reject(new Error('from the listener'))],
+  ['returns a thenable that rejects', () => thenable((_, reject) => reject(new Error('from the listener')))],
+  [
+    'returns a thenable whose then throws',
+    () =>
+      thenable(() => {
+        throw new Error('from then');
+      }),
+  ],
+  ['returns a thenable whose then is an async function that throws', () => thenable(rejected)],
+  [
+    'returns a thenable whose then rejects in another realm',
+    () => runInNewContext("({ async then() { throw new Error('from then') } })"),
+  ],
+  [
+    'returns what throws when it is asked for then',
+    () =>
+      Object.defineProperty({}, 'then', {
+        get() {
+          throw new Error('from the getter');
+        },
+      }),
+  ],
+  ['returns an object whose then is no function', () => thenable(1 as never)],
+  ['returns null', () => null],
 ])('a listener that %s changes nothing', async (_, onEvent) => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
   const { client, clock, store, token } = createBed();
-  const auth = client({ onEvent });
+  const auth = client({ onEvent: onEvent as () => void });
   expect((await token(auth)).value).toBeTruthy();
   await auth.invalidate(await auth.getToken());
   await token(auth);
   store.always('both', fails);
   await failure('ERR_STORE', clock.until(auth.getUsage()));
+  // Node reports a rejection when the microtasks of a turn are done.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
 });
+
+function thenable(then: (resolve: () => void, reject: (error: unknown) => void) => unknown): object {
+  return { then };
+}

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createServiceAuth } from '../src/index.ts';
-import { parseAddress, tokenEndpointOf } from '../src/url-scope.ts';
+import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf } from '../src/url-scope.ts';
+import { createBed, failure } from './support/bed.ts';
 
 const covering = (baseUrl: string | URL | undefined) =>
   createServiceAuth({ authUrl: 'https://auth.example.com', baseUrl, audience: 'a', clientId: 'c', clientSecret: 's' })
@@ -84,6 +86,13 @@ describe('covers', () => {
         '/v1/a%2f../x',
         '/v1/a%5c%2e%2e/x',
         '/v1/x\\..\\..\\y',
+        '/v1/..;/x',
+        '/v1/%2e%2e;a=b/x',
+        '/v1/..%3b/x',
+        '/v1/%252e%252e/x',
+        '/v1/.%252e/x',
+        '/v1/..%252fx',
+        '/v1/%25252e%25252e%25252fx',
       ];
       for (const path of [...outside, ...disguised]) {
         expect([path, covers(`https://api.example.com${path}`)]).toEqual([path, false]);
@@ -107,6 +116,154 @@ describe('the address of the token endpoint', () => {
     ['https://auth.example.com/tenant/', 'https://auth.example.com/tenant/oauth/token'],
     ['http://localhost:3000', 'http://localhost:3000/oauth/token'],
   ])('of %s is %s', (authUrl, expected) => expect(tokenEndpointOf(new URL(authUrl))).toBe(expected));
+});
+
+describe('one token endpoint', () => {
+  const name = 'https://auth.example.com/tenant/oauth/token';
+
+  test.each([
+    'https://auth.example.com/tenant',
+    'https://auth.example.com/tenant//',
+    'HTTPS://AUTH.Example.com:443/tenant/',
+    'https://auth.example.com./tenant',
+    'https://auth.example.com.:443/tenant',
+    'https://auth.example.com/%74enant',
+    'https://auth.example.com/%74%65%6e%61%6E%74',
+    'https://auth.example.com//tenant',
+    'https://auth.example.com/./tenant/',
+    'https://auth.example.com/a/../tenant',
+    'https://auth.example.com/a/%2E%2e/tenant/%2e',
+    'https://auth.example.com/Tenant',
+    'http://auth.example.com/tenant',
+    'http://auth.example.com:80/tenant',
+    'http://auth.example.com:443/tenant',
+    'https://auth.example.com:80/tenant',
+    'https://ａｕｔｈ.example。com/tenant',
+  ])('has one name, also as %s', (authUrl) => {
+    expect(ambiguityOf(new URL(authUrl))).toBeUndefined();
+    expect(endpointName(new URL(authUrl))).toBe(name);
+  });
+
+  test.each([
+    [
+      [
+        'https://127.0.0.1',
+        'http://127.1',
+        'https://0x7f.0.0.1.',
+        'https://[::ffff:127.0.0.1]',
+        'https://[::FFFF:7f00:1]',
+      ],
+    ],
+    [['https://[2001:db8::1]', 'https://[2001:0DB8:0:0:0:0:0:1]:443', 'http://[2001:db8::1]']],
+    [
+      [
+        'https://bücher.example',
+        'https://BÜCHER.example',
+        'https://xn--bcher-kva.example',
+        'https://bu\u0308cher.example',
+      ],
+    ],
+    [['https://a.example/\u00e9', 'https://a.example/e\u0301', 'https://a.example/%C3%A9', 'https://a.example/%c3%89']],
+    [['https://a.example/a+b=!', 'https://a.example/a%2Bb%3d%21']],
+    [['https://a.example/^|', 'https://a.example/%5E%7c']],
+    [['https://a.example:8443', 'http://a.example:8443/', 'https://A.example.:8443']],
+  ])('has one name: %j', (spellings) => {
+    expect(new Set(spellings.map((authUrl) => endpointName(new URL(authUrl)))).size).toBe(1);
+  });
+
+  test('has another name than another host, port or path', () => {
+    const addresses = [
+      'https://auth.example.com',
+      'https://auth.example.org',
+      'https://example.com',
+      'https://auth.example.com:8443',
+      'https://auth.example.com:8080',
+      'https://auth.example.com/tenant',
+      'https://auth.example.com/tenant/a',
+      'https://auth.example.com/tenanta',
+      'https://127.0.0.1',
+      'https://[::1]',
+    ];
+    expect(new Set(addresses.map((authUrl) => endpointName(new URL(authUrl)))).size).toBe(addresses.length);
+  });
+
+  test.each([
+    ['https://auth..example.com', 'must not contain an empty label in its host name'],
+    ['https://auth.example.com..', 'must not contain an empty label in its host name'],
+    ['https://auth.example.com/a%2Ftenant', /encoded slash/],
+    ['https://auth.example.com/..%5ctenant', /encoded slash/],
+    ['https://auth.example.com/%2574enant', /encoded slash/],
+    ['https://auth.example.com/tenant%00', /encoded slash/],
+    ['https://auth.example.com/tenant%7F', /encoded slash/],
+    ['https://auth.example.com/tenant%', /percent sign/],
+    ['https://auth.example.com/%zztenant', /percent sign/],
+    ['https://auth.example.com/%ff', /percent sign/],
+  ])('cannot have the address %s', async (authUrl, problem) => {
+    const create = async () =>
+      createServiceAuth({ authUrl, audience: 'a', clientId: 'c', clientSecret: 's', allowInsecureHttp: true });
+    const error = await failure('ERR_CONFIG', create());
+    expect(error.problems).toEqual([
+      { option: 'authUrl', message: typeof problem === 'string' ? problem : expect.stringMatching(problem) },
+    ]);
+  });
+
+  test('has one name in any spelling, and two endpoints have two', () => {
+    const letters = [...'abcxyz019-_.~!$&()*+,=:@é日😀'];
+    const segment = fc
+      .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 5 })
+      .map((parts) => parts.join(''))
+      .filter((text) => !/^\.+$/.test(text));
+    const endpoint = fc.record({
+      labels: fc.array(fc.constantFrom('a', 'b1', 'bücher', 'x-y'), { minLength: 1, maxLength: 3 }),
+      port: fc.constantFrom('', ':8443', ':81'),
+      path: fc.array(segment, { maxLength: 3 }),
+    });
+    type Endpoint = Parameters<Parameters<typeof endpoint.map>[0]>[0];
+    // Each choice of a spelling is one of these numbers, used up in turn.
+    const choices = fc.array(fc.nat(1_000), { minLength: 40, maxLength: 40 });
+    function spelling({ labels, port, path }: Endpoint, numbers: number[]): string {
+      let next = 0;
+      const one = <Option>(...options: Option[]): Option =>
+        options[(numbers[next++ % numbers.length] ?? 0) % options.length] as Option;
+      const host = [...labels, 'example'].map((label) => one(label, label.toUpperCase())).join(one('.', '.', '。'));
+      const encoded = (character: string) =>
+        [...new TextEncoder().encode(character)]
+          .map((byte) => `%${one(byte.toString(16), byte.toString(16).toUpperCase())}`)
+          .join('');
+      const segments = path.map((text) =>
+        [...text].map((character) => one(character, character, encoded(character))).join(''),
+      );
+      const slash = () => one('/', '/', '//', '/./', '/%2e/', '/x/../', '/y/%2E./');
+      const defaultPort = one('', ':443', ':80');
+      return `${one('https', 'http', 'HTTPS')}://${host}${one('', '.')}${port || defaultPort}${slash()}${segments.join(slash())}${one('', '/', '//', '/.')}`;
+    }
+    const nameOf = (text: string) => {
+      const url = parseAddress(text, true);
+      if (typeof url === 'string') throw new Error(`${text}: ${url}`);
+      return ambiguityOf(url) ?? endpointName(url);
+    };
+    const property = fc.property(endpoint, endpoint, choices, choices, (one, other, first, second) => {
+      expect(nameOf(spelling(one, first))).toBe(nameOf(spelling(one, second)));
+      const isSame = JSON.stringify(one) === JSON.stringify(other);
+      expect(nameOf(spelling(one, first)) === nameOf(spelling(other, second))).toBe(isSame);
+    });
+    fc.assert(property, { seed: 18, numRuns: 2_000 });
+  });
+
+  test('has one record, one token and one count, however each process spells its address', async () => {
+    const { client, endpoint, token } = createBed();
+    const spellings = [
+      'https://auth.example.com/t',
+      'http://AUTH.example.com./%74/',
+      'https://auth.example.com:443//T',
+    ];
+    const clients = spellings.map((authUrl) => client({ authUrl, allowInsecureHttp: true }));
+    const tokens = [];
+    for (const each of clients) tokens.push((await token(each)).value);
+    expect(new Set(tokens).size).toBe(1);
+    expect(endpoint.requests).toHaveLength(1);
+    for (const each of clients) expect(await each.getUsage()).toMatchObject({ used: 1 });
+  });
 });
 
 describe('an address', () => {

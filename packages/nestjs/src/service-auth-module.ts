@@ -16,7 +16,8 @@ export interface ServiceAuthStaticOptions {
   /** Whether all modules see the client without importing this one. Default true. */
   isGlobal?: boolean | undefined;
   /**
-   * Whether the start of the application waits for a token, `timeoutMs` at most; without one it starts all the same, with a warning in the log.
+   * Whether the start of the application waits for a token: `timeoutMs` at most for each client with `warmUp`, whatever the wait is for (the endpoint, the
+   * store, the secret, another process that asks). Without a token it starts all the same, with a warning in the log.
    * Default false: no network at start.
    */
   warmUp?: boolean | undefined;

@@ -1,6 +1,7 @@
 import {
   createServiceAuth,
   memoryStore,
+  notify,
   type ServiceAuthEvent,
   type ServiceAuthEventListener,
   type ServiceAuthOptions,
@@ -103,9 +104,4 @@ function comparable({ onEvent: _, authUrl, baseUrl, issuanceLimit, ...rest }: Se
 function same(left: object, right: object): boolean {
   const names = new Set([...Object.keys(left), ...Object.keys(right)]) as Set<keyof typeof left>;
   return [...names].every((name) => left[name] === right[name]);
-}
-
-/** What a listener throws, or rejects with, is its own affair. */
-function notify(listener: ServiceAuthEventListener | undefined, event: ServiceAuthEvent): void {
-  (async () => listener?.(event))().catch(() => {});
 }

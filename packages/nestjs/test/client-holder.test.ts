@@ -1,6 +1,6 @@
 import { Test } from '@nestjs/testing';
-import type { Clock } from '@service-auth/core';
-import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { type Clock, createServiceAuth, memoryStore, type ServiceAuthOptions } from '@service-auth/core';
+import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
 import { createTestClock } from '@service-auth/testing';
 import { expect, test } from 'vitest';
@@ -73,4 +73,86 @@ test('where a test overrides the client no other one is made, whatever the optio
   // Nest 12 logs what goes wrong at shutdown, and goes on.
   expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([]);
   expect(service.counts.tokenRequests).toBe(0);
+});
+
+function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
+  let resolve: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+interface Obstacle {
+  readonly given: Partial<ServiceAuthOptions>;
+  /** Resolves when the client has met it. */
+  readonly met: Promise<void>;
+  end(): void;
+}
+
+/** What keeps a client from getting a token for longer than `timeoutMs`. */
+const obstacles: Record<string, (options: ServiceAuthOptions) => Promise<Obstacle>> = {
+  async 'another process that asks, and died'(options) {
+    const store = { ...memoryStore({ clock: options.clock }), durability: 'durable' } as const;
+    const [sent, met] = [deferred<void>(), deferred<void>()];
+    const transport = () => {
+      sent.resolve();
+      return new Promise<never>(() => {});
+    };
+    const stopped: Clock = { ...createTestClock(), setTimer: () => () => {} };
+    void createServiceAuth({ ...options, store, clock: stopped, transport }).getToken();
+    await sent.promise;
+    const load: typeof store.load = (key) => {
+      met.resolve();
+      return store.load(key);
+    };
+    return { given: { store: { ...store, load } }, met: met.promise, end() {} };
+  },
+  async 'a secret that does not come'(options) {
+    const [secret, met] = [deferred<string>(), deferred<void>()];
+    const clientSecret = () => {
+      met.resolve();
+      return secret.promise;
+    };
+    return { given: { clientSecret }, met: met.promise, end: () => secret.resolve(options.clientSecret as string) };
+  },
+};
+
+test.each(Object.entries(obstacles))(
+  'with warmUp it starts after timeoutMs in spite of %s, and says so',
+  async (_, obstacle) => {
+    const clock = createTestClock();
+    const service = await startService({ clock });
+    const options = { ...service.options, clock, timeoutMs: 5_000 };
+    const { given, met, end } = await obstacle(options);
+    const logger = recordingLogger();
+    // Two modules share the client, and wait for it once.
+    const imports = ['a', 'b'].map((name) => ServiceAuthModule.forRoot({ ...options, ...given, name, warmUp: true }));
+    let started = false;
+    const starting = boot({ imports }, logger).finally(() => {
+      started = true;
+    });
+    await met;
+    await clock.advance(4_999);
+    expect(started).toBe(false);
+    await clock.advance(1);
+    const app = await starting;
+    const client = app.get<ServiceAuth>(getServiceAuthToken('a'));
+    expect(client.peekToken()).toBeUndefined();
+    expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([
+      'warn [ServiceAuth:a] No token at start within 5000 ms; the application starts, and its first request waits for one.',
+    ]);
+    end();
+    const token = client.getToken();
+    await clock.advance(60_000);
+    await token;
+    expect(service.counts.tokenRequests).toBe(1);
+  },
+);
+
+test('a warm-up leaves no timer behind', async () => {
+  const clock = createTestClock();
+  const service = await startService({ clock });
+  await boot({ imports: [ServiceAuthModule.forRoot({ ...service.options, clock, warmUp: true })] });
+  expect(clock.pendingTimers).toEqual({ background: 0, foreground: 0 });
 });
