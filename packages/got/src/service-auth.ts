@@ -1,4 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
+import { hideAgentRequests, replaceRejected } from '@service-auth/core/http';
 import type {
   AfterResponseHook,
   BeforeErrorHook,
@@ -39,45 +40,43 @@ export function serviceAuth(
 
   const attach: BeforeRequestHook = async (options) => {
     const { headers, url, context, signal } = options;
-    // Ours, from before a redirect or a retry.
+    // Our own, from before a redirect or a retry.
     if (tokenOf(options)) delete headers['authorization'];
     if (headers['authorization'] !== undefined) return;
     if (context['serviceAuth'] === false || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
-    let { authorization } = token;
-    Object.defineProperty(headers, 'authorization', {
-      enumerable: true,
-      configurable: true,
-      // got asks no hook about the error of an abort, in which these headers are.
-      get: () => (scrubErrors && signal?.aborted ? undefined : authorization),
-      set(other) {
-        authorization = other;
-      },
-    });
+    const { authorization } = token;
+    if (signal && scrubErrors) setUntilAborted(headers, authorization, signal);
+    else headers['authorization'] = authorization;
+    if (sent.has(authorization)) return;
     sent.set(authorization, token);
     if (sent.size > knownTokens) sent.delete(sent.keys().next().value as string);
   };
 
-  /** The token that `response` rejects, if it is one of ours. */
-  async function reportRejection({ statusCode, request }: Response): Promise<AccessToken | undefined> {
+  /** The token that a 401 rejects, if it is one of ours. */
+  function rejectedBy({ statusCode, request }: Response): AccessToken | undefined {
     const token = tokenOf(request.options);
-    if (!token) return undefined;
-    // Now, for got asks no hook about the error of a `json()` that finds none.
-    scrub(request);
-    if (statusCode !== 401) return undefined;
-    await auth.invalidate(token);
-    return token;
+    // Now, because got calls no hook with the error of a `json()` that finds no JSON.
+    if (token) scrub(request);
+    return statusCode === 401 ? token : undefined;
   }
 
-  const sendAgain: AfterResponseHook = async (response, retryWithMergedOptions) => {
+  const replace: AfterResponseHook = (response, retryWithMergedOptions) => {
+    const token = rejectedBy(response);
+    return token ? sendAgain(token, response, retryWithMergedOptions) : response;
+  };
+
+  async function sendAgain(
+    token: AccessToken,
+    response: Response,
+    retryWithMergedOptions: Parameters<AfterResponseHook>[1],
+  ): Promise<Response> {
     const { options } = response.request;
-    const token = await reportRejection(response);
-    if (!token) return response;
-    const replay = replayOf(options);
-    if (options.context[resent] || !replay) return response;
-    const next = await auth.getToken({ signal: options.signal });
-    if (next.authorization === token.authorization) return response;
-    const { limit = 0, calculateDelay } = options.retry;
+    const { context, retry, signal } = options;
+    const replay = context[resent] ? undefined : replayOf(options);
+    const next = await replaceRejected(auth, token, { signal, canResend: replay !== undefined });
+    if (!next) return response;
+    const { limit = 0, calculateDelay } = retry;
     return retryWithMergedOptions({
       ...replay,
       // Only string keys survive this.
@@ -89,19 +88,20 @@ export function serviceAuth(
         calculateDelay: (retry) => (retry.error.code === 'ERR_RETRYING' ? 1 : (calculateDelay?.(retry) ?? 0)),
       },
     });
-  };
+  }
 
+  /** Removes what we have added. An `Authorization` of the application stays. */
   function scrub<Failed extends Parameters<BeforeErrorHook>[0] | Request>(failed: Failed): Failed {
-    if (!scrubErrors) return failed;
-    const { headers, agent } = failed.options ?? {};
-    delete headers?.['authorization'];
-    // By these they lead to the headers of all requests under way.
-    for (const each of Object.values(agent || {}))
-      for (const name of ['sockets', 'freeSockets', 'requests']) hide(each, name);
+    const { options } = failed;
+    if (!scrubErrors || !options) return failed;
+    if (tokenOf(options)) delete options.headers?.['authorization'];
+    for (const agent of Object.values(options.agent || {})) hideAgentRequests(agent);
     return failed;
   }
 
   const prepare: HandlerFunction = (options, next) => {
+    // The input was invalid: got reports it.
+    if (!options) return next(options);
     // A pagination hands on the context of the page before.
     delete options.context[resent];
     rememberForm(options);
@@ -112,7 +112,10 @@ export function serviceAuth(
     if (options.isStream) {
       // got has no hook for the response of a stream, and none for the error that the application destroys it with.
       const destroy = request.destroy.bind(request);
-      request.once('response', reportRejection);
+      request.once('response', (response: Response) => {
+        const token = rejectedBy(response);
+        if (token) void replaceRejected(auth, token, { canResend: false });
+      });
       // Without an error it is about to be sent again.
       request.destroy = (error) => {
         if (error) scrub(request);
@@ -124,11 +127,19 @@ export function serviceAuth(
 
   return {
     handlers: [prepare],
-    hooks: { beforeRequest: [attach], afterResponse: [sendAgain], beforeError: [scrub] },
+    hooks: { beforeRequest: [attach], afterResponse: [replace], beforeError: [scrub] },
   };
 }
 
-/** Keeps a property, but shows it no longer when its object is printed. */
-function hide(part: unknown, name: string): void {
-  if (Object.hasOwn(Object(part), name)) Object.defineProperty(part, name, { enumerable: false });
+/** got calls no hook with the error of an abort, which has these headers. */
+function setUntilAborted(headers: OptionsInit['headers'] & {}, authorization: string, signal: AbortSignal): void {
+  let value: string | undefined = authorization;
+  Object.defineProperty(headers, 'authorization', {
+    enumerable: true,
+    configurable: true,
+    get: () => (signal.aborted && value === authorization ? undefined : value),
+    set(other) {
+      value = other;
+    },
+  });
 }

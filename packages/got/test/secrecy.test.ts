@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { inspect } from 'node:util';
 import { createAuth, startService } from '@service-auth/test-support/service';
-import type { Got } from 'got';
+import type { ExtendOptions, Got, OptionsInit, RequestError } from 'got';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
@@ -84,6 +84,24 @@ describe.each(Object.entries(copies))('an error of %s', (_, got) => {
     await other;
   });
 
+  test('shows no token of a request that waits in the queue of an agent', async () => {
+    const service = await startService();
+    const agent = new Agent({ maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const api = got.extend(serviceAuth(createAuth(service)), { agent: { http: agent }, retry: { limit: 0 } });
+    const get = () => api.get(`${service.baseUrl}/api/v1/`);
+    service.api.next({ status: 500 });
+    const held = service.api.hold();
+    const failed = get().catch((reason) => reason);
+    const others = [get(), get()];
+    const error = await failed;
+    expect(error).toMatchObject({ name: 'HTTPError', options: { agent: { http: agent } } });
+    expect(Object.values(agent.requests).flat()).toHaveLength(1);
+    expect(service.findSecrets(printed(error))).toEqual([]);
+    held.release();
+    await Promise.all(others);
+  });
+
   test.each([200, 401])('for an answer %d that is no JSON shows no token, unless it is told to', async (status) => {
     const shown = async (scrubErrors: boolean) => {
       const service = await startService();
@@ -134,6 +152,41 @@ describe.each(Object.entries(copies))('an error of %s', (_, got) => {
       };
       expect(await shown(true)).toEqual([]);
       expect(await shown(false)).toEqual(['access token']);
+    });
+  });
+
+  describe('has the Authorization of the application, for its beforeError hook to redact', () => {
+    const own = { authorization: 'Bearer own' };
+
+    async function seenByHooks(
+      compose: (plugin: ExtendOptions, application: ExtendOptions) => Got,
+      options: OptionsInit,
+    ) {
+      const service = await startService();
+      const seen: unknown[] = [];
+      const beforeError = [
+        (error: RequestError) => {
+          seen.push(error.options.headers['authorization']);
+          return error;
+        },
+      ];
+      const api = compose(serviceAuth(createAuth(service)), { hooks: { beforeError }, retry: { limit: 0 } });
+      service.api.always({ status: 500 });
+      const error = await api.get(`${service.baseUrl}/api/v1/`, options).catch((reason) => reason);
+      expect(error).toMatchObject({ name: 'HTTPError' });
+      return [...seen, error.options.headers.authorization];
+    }
+
+    test.each<[order: string, compose: Parameters<typeof seenByHooks>[0]]>([
+      ['listed before ours', (plugin, application) => got.extend(application, plugin)],
+      ['listed after ours', (plugin, application) => got.extend(plugin, application)],
+    ])('%s', async (_, compose) => {
+      expect(await seenByHooks(compose, { headers: own })).toEqual([own.authorization, own.authorization]);
+      const { signal } = new AbortController();
+      expect(await seenByHooks(compose, { headers: own, signal })).toEqual([own.authorization, own.authorization]);
+      const basic = `Basic ${btoa('user:password')}`;
+      const named = { username: 'user', password: 'password' };
+      expect(await seenByHooks(compose, named)).toEqual([basic, basic]);
     });
   });
 });

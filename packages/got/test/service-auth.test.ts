@@ -2,14 +2,27 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
-import newest, { type ExtendOptions, type OptionsInit, type PaginationOptions, type Response } from 'got';
-import { describe, expect, expectTypeOf, test } from 'vitest';
+import newest, {
+  type ExtendOptions,
+  type Got,
+  type OptionsInit,
+  type PaginationOptions,
+  type RequestError,
+  type Response,
+} from 'got';
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { serviceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
 
 const quick = {
   retry: { limit: 2, calculateDelay: ({ computedValue }) => computedValue && 1 },
 } satisfies OptionsInit;
+
+function formOf(text: string): FormData {
+  const form = new FormData();
+  form.set('text', text);
+  return form;
+}
 
 test('requests of an extended instance keep their types', async () => {
   const service = await startService();
@@ -242,8 +255,7 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       const auth = createAuth(service);
       await auth.getToken();
       service.revoke('all');
-      const body = new FormData();
-      body.set('text', 'Grüße');
+      const body = formOf('Grüße');
       const headers = { 'content-type': 'multipart/form-data; boundary=own' };
       await got.extend(serviceAuth(auth)).post(`${service.baseUrl}/api/v1/`, { body, headers });
       const types = service.apiRequests.map((request) => request.headers['content-type']);
@@ -269,6 +281,118 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect((await api.post(url, { body: make() as Readable })).statusCode).toBe(200);
       expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['text', 'text']);
     });
+  });
+
+  describe('a 401 after a redirect', () => {
+    test.each<[status: number, kind: string, make: () => OptionsInit]>([
+      ...[301, 302, 303, 307, 308].flatMap((status): [number, string, () => OptionsInit][] => [
+        [status, 'a string', () => ({ body: 'an order' })],
+        [status, 'a form', () => ({ form: { order: 1 } })],
+      ]),
+      // got reads a FormData once: a redirect that keeps the body never ends, with or without a token.
+      [303, 'a FormData', () => ({ body: formOf('an order') })],
+    ])('%d of a POST of %s leads to a resend of the last request only', async (status, _kind, make) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      service.api.always(({ path }) =>
+        path === '/api/v1/' ? { status, headers: { location: '/api/v1/on' } } : undefined,
+      );
+      await auth.getToken();
+      service.revoke('all');
+      const { statusCode } = await got.extend(serviceAuth(auth)).post(`${service.baseUrl}/api/v1/`, make());
+      expect(statusCode).toBe(200);
+      const [first, second, third, ...others] = service.apiRequests;
+      expect([first, second, third].map((request) => request?.path)).toEqual(['/api/v1/', '/api/v1/on', '/api/v1/on']);
+      expect(first?.method).toBe('POST');
+      expect(second?.method).toBe(status === 303 ? 'GET' : 'POST');
+      expect([third?.method, third?.body.bytes]).toEqual([second?.method, second?.body.bytes]);
+      expect(others).toEqual([]);
+    });
+  });
+
+  test('a second 401 is reported, too', async () => {
+    const service = await startService();
+    const source = createEagerSource();
+    const invalidate = vi.spyOn(source, 'invalidate');
+    service.api.always({ status: 401 });
+    const api = got.extend(serviceAuth(source), { throwHttpErrors: false });
+    expect((await api(`${service.baseUrl}/api/v1/`)).statusCode).toBe(401);
+    expect(service.counts.apiRequests).toBe(2);
+    expect(invalidate.mock.calls.map(([{ id }]) => id)).toEqual(['id-1', 'id-2']);
+  });
+
+  describe('a request that is under way while other tokens replace its own', () => {
+    async function outlive(renewals: number) {
+      const service = await startService();
+      const source = createEagerSource();
+      const invalidate = vi.spyOn(source, 'invalidate');
+      const api = got.extend(serviceAuth(source), { throwHttpErrors: false });
+      const url = `${service.baseUrl}/api/v1/`;
+      service.api.always({ status: 200 });
+      const held = service.api.hold({ status: 401 });
+      const slow = api(url);
+      await held.arrived;
+      for (let count = 0; count < renewals; count++) {
+        await source.invalidate(await source.getToken());
+        await api(url);
+      }
+      invalidate.mockClear();
+      held.release();
+      const { statusCode } = await slow;
+      return { statusCode, reported: invalidate.mock.calls.map(([{ id }]) => id) };
+    }
+
+    test('is handled after seven of them', async () => {
+      expect(await outlive(7)).toEqual({ statusCode: 200, reported: ['id-1'] });
+    });
+
+    test('is forgotten after eight: its token is kept no longer', async () => {
+      expect(await outlive(8)).toEqual({ statusCode: 401, reported: [] });
+    });
+  });
+
+  describe('an input that got refuses', () => {
+    const inputs: [name: string, input: unknown, options?: unknown][] = [
+      ['a number', 123],
+      ['null', null],
+      ['nothing', undefined],
+      ['an empty string', ''],
+      ['no address', 'not an address'],
+      ['a protocol that is not spoken', 'ftp://127.0.0.1/'],
+      ['an object', {}],
+      ['an unknown option', 'http://127.0.0.1/', { unknown: true }],
+      ['an option of a wrong type', 'http://127.0.0.1/', { method: 5 }],
+      ['headers of a wrong type', 'http://127.0.0.1/', { headers: 'none' }],
+      ['a body with a GET', 'http://127.0.0.1/', { body: 'text' }],
+      ['a context of a wrong type', 'http://127.0.0.1/', { context: 5 }],
+    ];
+    type Ask = (api: Got, input: unknown, options: unknown) => Promise<unknown>;
+    const ways: [way: string, ask: Ask][] = [
+      ['a promise', async (api, ...args) => api(...(args as [string]))],
+      // got 14 answers some with a promise.
+      [
+        'a stream',
+        async (api, ...args) => {
+          const stream = api.stream(...(args as [string]));
+          return 'toArray' in stream ? stream.toArray() : stream;
+        },
+      ],
+    ];
+    const cases = inputs.flatMap(([name, ...input]) => ways.map(([way, ask]) => [name, way, ask, input] as const));
+
+    test.each(cases)(
+      '(%s, as %s) leads to the same error as without the token',
+      async (_name, _way, ask, [input, options]) => {
+        const factsOf = async (api: Got) => {
+          const error = await ask(api, input, options).catch((reason: unknown) => reason);
+          expect(error).toBeInstanceOf(Error);
+          const { name, message, code, options: shown, cause } = error as RequestError;
+          return { name, message, code, hasOptions: shown !== undefined, cause: String(cause) };
+        };
+        const plain = got.extend({ retry: { limit: 0 } });
+        expect(await factsOf(plain.extend(serviceAuth(createEagerSource())))).toEqual(await factsOf(plain));
+      },
+    );
   });
 
   test('extended twice, it sends one token and reports a 401 as one', async () => {
