@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
+import FormDataStream from 'form-data';
 import type { Dispatcher } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serviceAuthInterceptor } from '../src/index.ts';
@@ -337,6 +338,26 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(counter.bytes).toBeLessThan(2_000_000);
       held.release();
       await body.dump();
+    });
+
+    test('to a form of the package form-data, which is a stream, is returned', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+      await auth.getToken();
+      service.revoke('all');
+      const post = () => {
+        const form = new FormDataStream();
+        form.append('text', 'Grüße');
+        const headers = form.getHeaders();
+        return request(`${service.baseUrl}/api/v1/`, { dispatcher, method: 'POST', body: form as never, headers });
+      };
+      for (const status of [401, 200]) {
+        const { statusCode, body } = await post();
+        await body.dump();
+        expect(statusCode).toBe(status);
+      }
+      expect(service.apiRequests.every(({ body }) => body.text.includes('Grüße'))).toBe(true);
     });
 
     test('leaves its connection to the resend', async () => {
