@@ -172,9 +172,12 @@ describe.each(Object.entries(copies))('an error of %s', (_, got) => {
       ];
       const api = compose(serviceAuth(createAuth(service)), { hooks: { beforeError }, retry: { limit: 0 } });
       service.api.always({ status: 500 });
-      const error = await api.get(`${service.baseUrl}/api/v1/`, options).catch((reason) => reason);
+      const error: RequestError = await api.get(`${service.baseUrl}/api/v1/`, options).then(
+        () => expect.fail('it did not fail'),
+        (reason) => reason,
+      );
       expect(error).toMatchObject({ name: 'HTTPError' });
-      return [...seen, error.options.headers.authorization];
+      return [...seen, error.options.headers['authorization']];
     }
 
     test.each<[order: string, compose: Parameters<typeof seenByHooks>[0]]>([
