@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
+const config = fileURLToPath(new URL('../../biome.json', import.meta.url));
+
+/** What the linter says about a test file with these lines. */
+function lint(...lines: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-lint-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'linted.test.ts'), `import { expect } from 'vitest';\n${lines.join('\n')}\n`);
+  const options = [`--config-path=${config}`, '--vcs-enabled=false', '--colors=off'];
+  const { stdout, stderr } = spawnSync(biome, ['lint', ...options, 'linted.test.ts'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return stdout + stderr;
+}
+
+test('a regular expression among the properties that toMatchObject compares is reported', () => {
+  const found = lint(
+    "expect(error).toMatchObject({ code: 'EPERM', message: /chmod/ });",
+    'expect(error).toEqual(expect.objectContaining({ a: { message: /chmod/ } }));',
+    'expect(error).toMatchObject({ message: expect.stringMatching(/chmod/) });',
+  );
+  const places = [...found.matchAll(/linted\.test\.ts:(\d+):\d+ plugin/g)].map(([, line]) => line);
+  expect(places).toEqual(['2', '3']);
+});
