@@ -28,7 +28,10 @@ function withNest(version: string): TestProjectInlineConfiguration {
 const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
-    include: ['{packages,tests,tests/compat}/*/test/**/*.test.ts', '{bench,examples,scripts}/test/**/*.test.ts'],
+    include: [
+      '{packages,tests,tests/compat,tests/support}/*/test/**/*.test.ts',
+      '{bench,examples,scripts}/test/**/*.test.ts',
+    ],
     projects: [{ extends: true, test: { name: 'workspace' } }, withNest('10'), withNest('11'), withNest('11-newest')],
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],

@@ -89,19 +89,23 @@ function compileBlocks(): void {
   };
   const files = [...modules.keys()].map((file) => join(root, file));
   writeFileSync(project, JSON.stringify({ extends: join(root, 'tsconfig.base.json'), compilerOptions, files }));
-  if (files.length === 0) return;
+  if (files.length === 0) {
+    problems.push('No document has a TypeScript block: nothing was checked.');
+    return;
+  }
 
-  const { status, stdout, stderr } = spawnSync('tsc', ['--project', project, '--pretty', 'false'], {
+  const { status, stdout, stderr, error } = spawnSync('tsc', ['--project', project, '--pretty', 'false'], {
     cwd: root,
     encoding: 'utf8',
   });
   if (status === 0) return;
-  // What the sources themselves get wrong is said by the check of types.
   const inDocument = /^\S*?node_modules\/\.cache\/docs\/(\S+)\.\d+\.mts\((\d+),(\d+)\)/;
-  const messages = stdout.split(/\n(?=\S)/).filter((message) => inDocument.test(message));
+  // Sources have stricter options of their own, and a check of their own. Whatever else the compiler says may keep it from the documents.
+  const inSource = /^packages\/[^/]+\/src\//;
+  const messages = `${stdout ?? ''}${stderr ?? ''}`.split(/\n(?=\S)/).filter((message) => !inSource.test(message));
   const placed = messages.map((message) =>
     message.trimEnd().replace(inDocument, (_, file, line, column) => `${file.replaceAll('__', '/')}:${line}:${column}`),
   );
-  problems.push(...placed);
-  if (stdout === '') problems.push(stderr);
+  problems.push(...placed.filter((message) => message !== ''));
+  if (error || status === null || stdout === '') problems.push(`tsc could not be run: ${error?.message ?? status}`);
 }

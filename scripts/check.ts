@@ -33,6 +33,11 @@ if (unknown.length > 0) {
 }
 const chosen = Object.entries(steps).filter(([name]) => asked.length === 0 || asked.includes(name) !== without);
 
+if (chosen.length === 0 || (without && asked.length === 1)) {
+  console.error(`Nothing to check. There are: ${Object.keys(steps).join(', ')}.`);
+  process.exit(2);
+}
+
 const failed: string[] = [];
 for (const [name, [command = '', ...argv]] of chosen) {
   const startedAt = performance.now();

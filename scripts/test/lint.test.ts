@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 
-const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
+const biome = fileURLToPath(new URL('../../node_modules/@biomejs/biome/bin/biome', import.meta.url));
 const config = fileURLToPath(new URL('../../biome.json', import.meta.url));
 
 /** What the linter says about a test file with these lines. */
@@ -14,7 +14,7 @@ function lint(...lines: string[]): string {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'linted.test.ts'), `import { expect } from 'vitest';\n${lines.join('\n')}\n`);
   const options = [`--config-path=${config}`, '--vcs-enabled=false', '--colors=off'];
-  const { stdout, stderr } = spawnSync(biome, ['lint', ...options, 'linted.test.ts'], {
+  const { stdout, stderr } = spawnSync(process.execPath, [biome, 'lint', ...options, 'linted.test.ts'], {
     cwd: folder,
     encoding: 'utf8',
   });

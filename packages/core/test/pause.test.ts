@@ -51,9 +51,11 @@ describe('pause', () => {
   test('that ended is not ended again by an abort', async () => {
     const clock = createHeldClock();
     const controller = new AbortController();
-    await clock.until(pause(clock, 1_000, controller.signal));
+    const ended = pause(clock, 1_000, controller.signal);
+    await clock.until(ended);
     controller.abort();
-    await settled();
+    await expect(ended).resolves.toBeUndefined();
+    expect([clock.timers.all, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
   });
 });
 
@@ -66,6 +68,7 @@ describe('untilDone', () => {
       return triedAt.length === 15 ? 'done' : undefined;
     };
     expect(await clock.until(untilDone(clock, attempt))).toBe('done');
+    expect(triedAt).toHaveLength(15);
     const gaps = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0));
     expect(gaps[0]).toBeLessThanOrEqual(15);
     expect(Math.max(...gaps)).toBeGreaterThan(400);

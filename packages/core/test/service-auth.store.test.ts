@@ -111,13 +111,17 @@ describe('the outcome of a request', () => {
 
 describe('a store that can be read, but not written', () => {
   test('now and then: a swap that failed is tried again, each time', async () => {
-    const { client, clock, store, token } = createBed();
+    const { client, clock, store, endpoint, token } = createBed();
     const auth = client();
     await token(auth);
-    for (let round = 0; round < 3; round++) {
+    for (let round = 1; round <= 3; round++) {
+      const before = store.calls.swap;
       store.next('swap', fails);
       await clock.until(auth.reset());
+      // The one that failed, and the one that did not.
+      expect(store.calls.swap - before).toBe(2);
       await token(auth);
+      expect(endpoint.issued).toBe(1 + round);
     }
   });
 

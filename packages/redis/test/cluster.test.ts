@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
-import { freePort, type TestServer } from '@service-auth/test-tools/servers/server';
+import { freePort, type TestServer, until } from '@service-auth/test-tools/servers/server';
 import { storeContract } from '@service-auth/testing';
 import { Cluster as IoRedis5 } from 'ioredis-5';
 import { Cluster as IoRedis6, Redis } from 'ioredis-6';
@@ -37,7 +37,7 @@ async function startCluster(): Promise<Node[]> {
   }
   for (const { administrator } of nodes) {
     const serves = /cluster_state:ok[\s\S]*cluster_slots_ok:16384[\s\S]*cluster_size:3/;
-    while (!serves.test(await administrator.cluster('INFO'))) await administrator.wait(1, 20);
+    await until('every node serves all slots', async () => serves.test(await administrator.cluster('INFO')));
   }
   return nodes;
 }

@@ -1,6 +1,7 @@
 import { createServiceAuth } from '@service-auth/core';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRedis, startSentinel } from '@service-auth/test-tools/servers/redis';
+import { until } from '@service-auth/test-tools/servers/server';
 import { startTestService } from '@service-auth/testing';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
@@ -25,12 +26,14 @@ const servers = await orSkip(async () => {
   const administrator = new IoRedis6(replica.url);
   endings.push(() => administrator.disconnect());
   await administrator.replicaof('127.0.0.1', master.port);
-  while (!/master_link_status:up/.test(await administrator.info('replication'))) await administrator.ping();
+  await until('the replica has what the master has', async () =>
+    /master_link_status:up/.test(await administrator.info('replication')),
+  );
   const sentinel = await startSentinel(master);
   endings.push(() => sentinel.stop());
   const asked = new IoRedis6(sentinel.url);
   endings.push(() => asked.disconnect());
-  while (!/slaves=1/.test(await asked.info('sentinel'))) await asked.ping();
+  await until('the Sentinel knows the replica', async () => /slaves=1/.test(await asked.info('sentinel')));
   return { master, replica, sentinel };
 });
 

@@ -154,15 +154,17 @@ describe('encodeRecord and decodeRecord', () => {
 
 describe('a text that cannot be trusted', () => {
   test('no single flipped bit goes unnoticed', () => {
+    const decodedAs = new Set<unknown>();
     for (const record of [full, recordWith(), recordWith({ entries: entriesAt(noon, 3), epoch: 'ü€😀' })]) {
       const bytes = Buffer.from(encodeRecord(record));
       for (let bit = 0; bit < bytes.length * 8; bit++) {
         bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-        const decoded = decodeRecord(bytes.toString());
-        if (typeof decoded !== 'string') expect(decoded).toEqual(record);
+        decodedAs.add(decodeRecord(bytes.toString()));
         bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       }
     }
+    // No flip leads to a record, be it the one that was written.
+    expect(decodedAs).toEqual(new Set(['damaged', 'unknown version']));
   });
 
   test('no truncation goes unnoticed', () => {

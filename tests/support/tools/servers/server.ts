@@ -29,6 +29,19 @@ export interface ServerProcess {
 
 const startWithinMs = 30_000;
 
+/** Waits until `isSo`, but no longer than a server may take to start: then it rejects with `what` was awaited. */
+export async function until(
+  what: string,
+  isSo: () => Promise<boolean>,
+  withinMs: number = startWithinMs,
+): Promise<void> {
+  const giveUpAt = performance.now() + withinMs;
+  while (!(await isSo())) {
+    if (performance.now() > giveUpAt) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await delay(20);
+  }
+}
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

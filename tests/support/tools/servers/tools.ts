@@ -3,6 +3,7 @@ import {
   accessSync,
   constants,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -14,6 +15,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { threadId } from 'node:worker_threads';
 
 /** Runs a program to its end and returns what it printed. */
 export async function run(command: string, args: readonly string[], options: object = {}): Promise<string> {
@@ -41,16 +43,25 @@ export function onPath(...names: string[]): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }
 
+// A package of 20 MB over a slow connection.
+const longestFillMs = 300_000;
+
 /** Of the repository, in place of one for each package. */
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/servers', import.meta.url));
 
-/** A folder of the repository's cache that `fill` fills once, however many test files ask for it at the same time. */
-export async function cachedFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
+/** A folder of the repository's cache that `fill` fills once, however many test files ask for it at the same time. Rejects when another process does not fill it in time. */
+export async function cachedFolder(
+  name: string,
+  fill: (folder: string) => Promise<void>,
+  withinMs: number = longestFillMs,
+): Promise<string> {
   const folder = join(cache, name);
   const lock = `${folder}.lock`;
   mkdirSync(cache, { recursive: true });
-  while (!existsSync(folder)) {
+  for (const giveUpAt = performance.now() + withinMs; !existsSync(folder); ) {
     if (!takes(lock)) {
+      if (performance.now() > giveUpAt)
+        throw new Error(`another process has not filled ${folder}; if none is at it, delete ${lock}`);
       await delay(100);
       continue;
     }
@@ -67,19 +78,32 @@ export async function cachedFolder(name: string, fill: (folder: string) => Promi
 }
 
 function takes(lock: string): boolean {
+  const own = `${lock}.${process.pid}.${threadId}`;
   try {
-    writeFileSync(lock, `${process.pid}`, { flag: 'wx' });
+    // A link to a file that has the id already: no process ever sees a lock without one.
+    writeFileSync(own, `${process.pid}`);
+    linkSync(own, lock);
     return true;
   } catch {
-    if (!isRunning(Number(readFileSync(lock, { encoding: 'utf8', flag: 'a+' })))) rmSync(lock, { force: true });
+    if (!isRunning(holderOf(lock))) rmSync(lock, { force: true });
     return false;
+  } finally {
+    rmSync(own, { force: true });
   }
 }
 
-/** An empty lock belongs to a process that is just about to write its id. */
+function holderOf(lock: string): number {
+  try {
+    return Number(readFileSync(lock, 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
 function isRunning(pid: number): boolean {
   try {
-    return pid === 0 || process.kill(pid, 0);
+    // 0 would be this process and its group.
+    return pid > 0 && process.kill(pid, 0);
   } catch {
     return false;
   }

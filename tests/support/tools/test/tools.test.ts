@@ -1,0 +1,52 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../servers/server.ts';
+import { cachedFolder } from '../servers/tools.ts';
+
+const name = `test-${process.pid}`;
+
+/** The folder that a test fills, and its lock. */
+async function emptyFolder(): Promise<string> {
+  const folder = await cachedFolder(name, async () => {});
+  rmSync(folder, { recursive: true });
+  onTestFinished(() => {
+    for (const path of [folder, `${folder}.lock`]) rmSync(path, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+const write = async (folder: string) => writeFileSync(join(folder, 'content'), '');
+
+test('a folder is filled once, however many ask for it at the same time', async () => {
+  const folder = await emptyFolder();
+  let filled = 0;
+  const fill = async (unfinished: string) => {
+    filled += 1;
+    await write(unfinished);
+  };
+  expect(await Promise.all(Array.from({ length: 5 }, () => cachedFolder(name, fill)))).toEqual(Array(5).fill(folder));
+  expect([filled, readdirSync(folder)]).toEqual([1, ['content']]);
+  expect(readdirSync(dirname(folder)).filter((file) => file.startsWith(`${name}.lock`))).toEqual([]);
+});
+
+test.each([
+  ['is empty', ''],
+  ['a process left behind that has ended', '4194304'],
+])('a lock that %s stops nobody', async (_, content) => {
+  const folder = await emptyFolder();
+  writeFileSync(`${folder}.lock`, content);
+  expect(await cachedFolder(name, write)).toBe(folder);
+});
+
+test('nobody waits for ever for another process that fills the folder', async () => {
+  const folder = await emptyFolder();
+  writeFileSync(`${folder}.lock`, `${process.pid}`);
+  await expect(cachedFolder(name, write, 0)).rejects.toThrow(`if none is at it, delete ${folder}.lock`);
+});
+
+test('nobody waits for ever for what a server is to become', async () => {
+  await expect(until('the replica has it all', async () => false, 0)).rejects.toThrow(
+    'not within 0 ms: the replica has it all',
+  );
+});
