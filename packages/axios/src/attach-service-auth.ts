@@ -1,6 +1,7 @@
 import type { TokenSource } from '@service-auth/core';
 import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
+import { createProxyGuard } from './proxy.ts';
 import { send } from './send.ts';
 
 declare module 'axios' {
@@ -64,10 +65,11 @@ function attach(host: Host | undefined): Attachment {
   }
   const sources = new Set<TokenSource>();
   const dispatch = createDispatch(bare);
+  const guard = createProxyGuard(dispatch);
   // Whatever other interceptors do to a request, the adapter sees the outcome: there it is judged, and sent.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     const { adapter } = config;
-    config.adapter = (final) => send(Object.assign(final, { adapter }), sources, dispatch);
+    config.adapter = (final) => send(Object.assign(final, { adapter }), sources, dispatch, guard);
     return config;
   };
   const id = host.interceptors.request.use(wrapAdapter, null, { synchronous: true });

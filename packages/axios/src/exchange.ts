@@ -4,6 +4,7 @@ import type { InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
 import { hideRequests } from './presentable.ts';
+import { isDirect } from './proxy.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 
 /** A request to a URL that `source` covers. */
@@ -31,6 +32,7 @@ export function createExchange(
       beforeRedirect(options, ...details) {
         hop = hopOfHttp(options, hop, authorization, source, () => config.beforeRedirect?.(options, ...details));
       },
+      ...(isDirect(config, url) && { proxy: false as const }),
       redact: ['authorization', ...(config.redact ?? [])],
       ...(isFollowedHere(config) && { fetchOptions: { ...config.fetchOptions, redirect: 'manual' } }),
     };

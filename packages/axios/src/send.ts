@@ -3,6 +3,7 @@ import { sendWithToken } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { createExchange } from './exchange.ts';
+import type { ProxyGuard } from './proxy.ts';
 import { printableUrl, requestUrl } from './request-url.ts';
 
 /** Sends a request as it left the interceptors, with a token of the first of `sources` that covers its URL. */
@@ -10,14 +11,16 @@ export function send(
   config: InternalAxiosRequestConfig,
   sources: Iterable<TokenSource>,
   dispatch: Dispatch,
+  guard: ProxyGuard,
 ): Promise<AxiosResponse> {
   if (config.serviceAuth === false || config.auth || config.headers.has('authorization')) {
     return dispatch.send(config).then(settled);
   }
   const url = requestUrl(config);
   for (const source of sources) {
-    if (source.covers(url))
-      return sendWithToken(source, createExchange({ config, url, source }, dispatch)).then(settled);
+    if (!source.covers(url)) continue;
+    const sent = () => sendWithToken(source, createExchange({ config, url, source }, dispatch)).then(settled);
+    return guard(config, url)?.then(sent) ?? sent();
   }
   return dispatch.send(config).then((ending) => settled(explained(ending, config)));
 }

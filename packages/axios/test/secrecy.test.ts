@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import type { TestService } from '@service-auth/testing';
 import newestAxios, { type AxiosInstance, type AxiosRequestConfig, type AxiosStatic } from 'axios';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { sanitizeError } from '../src/index.ts';
 import { copies } from './copies.ts';
 import { createInstance, rejectionOf } from './instance.ts';
@@ -123,6 +123,28 @@ test.each(Object.entries(copies))(
     expect(service.findSecrets(printed(error, false))).toEqual([]);
     held.release();
     await other;
+  },
+);
+
+test.each(Object.entries(copies))(
+  'an agent with a queue shows no secret of the requests that wait in it, with %s',
+  async (_, axios) => {
+    const service = await startService();
+    const httpAgent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => httpAgent.destroy());
+    const instance = createInstance(axios, service, createAuth(service), { httpAgent });
+    await instance.get('/');
+    const held = service.api.hold({ status: 500 });
+    const failing = rejectionOf(instance.get('/'));
+    await held.arrived;
+    const queued = [instance.get('/'), instance.get('/')];
+    await vi.waitUntil(() => Object.values(httpAgent.requests).flat().length === 2);
+    held.release();
+    const error = await failing;
+    // One has the connection by now, the other one waits.
+    expect(service.findSecrets(inspect(httpAgent.requests, { depth: 5 }))).toEqual(['access token']);
+    expect(service.findSecrets(printed(error, false))).toEqual([]);
+    await Promise.all(queued);
   },
 );
 
