@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
-import { type AccessToken, createServiceAuth, type Transport } from '@service-auth/core';
+import { createServiceAuth, type Transport } from '@service-auth/core';
+import { sendWithToken } from '@service-auth/core/http';
 import { startTestService } from '@service-auth/testing';
 
 /** Sends one request, and follows no redirect: the token must not go along. */
@@ -31,23 +32,15 @@ const transport: Transport = async ({ url, method, headers, body, signal }) => {
 const service = await startTestService();
 const auth = createServiceAuth({ ...service.options, transport });
 
-// What every adapter does.
 async function get(path: string): Promise<string> {
   const url = new URL(path, service.baseUrl);
   if (!auth.covers(url)) throw new Error(`${url.origin} is not where the token may go`);
-  const attempt = (token: AccessToken) => send(url, { headers: { authorization: token.authorization } });
-
-  const token = await auth.getToken();
-  let response = await attempt(token);
-  if (response.statusCode === 401) {
-    await auth.invalidate(token);
-    // Another token, or the same one when it is too early for another: then sending again is in vain.
-    const next = await auth.getToken();
-    if (next.value !== token.value) {
-      response.resume();
-      response = await attempt(next);
-    }
-  }
+  const response = await sendWithToken(auth, {
+    send: ({ authorization }) => send(url, { headers: { authorization } }),
+    isRejected: ({ statusCode }) => statusCode === 401,
+    canResend: () => true,
+    discard: (rejected) => rejected.resume(),
+  });
   const body = await text(response);
   return `GET ${path} was answered ${response.statusCode} with ${body.length} characters`;
 }

@@ -2,7 +2,8 @@
 //
 //   node examples/own-adapter.ts
 import { test } from 'node:test';
-import { type AccessToken, createServiceAuth, type TokenSource } from '@service-auth/core';
+import { createServiceAuth, type TokenSource } from '@service-auth/core';
+import { isReplayable, sendWithToken } from '@service-auth/core/http';
 import { type HttpClientRequest, httpClientContract } from '@service-auth/testing';
 
 /** Stands for your client. It follows no redirects, so that the token goes nowhere by itself. */
@@ -13,22 +14,16 @@ function withAuth(auth: TokenSource): typeof yourClient {
   return async (url, init) => {
     const headers = new Headers(init.headers);
     if (!auth.covers(url) || headers.has('authorization')) return yourClient(url, init);
-    const patience = { signal: init.signal ?? undefined };
-    const attempt = ({ authorization }: AccessToken) => {
-      headers.set('authorization', authorization);
-      return yourClient(url, { ...init, headers });
-    };
-
-    const token = await auth.getToken(patience);
-    const response = await attempt(token);
-    if (response.status !== 401) return response;
-    await auth.invalidate(token);
-    if (init.body instanceof ReadableStream) return response;
-    const next = await auth.getToken(patience);
-    // The same one, when it is too early for another: then sending again is in vain.
-    if (next.authorization === token.authorization) return response;
-    await response.body?.cancel();
-    return attempt(next);
+    return sendWithToken(auth, {
+      waitForToken: () => auth.getToken({ signal: init.signal ?? undefined }),
+      send({ authorization }) {
+        headers.set('authorization', authorization);
+        return yourClient(url, { ...init, headers });
+      },
+      isRejected: ({ status }) => status === 401,
+      canResend: () => isReplayable(init.body),
+      discard: (response) => response.body?.cancel(),
+    });
   };
 }
 
