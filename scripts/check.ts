@@ -21,6 +21,7 @@ const steps: Record<string, string[]> = {
   size: ['node', 'scripts/check-size.ts'],
   tarballs: ['node', 'scripts/check-tarballs.ts'],
   packed: ['node', 'scripts/check-packed.ts'],
+  outcomes: ['node', '--conditions=@service-auth/source', 'scripts/check-outcomes.ts'],
   runtimes: ['node', '--conditions=@service-auth/source', 'scripts/check-runtimes.ts'],
 };
 

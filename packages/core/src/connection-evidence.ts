@@ -3,7 +3,7 @@ import { own } from './foreign.ts';
 // A token request is given back only on evidence that no byte of it was sent. Each kind of evidence tells of a connection that was never made.
 
 /** Errors that say so themselves. An error is evidence if every field of one row matches. */
-const evidence: readonly Partial<Record<'name' | 'code' | 'syscall' | 'permission' | 'message', RegExp>>[] = [
+const evidence: readonly Partial<Record<'name' | 'code' | 'syscall' | 'message', RegExp>>[] = [
   // Node: the name was not found, the connection was refused. The same codes from `read` or `write` come from an established connection.
   { syscall: /^(connect|getaddrinfo|query[A-Z]\w*)$/ },
   // Node: the peer ended the connection during the TLS handshake.
@@ -24,8 +24,7 @@ const evidence: readonly Partial<Record<'name' | 'code' | 'syscall' | 'permissio
   { message: /\): client error \(Connect\): / },
   // A port that fetch refuses to use: undici, Deno.
   { message: /^(bad port|Fetch failed: Requests to port \d+ are blocked)$/ },
-  // No permission to use the network: Node, Deno.
-  { code: /^ERR_ACCESS_DENIED$/, permission: /^Net$/ },
+  // Deno: no permission to use the network.
   { name: /^(NotCapable|PermissionDenied)$/, message: /^Requires net access to / },
 ];
 
@@ -78,9 +77,19 @@ export function watchConnections(url: string): ConnectionWatch {
 
 function matches(error: unknown, row: object): boolean {
   return Object.entries(row).every(([name, pattern]: [string, RegExp]) => {
-    const value = own(error, name);
+    const value = own(error, name) ?? inherited(error, name);
     return typeof value === 'string' && pattern.test(value);
   });
+}
+
+/** Bun has the `code` of some errors in their class. What was put on `Object.prototype` is no evidence. */
+function inherited(error: unknown, name: string): unknown {
+  try {
+    const prototype: unknown = Object.getPrototypeOf(error);
+    return prototype === Object.prototype ? undefined : own(prototype, name);
+  } catch {
+    return undefined;
+  }
 }
 
 type Listener = (message: unknown) => void;

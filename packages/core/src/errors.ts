@@ -74,7 +74,11 @@ export type AnyServiceAuthError = {
 /** Whether `value` is an error of Service Auth, whichever copy of the package made it. */
 export function isServiceAuthError(value: unknown): value is AnyServiceAuthError {
   // Not instanceof Error: test runners and vm contexts have several.
-  return typeof value === 'object' && value !== null && (value as { [brand]?: unknown })[brand] === true;
+  try {
+    return typeof value === 'object' && value !== null && (value as { [brand]?: unknown })[brand] === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Creates the error of one code with exactly the fields of that code. */

@@ -57,12 +57,16 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
 }
 
 interface DenoGlobals {
-  Deno?: { createHttpClient?(options: { poolMaxIdlePerHost: number }): { close(): void } };
+  Deno?: { createHttpClient?(options: { poolMaxIdlePerHost: number; http2: boolean }): { close(): void } };
 }
 
-/** On Deno: its fetch sends a POST again if a connection that was used before ends without an answer, so each one gets a new connection. */
+/**
+ * On Deno, fetch sends a POST again if a connection that was used before ends without an answer, or if a stream of HTTP/2 is refused.
+ * So each token request gets a new connection, of HTTP/1.1.
+ */
 function ownConnection(): { init: object; close(): void } | undefined {
-  const client = (globalThis as DenoGlobals).Deno?.createHttpClient?.(ownProperties({ poolMaxIdlePerHost: 0 }));
+  const options = ownProperties({ poolMaxIdlePerHost: 0, http2: false });
+  const client = (globalThis as DenoGlobals).Deno?.createHttpClient?.(options);
   return client && { init: { client }, close: () => client.close() };
 }
 

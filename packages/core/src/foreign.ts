@@ -23,7 +23,7 @@ export function ownProperties(value: object | false | undefined): object {
 export function describeForeign(error: unknown): string {
   try {
     const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
-    const safe = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^\w{1,60}$/.test(part));
+    const safe = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^[\w/]{1,60}$/.test(part));
     return safe.join(' ') || 'unknown error';
   } catch {
     return 'unknown error';

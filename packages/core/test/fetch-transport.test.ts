@@ -1,5 +1,7 @@
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { fetchTransport } from '../src/index.ts';
@@ -69,6 +71,49 @@ describe('a token request over a socket', () => {
     const { url, bodies } = await startServer((response) => response.writeHead(421).end());
     expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 2, status: 421 });
     expect(bodies.length).toBeLessThanOrEqual(2);
+  });
+
+  test.each([
+    ['a token', 200, body],
+    ['a refusal', 401, '{"error":"invalid_client"}'],
+    ['a failure', 503, ''],
+  ])(
+    'that is answered 421 and then, when fetch sends it again, with %s is charged as two',
+    async (_, status, second) => {
+      const { url, bodies } = await startServer((response) => {
+        if (bodies.length === 1) response.writeHead(421).end();
+        else response.writeHead(status, json).end(second);
+      });
+      expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 2, status: 421 });
+      expect(bodies.length).toBe(2);
+    },
+  );
+
+  test('that is answered 421 and then not at all is charged as two', async () => {
+    const { url, bodies } = await startServer((response) => {
+      if (bodies.length === 1) response.writeHead(421).end();
+      else response.destroy();
+    });
+    expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 2, status: 421 });
+    expect(bodies.length).toBe(2);
+  });
+
+  test('is not charged for a 421 to another address', async () => {
+    const other = await startServer((response) => response.writeHead(421).end());
+    const { url } = await startServer((response) => {
+      fetch(other.url, { method: 'POST', body: 'x' }).then(
+        () => response.writeHead(200, json).end(body),
+        () => response.destroy(),
+      );
+    });
+    expect(await request(url)).toMatchObject({ kind: 'token' });
+    expect(other.bodies.length).toBe(2);
+  });
+
+  test('leaves no listener behind', async () => {
+    const channels = ['undici:client:connectError', 'undici:request:headers'].map((name) => channel(name));
+    for (const url of [await deadAddress(), (await startServer((response) => response.end())).url]) await request(url);
+    expect(channels.map(({ hasSubscribers }) => hasSubscribers)).toEqual([false, false]);
   });
 
   test.each([400, 401, 403, 404, 408, 425, 429, 500, 502, 503, 504])(
@@ -225,6 +270,46 @@ describe('an answer that is too much', () => {
     expect(await request(broken.url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 403 });
     const failing = await startServer((response) => response.writeHead(503).end('x'.repeat(100_000)));
     expect(await request(failing.url)).toEqual({ kind: 'ambiguous', charge: 1, status: 503 });
+  });
+});
+
+describe('a refusal whose body never ends', () => {
+  const meanings: [string, number, Record<string, string>, object][] = [
+    [
+      'that is too short for its length',
+      429,
+      { 'retry-after': '3600', 'content-length': '100' },
+      { retryAfterMs: 3_600_000 },
+    ],
+    ['in pieces', 401, {}, { cause: 'credentials' }],
+    ['after a redirect', 307, { location: '/elsewhere' }, { cause: 'misconfigured' }],
+  ];
+  test.each(meanings)('%s is cut off after two seconds, and the status stands', async (_, status, headers, meaning) => {
+    const clock = createHeldClock();
+    const transport = fetchTransport();
+    let answered = () => {};
+    const head = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    let closed = Promise.resolve<unknown>(undefined);
+    const { url } = await startServer((response) => {
+      closed = once(response, 'close');
+      response.writeHead(status, { ...json, ...headers });
+      response.write('{"error":');
+    });
+    const result = requestToken(
+      url,
+      credentials,
+      async (request) => transport(request).finally(answered),
+      30_000,
+      clock,
+    );
+    await head;
+    // The wait for the body begins a moment after its head has come.
+    while (clock.timers.all < 2) await setImmediate();
+    await clock.advance(2_000);
+    expect(await result).toMatchObject({ kind: 'released', ...meaning });
+    await closed;
   });
 });
 

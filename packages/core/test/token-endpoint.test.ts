@@ -259,7 +259,7 @@ describe('a transport that fails', () => {
     { code: 'CERT_HAS_EXPIRED' },
     { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
     { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
-    { code: 'ERR_ACCESS_DENIED', permission: 'Net' },
+    { code: 'ERR_ACCESS_DENIED', syscall: 'connect' },
     { code: 'ConnectionRefused' },
   ])(
     'before there was a connection (%j), itself, as a cause or as the cause of a cause, sent nothing',
@@ -295,7 +295,7 @@ describe('a transport that fails', () => {
     expect(await through(() => Promise.reject(error))).toEqual(unsent('NotCapable'));
     const other = failed({ name: 'NotCapable' }, 'Requires read access to "/etc/passwd"');
     expect(await through(() => Promise.reject(other))).toEqual(counted);
-    const files = failed({ code: 'ERR_ACCESS_DENIED', permission: 'FileSystemRead' });
+    const files = failed({ code: 'ERR_ACCESS_DENIED', syscall: 'open' });
     expect(await through(() => Promise.reject(files))).toEqual(counted);
   });
 
@@ -312,6 +312,22 @@ describe('a transport that fails', () => {
         expect(await through(() => Promise.reject(thrown))).toEqual(meaning);
       }
     }
+  });
+
+  test('with a code in the class of the error, as Bun has it, sent nothing', async () => {
+    class ProxyError extends Error {}
+    Object.assign(ProxyError.prototype, { code: 'ERR_PROXY_TUNNEL' });
+    const error = new TypeError('fetch failed', { cause: new ProxyError('x') });
+    expect(await through(() => Promise.reject(error))).toEqual(unsent(expect.any(String)));
+  });
+
+  test('with an error that cannot be looked into may have sent something', async () => {
+    const refuse = () => expect.unreachable();
+    const closed = new Proxy(
+      {},
+      { get: refuse, has: refuse, getPrototypeOf: refuse, getOwnPropertyDescriptor: refuse },
+    );
+    expect(await through(() => Promise.reject(closed))).toEqual(counted);
   });
 
   test('with errors that contain each other may have sent something', async () => {

@@ -114,6 +114,15 @@ describe('encodeRecord and decodeRecord', () => {
     }
   });
 
+  test.each(['correct_horse_battery_staple', '', 'constructor', 'Invalid_Client'])(
+    'read the text %j in the place of an error code as "other"',
+    (oauthError) => {
+      const text = encodeRecord(full).slice('service-auth/1 12345678 '.length);
+      const record = decodeRecord(authored(text.replace('invalid_client', oauthError)));
+      expect(record).toMatchObject({ slots: [{ refused: { status: 401, oauthError: 'other' } }, {}] });
+    },
+  );
+
   test(`give back whatever a record may contain (seed ${seed})`, () => {
     fc.assert(
       fc.property(aRecord, (record) => {

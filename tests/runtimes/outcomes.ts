@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { arch } from 'node:os';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { engine, nodes } from './engines.ts';
+import type { Failures } from './failures.ts';
+import type { Measured, Task } from './suite/outcomes.ts';
+
+/** The tasks that a program gets, in order, and what it made of them. */
+type Meet = (tasks: readonly Task[], proxy: string) => Promise<Measured[]>;
+
+/** A column of the table: programs that must agree. */
+export interface Column {
+  readonly title: string;
+  readonly programs: readonly Program[];
+}
+
+interface Program {
+  readonly name: string;
+  /** Without it there is no such program on this machine. */
+  readonly file: string;
+  readonly meet: Meet;
+  /** It uses no forward proxy of the environment. */
+  readonly withoutProxy?: boolean;
+}
+
+const limitMs = 120_000;
+const authority = fileURLToPath(new URL('certificates/authority.pem', import.meta.url));
+const newest = process.execPath;
+
+/** All columns. `folder`: where the bundled programs and core are installed. `script`: the bundled worker. */
+export function columnsOf(folder: string, script: string): Column[] {
+  const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
+  const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
+  const miniflare = engine('miniflare/package.json');
+  const program =
+    (command: string, before: readonly string[] = [], client: readonly string[] = ['fetch']): Meet =>
+    async (tasks, proxy) => {
+      const child = spawn(command, [...before, 'outcomes.mjs', JSON.stringify(tasks), ...client], {
+        cwd: folder,
+        timeout: limitMs,
+        env: {
+          NODE_EXTRA_CA_CERTS: authority,
+          DENO_CERT: authority,
+          NODE_USE_ENV_PROXY: '1',
+          HTTPS_PROXY: proxy,
+          NO_PROXY: 'localhost,127.0.0.1,does-not-exist.invalid',
+        },
+      });
+      const [output, errors, [code, signal]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'close'),
+      ]);
+      assert.equal(code, 0, `ended with ${code ?? signal}: ${output}${errors}`);
+      return JSON.parse(output) as Measured[];
+    };
+  const installed = (name: string, client: string, version: string) => {
+    const location = createRequire(new URL(`../../packages/${name}/package.json`, import.meta.url)).resolve(version);
+    return { name: version, file: newest, meet: program(newest, [], [client, pathToFileURL(location).href]) };
+  };
+  return [
+    {
+      title: 'Node',
+      programs: nodes.map(({ major, file }) => {
+        return { name: `Node ${major}`, file, meet: program(file), withoutProxy: major < 24 };
+      }),
+    },
+    {
+      title: 'undici',
+      programs: ['undici-oldest', 'undici-7', 'undici'].map((version) => installed('undici', 'undici', version)),
+    },
+    {
+      title: 'axios, got',
+      // Neither opens a tunnel by itself.
+      programs: ['axios', 'got'].map((name) => ({ ...installed(name, name, name), withoutProxy: true })),
+    },
+    { title: 'Bun', programs: [{ name: 'Bun', file: bun, meet: program(bun) }] },
+    {
+      title: 'Deno',
+      programs: [{ name: 'Deno', file: deno, meet: program(deno, ['run', '--allow-all']) }],
+    },
+    {
+      title: 'workerd',
+      programs: [{ name: 'workerd', file: miniflare, meet: inWorker(miniflare, script), withoutProxy: true }],
+    },
+  ];
+}
+
+/** workerd writes a stack for each failure, which is not asked for. */
+function handleRuntimeStdio(...streams: Readable[]): void {
+  for (const stream of streams) stream.resume();
+}
+
+/** Each task is a request of its own to the worker. */
+function inWorker(manifest: string, script: string): Meet {
+  return async (tasks) => {
+    const { Miniflare } = createRequire(manifest)('miniflare') as {
+      Miniflare: new (options: object) => { readonly ready: Promise<URL>; dispose(): Promise<void> };
+    };
+    const miniflare = new Miniflare({
+      modules: true,
+      compatibilityDate: '2026-07-01',
+      cf: false,
+      script,
+      handleRuntimeStdio,
+    });
+    try {
+      const address = await miniflare.ready;
+      const measured: Measured[] = [];
+      for (const task of tasks) {
+        const response = await fetch(address, { method: 'POST', body: JSON.stringify(task) });
+        assert.equal(response.status, 200, await response.clone().text());
+        measured.push((await response.json()) as Measured);
+      }
+      return measured;
+    } finally {
+      await miniflare.dispose();
+    }
+  };
+}
+
+/** What a failure costs in a column: `0`, `1`, `2`; `–`: not asked. */
+export type Cells = Map<string, string>;
+
+/** Has one program meet all failures. Throws if the record counts less than was issued, or if a failure was not the one it should be. */
+export async function meetAll(
+  { title }: Column,
+  { name, meet, withoutProxy }: Program,
+  failures: Failures,
+): Promise<Cells> {
+  const asked = failures.all.filter(({ proxied }) => !(proxied && withoutProxy));
+  const before = asked.map((failure) => failure.arrived());
+  const measured = await meet(
+    asked.map(({ url, reused }) => (reused ? { url, reused } : { url })),
+    failures.proxy,
+  );
+  const cells: Cells = new Map(failures.all.map((failure) => [failure.name, '–']));
+  for (const [index, failure] of asked.entries()) {
+    const { used, result } = measured[index] as Measured;
+    const arrived = failure.arrived() - (before[index] ?? 0);
+    const what = `${title}, ${name}, ${failure.name}: ${arrived} arrived, ${used} counted, ${result}`;
+    assert(used >= arrived, `less counted than issued. ${what}`);
+    if (failure.arrives === true && title !== 'workerd') assert(arrived > 0, `nothing arrived. ${what}`);
+    if (failure.arrives === false) assert.equal(arrived, 0, what);
+    assert(!result.startsWith('foreign'), what);
+    cells.set(failure.name, `${used}`);
+  }
+  return cells;
+}
+
+const page = new URL('../../docs/runtimes.md', import.meta.url);
+const table = /(<!-- outcomes: written by `pnpm check outcomes` -->\n\n)[\s\S]*?(\n\n<!-- end of outcomes -->)/;
+
+/** The table of the page. */
+export function readPage(): string {
+  const found = table.exec(readFileSync(page, 'utf8'))?.[0];
+  assert(found !== undefined, 'docs/runtimes.md has no table of outcomes');
+  return found.replace(table, '$&').split('\n\n').slice(1, -1).join('\n\n');
+}
+
+/** Puts a table into the page. */
+export function writePage(rendered: string): void {
+  writeFileSync(
+    page,
+    readFileSync(page, 'utf8').replace(table, (_, start, end) => `${start}${rendered}${end}`),
+  );
+}
+
+/** The table. */
+export function render(failures: Failures, columns: readonly Column[], cells: readonly Cells[]): string {
+  const rows = failures.all.map(({ name }) => [name, ...cells.map((column) => column.get(name) ?? '')]);
+  const line = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
+  const head = ['what happens', ...columns.map(({ title }) => title)];
+  return [line(head), line(['---', ...columns.map(() => '---:')]), ...rows.map(line)].join('\n');
+}

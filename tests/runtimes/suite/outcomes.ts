@@ -1,0 +1,39 @@
+import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+
+/** A failure as a program meets it: where, and whether its connection was used before. */
+export interface Task {
+  readonly url: string;
+  readonly reused?: boolean;
+}
+
+/** What a program made of a failure. */
+export interface Measured {
+  /** How many tokens the record counts afterwards. */
+  readonly used: number;
+  /** What the caller got. */
+  readonly result: string;
+}
+
+/** Meets one failure with a client of its own. `warm`: sends another request with the same HTTP client. */
+export async function measure(
+  { url, reused }: Task,
+  warm: (url: string) => Promise<unknown>,
+  transport?: ServiceAuthOptions['transport'],
+): Promise<Measured> {
+  if (reused) await warm(`${url}/`);
+  const auth = createServiceAuth({
+    authUrl: url,
+    audience: 'orders',
+    clientId: 'client',
+    clientSecret: 'secret-0123456789',
+    timeoutMs: 10_000,
+    ...(transport && { transport }),
+  });
+  const result = await auth.getToken().then(
+    () => 'token',
+    (error: unknown) => (isServiceAuthError(error) ? `${error.code} ${error.message}` : `foreign: ${error}`),
+  );
+  const { used } = await auth.getUsage();
+  await auth.close();
+  return { used, result };
+}
