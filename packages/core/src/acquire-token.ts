@@ -3,7 +3,7 @@ import type { ClientSecretSource, CurrentSecret } from './client-secret.ts';
 import { instantOf } from './clock.ts';
 import { type ServiceAuthError, serviceAuthError } from './errors.ts';
 import { type Instant, longestSince } from './instant.ts';
-import { type Ask, decide, type Refused } from './ledger/decide.ts';
+import { type Ask, confirms, decide, type Refused } from './ledger/decide.ts';
 import { latestGeneration, revoke } from './ledger/generations.ts';
 import { spent } from './ledger/limits.ts';
 import { type IssuanceReason, slotOf } from './ledger/record.ts';
@@ -29,7 +29,7 @@ interface TokenRequest {
   readonly unusable: Ask['unusable'];
   /** Tokens up to this generation were reset here. */
   readonly revoked: number;
-  /** Called when the record was read. */
+  /** Called when the record was read and the cached token is still good: the fleet did not reset or replace it. */
   readonly onRead: (at: Instant) => void;
 }
 
@@ -96,7 +96,7 @@ export function createTokenAcquisition(
       await settlement.enterLeftovers();
       const begunAt = instantOf(clock);
       let view = await ledger.load();
-      request.onRead(view.readAt);
+      const { readAt } = view;
       let decision = decide(view.record, view.now, ask, limits);
       if (decision.kind === 'write') {
         const swapped = await ledger.swap(view, decision.record);
@@ -105,6 +105,7 @@ export function createTokenAcquisition(
           decision = decide(view.record, view.now, ask, limits);
         }
       }
+      if (confirms(decision, ask.held)) request.onRead(readAt);
       switch (decision.kind) {
         case 'use': {
           const usable = await usableTokens.opened(decision.token, view, secret.key);

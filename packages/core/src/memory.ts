@@ -153,12 +153,15 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
   // It was reset on its way.
   if (token.id === memory.compromised || generation <= memory.revoked) return memory;
   const { cached } = memory;
-  if (cached?.token.id === token.id) {
-    // The API rejected it while the record was read, which does not know of that.
-    if (memory.rejected) return memory;
-    // After sleep, or what looks like it, the expiry in the record counts; and so does one that was brought forward, for the store's clock had been ahead.
-    const recount = sleptMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
-    if (isAlive(cached, now)) return recount ? { ...memory, cached: recounted(cached, usable) } : memory;
+  const isSame = cached?.token.id === token.id;
+  // The API rejected it while the record was read, which does not know of that.
+  if (isSame && memory.rejected) return memory;
+  if (cached && isAlive(cached, now)) {
+    // The expiry in the record counts after sleep, or what looks like it, and when it is earlier: the store's clock had been ahead.
+    const isRecounted = sleptMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
+    if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
+    // A slow read brings an older token.
+    if (generation < cached.generation) return memory;
   }
   const next = { ...memory, cached: cachedToken(usable, random), rejected: false };
   return adopted ? readAt(next, countedFrom) : next;
@@ -185,9 +188,11 @@ export function rejected(
   return { memory: { ...memory, rejected: true }, outcome: 'renew' };
 }
 
-/** First half of a reset, before the fleet is told: this process drops its token and never takes it back. */
+/** First half of a reset, before the fleet is told: this process drops its token, and takes back neither it nor an older one. */
 export function compromised(memory: Memory): Memory {
-  return { ...withoutToken(memory), compromised: memory.cached?.token.id ?? memory.compromised };
+  const { cached } = memory;
+  if (!cached) return memory;
+  return reset({ ...memory, compromised: cached.token.id }, cached.generation);
 }
 
 /** Second half of a reset: the fleet was told that all tokens up to this generation are compromised. One of them may have arrived meanwhile. */

@@ -194,6 +194,13 @@ describe('an attempt that brought a token', () => {
     expect(bring(rejected, usable('first', { adopted: true }), at(begun + hour))).toBe(rejected);
   });
 
+  test('changes nothing if it is older than the token in memory, unless that one is over', () => {
+    const older = usable('older', { generation: 4, adopted: true });
+    expect(bring(fresh, older)).toBe(fresh);
+    expect(bring({ ...fresh, rejected: true }, older)).toEqual({ ...fresh, rejected: true });
+    expect(bring(fresh, older, at(first.usableUntil)).cached?.token.id).toBe('older');
+  });
+
   test('has its life counted anew after sleep', () => {
     const now = sleptBy(begun + hour, hour);
     const counted = usable('first', { adopted: true, countedFrom: now, usableUntil: first.usableUntil - hour });
@@ -305,8 +312,8 @@ describe('a 401 of the API', () => {
 });
 
 describe('a reset', () => {
-  test('drops the token at once and remembers its id', () => {
-    const dropped = { ...fresh, cached: undefined, compromised: 'first' };
+  test('drops the token at once, and remembers its id and that older ones are no good either', () => {
+    const dropped = { ...fresh, cached: undefined, compromised: 'first', revoked: 5 };
     expect(compromised({ ...fresh, rejected: true })).toEqual(dropped);
     expect(compromised(dropped)).toEqual(dropped);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { inChildren } from '../src/children.ts';
-import { quickScopes } from '../src/explore/scopes.ts';
+import { memoryScopes, quickMemoryScopes, quickScopes } from '../src/explore/scopes.ts';
 import type { Found } from '../src/explore/search.ts';
 import type { SearchTask } from '../src/mutants/search-worker.ts';
 
@@ -20,6 +20,16 @@ test('every order of a few steps and one fault keeps the limit', { timeout: 900_
   expect(results.reduce((sum, { states }) => sum + states, 0)).toBeGreaterThan(100_000);
 });
 
+test('every order of calls, answers, two faults and time keeps what a process promises by its memory', {
+  timeout: 300_000,
+}, async () => {
+  const results = await searched(quickMemoryScopes.map((scope) => ({ scope, mutant: undefined })));
+  expect(results.map(({ complete, broken }) => ({ complete, broken }))).toEqual(
+    quickMemoryScopes.map(() => ({ complete: true, broken: undefined })),
+  );
+  expect(results.reduce((sum, { states }) => sum + states, 0)).toBeGreaterThan(20_000);
+});
+
 // The search can fail: each is found, by a shortest way.
 test.each([
   ['refund on timeout', 'counted'],
@@ -31,6 +41,20 @@ test.each([
     const [found] = await searched(quickScopes.slice(0, 1).map((scope) => ({ scope, mutant })));
     expect(found?.broken?.promise).toContain(promise);
     expect(found?.broken?.way.length).toBeGreaterThan(3);
+  },
+  300_000,
+);
+
+test.each([
+  ['a slow read brings an older token back', 'a rejected token is handed out'],
+  ['a read that found a reset vouches for the token', 'the fleet reset more than 30 seconds ago'],
+  ['nobody looks again', 'the fleet reset more than 30 seconds ago'],
+  ['an older token outlives a reset', 'a rejected token is handed out'],
+])(
+  '%s is found',
+  async (mutant, promise) => {
+    const results = await searched(memoryScopes.slice(0, 2).map((scope) => ({ scope, mutant })));
+    expect(results.map(({ broken }) => broken?.promise ?? '').join()).toContain(promise);
   },
   300_000,
 );

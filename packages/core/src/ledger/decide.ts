@@ -101,6 +101,11 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     : { kind: 'refuse', reason, refused };
 }
 
+/** Whether the record shows that the held token is still good: the fleet neither reset nor replaced it. */
+export function confirms(decision: Decision, held: Ask['held']): boolean {
+  return decision.kind === 'use' ? decision.token.id === held?.id : decision.kind !== 'drop';
+}
+
 function refusal(
   record: LedgerRecord,
   slot: Slot,

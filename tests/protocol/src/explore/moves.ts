@@ -14,25 +14,18 @@ import {
   spanMs,
   steps,
 } from './model.ts';
+import type { Move } from './search.ts';
 import { createSteps } from './steps.ts';
 
-/** One thing that can happen next. */
-export interface Move {
-  readonly label: string;
-  readonly state: State;
-  /** Set if it breaks a promise. */
-  readonly broken?: string | undefined;
-}
-
 /** Says what can happen next: to a process, on its way to the service and back, to the store, or nothing while time passes. */
-export function createMoves(scope: Scope, records: Records): (state: State) => Move[] {
+export function createMoves(scope: Scope, records: Records): (state: State) => Move<State>[] {
   const limits: Limits = limitsOf(scope);
   const storeNow = (state: State) => state.time + state.clockOffset;
 
   const { movesOf, stored, settling, resetting } = createSteps(scope, records);
 
-  function moves(state: State): Move[] {
-    const found: Move[] = [];
+  function moves(state: State): Move<State>[] {
+    const found: Move<State>[] = [];
     const add = (label: string, next: State) =>
       found.push({ label, state: simplified(next, scope), broken: brokenIn(next) });
     state.processes.forEach((process, index) => {

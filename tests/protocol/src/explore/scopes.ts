@@ -1,3 +1,4 @@
+import type { MemoryFault, MemoryScope } from './memory-model.ts';
 import type { FaultKind, Scope } from './model.ts';
 
 const everything: readonly FaultKind[] = ['crash', 'store', 'reply', 'release', 'reset', 'clock'];
@@ -19,4 +20,19 @@ export const quickScopes: readonly Scope[] = [
   { processes: 2, usable: 1, faults: 1, steps: 1, rounds: 1, kinds: everything },
   { processes: 2, usable: 2, faults: 1, steps: 1, rounds: 1, kinds: everything },
   { processes: 3, usable: 1, faults: 1, steps: 0, rounds: 1, kinds: everything },
+];
+
+const anything: readonly MemoryFault[] = ['401', 'sleep', 'reset', 'read fails', 'request fails', 'restart'];
+
+/** What processes remember, searched to the end, in a minute. */
+export const memoryScopes: readonly MemoryScope[] = [
+  { processes: 2, faults: 1, steps: 1, tokens: 2, kinds: anything },
+  { processes: 1, faults: 2, steps: 1, tokens: 2, kinds: anything },
+  { processes: 1, faults: 1, steps: 2, tokens: 2, kinds: ['401', 'sleep', 'reset'] },
+];
+
+/** What processes remember, searched to the end, in seconds. */
+export const quickMemoryScopes: readonly MemoryScope[] = [
+  { processes: 2, faults: 1, steps: 0, tokens: 2, kinds: anything },
+  { processes: 1, faults: 2, steps: 1, tokens: 2, kinds: ['401', 'reset'] },
 ];

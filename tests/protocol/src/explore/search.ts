@@ -1,12 +1,9 @@
 import { fnv } from '../random.ts';
-import { beginning, createRecords, type Scope, type State } from './model.ts';
-import { createMoves } from './moves.ts';
 
 /** What a search came to. */
 export interface Found {
   readonly states: number;
   readonly moves: number;
-  readonly records: number;
   /** The longest way from the beginning. */
   readonly depth: number;
   /** Nothing was left to try; false: it ended at `most` states. */
@@ -21,17 +18,27 @@ interface Origin {
   readonly label: string;
 }
 
-/** Searches breadth first, so that the way to a broken promise is a shortest one. */
-export function search(scope: Scope, most: number = Number.POSITIVE_INFINITY): Found {
-  const records = createRecords();
-  const moves = createMoves(scope, records);
+/** One thing that can happen next. */
+export interface Move<State> {
+  readonly label: string;
+  readonly state: State;
+  /** Set if it breaks a promise. */
+  readonly broken?: string | undefined;
+}
+
+/** Searches breadth first, so that the way to a broken promise is a shortest one. Ends at `most` states. */
+export function search<State>(
+  beginning: State,
+  moves: (state: State) => Iterable<Move<State>>,
+  most: number = Number.POSITIVE_INFINITY,
+): Found {
   // States are kept only while they are at the front; of the others a name is enough.
   const origins = new Map<number, Origin>();
   const labels = new Map<string, string>();
-  let front: { name: number; state: State }[] = [{ name: 0, state: beginning(scope) }];
+  let front: { name: number; state: State }[] = [{ name: 0, state: beginning }];
   let [tried, depth] = [0, 0];
   const figures = (complete: boolean, broken?: Found['broken']): Found => {
-    return { states: origins.size, moves: tried, records: records.size, depth, complete, broken };
+    return { states: origins.size, moves: tried, depth, complete, broken };
   };
   while (front.length > 0) {
     const next: typeof front = [];
@@ -54,7 +61,7 @@ export function search(scope: Scope, most: number = Number.POSITIVE_INFINITY): F
 }
 
 /** 53 bits of a state: with millions of states the chance that two share a name is one in thousands. */
-function nameOf(state: State): number {
+function nameOf(state: unknown): number {
   const text = JSON.stringify(state);
   return (fnv(text, 0x1234567) & 0x1f_ffff) * 2 ** 32 + fnv(text);
 }

@@ -1,5 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
+const searched = 'it takes two attempts in one particular order; the exhaustive search of the memory finds it';
+
 /** What is handed out, to whom, and when it is given up. */
 export const holdingMutants: readonly Mutant[] = [
   {
@@ -155,5 +157,32 @@ export const holdingMutants: readonly Mutant[] = [
     find: "} catch {\n    // What it threw may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
     replace: '} catch (error) {\n    problem = String(error);',
     modes: ['faults', 'feasible'],
+  },
+  {
+    name: 'a slow read brings an older token back',
+    about: 'what a read brings replaces the token in memory even if that is newer',
+    file: 'memory.ts',
+    find: 'if (generation < cached.generation) return memory;',
+    replace: '',
+    modes: ['feasible', 'faults'],
+    survives: searched,
+  },
+  {
+    name: 'a read that found a reset vouches for the token',
+    about: 'the token in memory counts as confirmed before the process knows what the read found',
+    file: 'ledger/decide.ts',
+    find: "return decision.kind === 'use' ? decision.token.id === held?.id : decision.kind !== 'drop';",
+    replace: 'return decision !== undefined && held !== null;',
+    modes: ['feasible', 'faults'],
+    survives: searched,
+  },
+  {
+    name: 'an older token outlives a reset',
+    about: 'until the fleet is told, a reset ends the token in memory but not an older one',
+    file: 'memory.ts',
+    find: 'return reset({ ...memory, compromised: cached.token.id }, cached.generation);',
+    replace: 'return reset({ ...withoutToken(memory), compromised: cached.token.id }, memory.revoked);',
+    modes: ['feasible', 'faults'],
+    survives: searched,
   },
 ];

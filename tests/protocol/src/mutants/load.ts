@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import type { search } from '../explore/search.ts';
+import type { searchScope } from '../explore/search-scope.ts';
 import type { CreateServiceAuth } from '../run.ts';
 import { countingMutants } from './counting.ts';
 import { holdingMutants } from './holding.ts';
@@ -40,8 +40,9 @@ export async function loadMutant(mutant: Mutant): Promise<CreateServiceAuth> {
 }
 
 /** The exhaustive search with one mutant applied to the functions that it tries. */
-export async function loadMutantSearch(mutant: Mutant): Promise<typeof search> {
-  return (await importWith<{ search: typeof search }>(mutant, 'search.ts', explorer)).search;
+export async function loadMutantSearch(mutant: Mutant): Promise<typeof searchScope> {
+  type Module = { searchScope: typeof searchScope };
+  return (await importWith<Module>(mutant, 'search-scope.ts', explorer)).searchScope;
 }
 
 /** Imports a module with the mutant's passages replaced: every module of this copy has the mutant's name in its address. */

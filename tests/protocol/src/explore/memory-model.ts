@@ -1,0 +1,138 @@
+import type { UsableToken } from '../../../../packages/core/src/cached-token.ts';
+import type { Instant } from '../../../../packages/core/src/instant.ts';
+import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
+import { newRecord } from '../../../../packages/core/src/ledger/record.ts';
+import { type Attempt, type AttemptResult, emptyMemory, type Memory } from '../../../../packages/core/src/memory.ts';
+import type { Records } from './model.ts';
+
+/** What is searched: every order in which calls, answers, faults and steps of time can follow one another in a few processes. */
+export interface MemoryScope {
+  readonly processes: number;
+  readonly faults: number;
+  /** How often time may pass, by any of {@link timeSteps}. */
+  readonly steps: number;
+  /** How many tokens may be issued at most. */
+  readonly tokens: number;
+  readonly kinds: readonly MemoryFault[];
+}
+
+/** What may happen besides calls, answers and time. `sleep`: a machine sleeps while its monotonic clock stands still. */
+export type MemoryFault = '401' | 'sleep' | 'reset' | 'read fails' | 'request fails' | 'restart';
+
+const second = 1_000;
+const minute = 60 * second;
+
+export const lifetimeMs: number = 60 * minute;
+/** How time may pass: until a read is due, until a read is a must, until a renewal is due, until the token is over. */
+export const timeSteps: readonly number[] = [26 * second, 29 * second, 52 * minute, 60 * minute];
+export const sleepMs: number = 40 * minute;
+export const limits: Limits = limitsFor(150, 24 * 60 * minute, 0, 'durable');
+
+/** Attempts that only read the record, and attempts that get a token. */
+export type FlightKind = 'reading' | 'acquiring';
+
+/** An attempt under way. */
+export interface Flight {
+  readonly attempt: Attempt;
+  readonly id: string;
+  readonly unusable: readonly (string | undefined)[];
+  readonly revoked: number;
+  /** Whether the token in memory is still the one with which the attempt began. */
+  readonly isSame?: boolean;
+  readonly stage:
+    | { readonly name: 'reading' }
+    | { readonly name: 'sent'; readonly reservedAt: number; readonly generation: number; readonly sentAt: Instant }
+    | { readonly name: 'landing'; readonly result: AttemptResult };
+}
+
+export interface Process {
+  readonly memory: Memory;
+  readonly sleptMs: number;
+  readonly reading: Flight | undefined;
+  readonly acquiring: Flight | undefined;
+  /** `reset()` was called with this token, and the fleet has not been told yet. */
+  readonly resetting: { readonly cached: UsableToken | undefined } | undefined;
+  /** Ids of the tokens that this process ended by `reset()`. */
+  readonly ended: readonly string[];
+  /** The token that the API rejected, until an attempt ends. */
+  readonly refused: string | undefined;
+  /** When a read of the record failed last: from then on nobody can tell what the fleet reset. */
+  readonly readFailedAt: number;
+  readonly attempts: number;
+}
+
+export interface MemoryState {
+  readonly time: number;
+  /** Its number in `Records`. */
+  readonly record: number;
+  readonly processes: readonly Process[];
+  /** The tokens that were issued, with their true expiry. */
+  readonly tokens: Readonly<Record<string, { readonly generation: number; readonly expiresAt: number }>>;
+  /** The resets that the fleet was told of. */
+  readonly resets: readonly { readonly upTo: number; readonly at: number }[];
+  readonly faultsLeft: number;
+  readonly stepsLeft: number;
+}
+
+const begun = 1_780_000_000_000;
+
+const nobody: Process = {
+  memory: emptyMemory,
+  sleptMs: 0,
+  reading: undefined,
+  acquiring: undefined,
+  resetting: undefined,
+  ended: [],
+  refused: undefined,
+  readFailedAt: 0,
+  attempts: 0,
+};
+
+/** An empty record, and processes that have not begun. */
+export function beginningOf({ processes, faults, steps }: MemoryScope, records: Records): MemoryState {
+  return {
+    time: begun,
+    record: records.add(newRecord('epoch', begun)),
+    processes: Array.from({ length: processes }, () => nobody),
+    tokens: {},
+    resets: [],
+    faultsLeft: faults,
+    stepsLeft: steps,
+  };
+}
+
+/** A process that has forgotten everything. Its machine goes on. */
+export function restartedProcess({ sleptMs, attempts }: Process): Process {
+  return { ...nobody, sleptMs, attempts };
+}
+
+/** This moment on the clocks of the machine of a process. */
+export function instantAt({ time }: MemoryState, { sleptMs }: Process): Instant {
+  return { monotonic: time - begun - sleptMs, wall: time };
+}
+
+/** The state with a change of one process. */
+export function update(state: MemoryState, index: number, change: Partial<Process>): MemoryState {
+  return { ...state, processes: state.processes.map((old, at) => (at === index ? { ...old, ...change } : old)) };
+}
+
+/** The state in which an attempt has its result, and the process has not used it yet. */
+export function landing(
+  state: MemoryState,
+  index: number,
+  kind: FlightKind,
+  flight: Flight,
+  result: AttemptResult,
+): MemoryState {
+  return update(state, index, { [kind]: { ...flight, stage: { name: 'landing', result } } });
+}
+
+/** The state with a mark at each attempt whether the token in memory is still the one with which it began: two tokens may look alike. */
+export function marked(state: MemoryState): MemoryState {
+  const processes = state.processes.map((process) => {
+    const withMark = (flight: Flight | undefined) =>
+      flight && { ...flight, isSame: flight.attempt.cached === process.memory.cached };
+    return { ...process, reading: withMark(process.reading), acquiring: withMark(process.acquiring) };
+  });
+  return { ...state, processes };
+}

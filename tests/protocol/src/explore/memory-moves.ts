@@ -1,0 +1,173 @@
+import {
+  type Attempt,
+  type AttemptResult,
+  after,
+  attemptOf,
+  compromised,
+  due,
+  need,
+  rejected,
+  servableForMs,
+  unusable,
+} from '../../../../packages/core/src/memory.ts';
+import {
+  type Flight,
+  type FlightKind,
+  instantAt,
+  landing,
+  type MemoryScope,
+  type MemoryState,
+  marked,
+  type Process,
+  restartedProcess,
+  sleepMs,
+  timeSteps,
+  update,
+} from './memory-model.ts';
+import { createRecordSteps } from './memory-record.ts';
+import type { Records } from './model.ts';
+import type { Move } from './search.ts';
+
+const heardOfResetWithinMs = 30_000;
+
+/** Says what can happen next: what `service-auth.ts` and `acquire-token.ts` do with the memory of a process, one answer of the store or the service at a time. */
+export function createMemoryMoves(scope: MemoryScope, records: Records): (state: MemoryState) => Move<MemoryState>[] {
+  const { reads, answered, unanswered, tellsOfReset } = createRecordSteps(records);
+
+  function moves(state: MemoryState): Move<MemoryState>[] {
+    const found: Move<MemoryState>[] = [];
+    for (const [index, process] of state.processes.entries()) {
+      found.push(asks(state, process, index));
+      for (const kind of ['reading', 'acquiring'] as const) {
+        const flight = process[kind];
+        if (flight) for (const [label, next] of flies(state, index, kind, flight)) found.push({ label, state: next });
+      }
+      if (process.resetting)
+        found.push({ label: `${index} tells of its reset`, state: tellsOfReset(state, process, index) });
+      for (const [label, next] of faultsOf(state, process, index))
+        found.push({ label: `${index} ${label}`, state: next });
+    }
+    if (state.stepsLeft > 0)
+      for (const ms of timeSteps)
+        found.push({
+          label: `+${ms / 1_000} s`,
+          state: { ...state, time: state.time + ms, stepsLeft: state.stepsLeft - 1 },
+        });
+    return found.map((move) => ({ ...move, state: marked(move.state) }));
+  }
+
+  /** `getToken()`: hands out the cached token and starts what is due, or starts what it needs. */
+  function asks(state: MemoryState, process: Process, index: number): Move<MemoryState> {
+    const now = instantAt(state, process);
+    const needed = need(process.memory, now);
+    const label = `${index} asks: ${needed}`;
+    if (needed === 'revalidate') return { label, state: started(state, index, 'reading', 'refresh') };
+    if (needed !== 'serve') return { label, state: started(state, index, 'acquiring', needed) };
+    const work = due(process.memory, now);
+    let next = update(state, index, { memory: work.memory });
+    if (work.renew) next = started(next, index, 'acquiring', 'refresh');
+    if (work.revalidate) next = started(next, index, 'reading', 'refresh');
+    return { label, state: next, broken: brokenBy(state, { ...process, memory: work.memory }) };
+  }
+
+  /** The promises about a token that is handed out now. */
+  function brokenBy(state: MemoryState, process: Process): string | undefined {
+    const { cached } = process.memory;
+    const id = cached?.token.id ?? '';
+    const token = state.tokens[id];
+    if (!token) return 'a token that nobody issued is handed out';
+    const until = state.time + Math.max(0, servableForMs(process.memory, instantAt(state, process)));
+    if (until >= token.expiresAt) return 'an expired token is handed out';
+    if (process.ended.includes(id)) return 'a token is handed out by the process that reset it';
+    if (process.refused === id) return 'a rejected token is handed out before anybody looked for another one';
+    const heard = state.resets.some(
+      ({ upTo, at }) => token.generation <= upTo && until > at + heardOfResetWithinMs && process.readFailedAt <= at,
+    );
+    return heard ? 'a token is handed out that the fleet reset more than 30 seconds ago' : undefined;
+  }
+
+  /** Joins the attempt of this kind that is under way, or starts one. */
+  function started(state: MemoryState, index: number, kind: FlightKind, reason: Attempt['reason']): MemoryState {
+    const process = state.processes[index] as Process;
+    if (process[kind]) return state;
+    const { memory, attempts } = process;
+    const attempt = attemptOf(memory, reason, kind === 'acquiring', instantAt(state, process));
+    const flight: Flight = {
+      attempt,
+      id: `${index}.${attempts}`,
+      unusable: unusable(memory, attempt, false),
+      revoked: memory.revoked,
+      stage: { name: 'reading' },
+    };
+    return update(state, index, { [kind]: flight });
+  }
+
+  function* flies(
+    state: MemoryState,
+    index: number,
+    kind: FlightKind,
+    flight: Flight,
+  ): Generator<[string, MemoryState]> {
+    const { stage } = flight;
+    const name = `${index} ${kind}`;
+    const failed = { ...state, faultsLeft: state.faultsLeft - 1 };
+    switch (stage.name) {
+      case 'reading':
+        yield [`${name} reads`, reads(state, index, kind, flight)];
+        if (state.faultsLeft > 0 && scope.kinds.includes('read fails'))
+          yield [
+            `${name} cannot read`,
+            landing(update(failed, index, { readFailedAt: state.time }), index, kind, flight, { kind: 'failed' }),
+          ];
+        return;
+      case 'sent':
+        if (Object.keys(state.tokens).length < scope.tokens)
+          yield [`${name} is answered`, answered(state, index, flight)];
+        if (state.faultsLeft > 0 && scope.kinds.includes('request fails'))
+          yield [`${name} is not answered`, unanswered(failed, index, flight)];
+        return;
+      case 'landing':
+        yield [`${name} lands`, lands(state, index, kind, flight.attempt, stage.result)];
+    }
+  }
+
+  function lands(
+    state: MemoryState,
+    index: number,
+    kind: FlightKind,
+    attempt: Attempt,
+    result: AttemptResult,
+  ): MemoryState {
+    const process = state.processes[index] as Process;
+    const memory = after(process.memory, attempt, result, instantAt(state, process), 0.5);
+    // Another attempt may have begun before the 401: it does not answer it.
+    const refused = kind === 'acquiring' && attempt.reason === 'rejected' ? undefined : process.refused;
+    return update(state, index, { memory, [kind]: undefined, refused: memory.rejected ? process.refused : refused });
+  }
+
+  function* faultsOf(state: MemoryState, process: Process, index: number): Generator<[string, MemoryState]> {
+    if (state.faultsLeft === 0) return;
+    const failed = { ...state, faultsLeft: state.faultsLeft - 1 };
+    const { memory } = process;
+    const { kinds } = scope;
+    if (kinds.includes('401') && memory.cached) {
+      const { authorization, id } = memory.cached.token;
+      const { memory: next, outcome } = rejected(memory, authorization, instantAt(state, process).monotonic);
+      const refused = outcome === 'renew' ? id : process.refused;
+      yield ['is answered 401', update(failed, index, { memory: next, refused })];
+    }
+    if (kinds.includes('reset') && !process.resetting) {
+      const { cached } = memory;
+      const ended = cached ? [...process.ended, cached.token.id] : process.ended;
+      yield ['resets', update(failed, index, { memory: compromised(memory), resetting: { cached }, ended })];
+    }
+    if (kinds.includes('sleep')) {
+      const time = state.time + sleepMs;
+      yield ['sleeps', update({ ...failed, time }, index, { sleptMs: process.sleptMs + sleepMs })];
+    }
+    if (kinds.includes('restart') && process.attempts > 0)
+      yield ['restarts', update(failed, index, restartedProcess(process))];
+  }
+
+  return moves;
+}

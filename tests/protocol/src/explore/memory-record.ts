@@ -1,0 +1,157 @@
+import type { AccessToken } from '../../../../packages/core/src/access-token.ts';
+import type { UsableToken } from '../../../../packages/core/src/cached-token.ts';
+import type { Instant } from '../../../../packages/core/src/instant.ts';
+import { type Ask, confirms, decide, marginOf } from '../../../../packages/core/src/ledger/decide.ts';
+import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
+import type { LedgerRecord, StoredToken } from '../../../../packages/core/src/ledger/record.ts';
+import { compact } from '../../../../packages/core/src/ledger/repair.ts';
+import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { type AttemptResult, reset, revalidated } from '../../../../packages/core/src/memory.ts';
+import {
+  type Flight,
+  type FlightKind,
+  instantAt,
+  landing,
+  lifetimeMs,
+  limits,
+  type MemoryState,
+  type Process,
+  update,
+} from './memory-model.ts';
+import type { Records } from './model.ts';
+
+const audience = 'api';
+const keyId = 'key';
+const secretId = 'secret';
+
+/** What a process reads and writes. */
+export interface RecordSteps {
+  /** Reads the record, and reserves at once what is allowed: what others write in between is another search. */
+  reads(state: MemoryState, index: number, kind: FlightKind, flight: Flight): MemoryState;
+  /** The token endpoint issued a token. */
+  answered(state: MemoryState, index: number, flight: Flight): MemoryState;
+  /** The token endpoint was not reached. */
+  unanswered(state: MemoryState, index: number, flight: Flight): MemoryState;
+  /** The fleet learns of a reset. */
+  tellsOfReset(state: MemoryState, process: Process, index: number): MemoryState;
+}
+
+/** Creates the steps of one search that read or write the record: what `acquire-token.ts` does, with the real ledger. */
+export function createRecordSteps(records: Records): RecordSteps {
+  function recordOf({ record }: MemoryState): LedgerRecord {
+    return records.get(record) as LedgerRecord;
+  }
+
+  function reads(state: MemoryState, index: number, kind: FlightKind, flight: Flight): MemoryState {
+    const process = state.processes[index] as Process;
+    const now = instantAt(state, process);
+    const stored = recordOf(state);
+    const ledgerNow = Math.max(state.time, stored.highWaterAt);
+    const { cached, reason, mayIssue } = flight.attempt;
+    const ask: Ask = {
+      audience,
+      keyId,
+      secretId,
+      reason,
+      held: cached && { id: cached.token.id, generation: cached.generation },
+      unusable: flight.unusable,
+      revoked: flight.revoked,
+      unreadable: false,
+      mayIssue,
+      id: flight.id,
+      instance: `${index}`,
+      leaseMs: 60_000,
+    };
+    let record = compact({ ...stored, highWaterAt: ledgerNow }, ledgerNow, limits);
+    let decision = decide(record, ledgerNow, ask, limits);
+    let written = state;
+    if (decision.kind === 'write') {
+      record = { ...decision.record, sequence: record.sequence + 1 };
+      written = { ...state, record: records.add(record) };
+      decision = decide(record, ledgerNow, ask, limits);
+    }
+    const memory = confirms(decision, ask.held) ? revalidated(process.memory, flight.attempt, now) : process.memory;
+    written = update(written, index, { memory });
+    switch (decision.kind) {
+      case 'use':
+        return landing(written, index, kind, flight, { kind: 'token', usable: opened(decision.token, ledgerNow, now) });
+      case 'keep': {
+        const retryAt = now.monotonic + Math.max(0, decision.retryAt - ledgerNow);
+        return landing(written, index, kind, flight, { kind: 'keep', retryAt });
+      }
+      case 'drop':
+        return landing(written, index, kind, flight, { kind: 'drop' });
+      case 'refuse':
+        return landing(written, index, kind, flight, { kind: 'failed' });
+      case 'admitted': {
+        const { entry, generation } = decision;
+        const stage = { name: 'sent', reservedAt: entry.at, generation, sentAt: now } as const;
+        return update(written, index, { [kind]: { ...flight, stage }, attempts: process.attempts + 1 });
+      }
+      default:
+        return written;
+    }
+  }
+
+  function opened({ id, generation, expiresAt, lifetimeMs }: StoredToken, ledgerNow: number, now: Instant) {
+    const usableUntil = now.monotonic + expiresAt - ledgerNow - marginOf(lifetimeMs);
+    return { token: tokenOf(id), generation, adopted: true, lifetimeMs, countedFrom: now, usableUntil };
+  }
+
+  function tokenOf(id: string): AccessToken {
+    return { id, issuedAt: 0, expiresAt: 0, value: id, authorization: id };
+  }
+
+  function answered(state: MemoryState, index: number, flight: Flight): MemoryState {
+    const { stage, id } = flight;
+    if (stage.name !== 'sent') return state;
+    const { reservedAt, generation, sentAt } = stage;
+    const stored = { id, generation, expiresAt: reservedAt + lifetimeMs, lifetimeMs, sealed: id };
+    const tokens = { ...state.tokens, [id]: { generation, expiresAt: state.time + lifetimeMs } };
+    const record = settled(state, index, flight, { kind: 'issued', token: stored });
+    const next = { ...state, tokens, record: records.add(record) };
+    const isReset = record.slots.some(({ revoked }) => revoked >= generation);
+    if (isReset) {
+      const process = state.processes[index] as Process;
+      const again: Flight = { ...flight, id: `${index}.${process.attempts}`, stage: { name: 'reading' } };
+      return update(next, index, { acquiring: again });
+    }
+    const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
+    const usable = { token: tokenOf(id), generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
+    return landing(next, index, 'acquiring', flight, { kind: 'token', usable });
+  }
+
+  function unanswered(state: MemoryState, index: number, flight: Flight): MemoryState {
+    const process = state.processes[index] as Process;
+    const record = settled(state, index, flight, { kind: 'released', cause: 'unreachable' });
+    const { reason } = flight.attempt;
+    const retryAt = instantAt(state, process).monotonic + Math.max(0, (record.failures?.retryAt ?? 0) - state.time);
+    const result: AttemptResult =
+      reason === 'cold' || reason === 'expired' ? { kind: 'failed' } : { kind: 'keep', retryAt };
+    return landing({ ...state, record: records.add(record) }, index, 'acquiring', flight, result);
+  }
+
+  function settled(state: MemoryState, index: number, flight: Flight, outcome: Outcome): LedgerRecord {
+    const { stage, id } = flight;
+    const at = stage.name === 'sent' ? stage.reservedAt : state.time;
+    const { reason } = flight.attempt;
+    const entry = { id, at, pending: true, reason, instance: `${index}`, audience: audience };
+    const reservation = { entry, keyId, secretId: secretId };
+    const stored = recordOf(state);
+    const now = Math.max(state.time, stored.highWaterAt);
+    const record = settle(stored, now, reservation, outcome, limits);
+    return { ...compact(record, now, limits), sequence: stored.sequence + 1 };
+  }
+
+  function tellsOfReset(state: MemoryState, process: Process, index: number): MemoryState {
+    const stored = recordOf(state);
+    const now = Math.max(state.time, stored.highWaterAt);
+    const latest = latestGeneration(stored, audience, now);
+    const upTo = Math.max(latest, process.resetting?.cached?.generation ?? 0);
+    const record = { ...revoke(stored, audience, keyId, upTo), sequence: stored.sequence + 1 };
+    const told = { ...state, record: records.add(record), resets: [...state.resets, { upTo, at: state.time }] };
+    return update(told, index, { memory: reset(process.memory, upTo), resetting: undefined });
+  }
+
+  return { reads, answered, unanswered, tellsOfReset };
+}
