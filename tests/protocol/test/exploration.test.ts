@@ -45,16 +45,17 @@ test.each([
   300_000,
 );
 
+const [fleet, alone] = memoryScopes;
 test.each([
-  ['a slow read brings an older token back', 'a rejected token is handed out'],
-  ['a read that found a reset vouches for the token', 'the fleet reset more than 30 seconds ago'],
-  ['nobody looks again', 'the fleet reset more than 30 seconds ago'],
-  ['an older token outlives a reset', 'a rejected token is handed out'],
-])(
+  ['a slow read brings an older token back', alone, 'a rejected token is handed out'],
+  ['an older token outlives a reset', alone, 'a rejected token is handed out'],
+  ['a read that found a reset vouches for the token', fleet, 'the fleet reset more than 30 seconds ago'],
+  ['nobody looks again', fleet, 'the fleet reset more than 30 seconds ago'],
+] as const)(
   '%s is found',
-  async (mutant, promise) => {
-    const results = await searched(memoryScopes.slice(0, 2).map((scope) => ({ scope, mutant })));
-    expect(results.map(({ broken }) => broken?.promise ?? '').join()).toContain(promise);
+  async (mutant, scope, promise) => {
+    const results = await searched(scope ? [{ scope, mutant }] : []);
+    expect(results.map(({ broken }) => broken?.promise)).toEqual([expect.stringContaining(promise)]);
   },
   300_000,
 );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Ask, type Decision, decide, marginOf } from '../../src/ledger/decide.ts';
+import { type Ask, confirms, type Decision, decide, marginOf } from '../../src/ledger/decide.ts';
 import { revoke } from '../../src/ledger/generations.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import {
@@ -96,6 +96,20 @@ describe('a look', () => {
     const record = recordWith({ slots: [slotWith({ revoked: 5 })] });
     expect(decideOn(record, { ...look, held: heldCurrent })).toEqual({ kind: 'drop' });
     expect(decideOn(record, { ...look, held: heldCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
+  });
+});
+
+describe('a decision', () => {
+  const reserved = { kind: 'write', record: recordWith({}) } as const;
+  const kept = { kind: 'keep', retryAt: noon } as const;
+
+  test('shows that the held token is still good, unless the fleet reset or replaced it', () => {
+    const use = { kind: 'use', token: current } as const;
+    const confirmed = [use, reserved, kept].map((decision) => confirms(decision, heldCurrent));
+    expect(confirmed).toEqual([true, true, true]);
+    expect(confirms(use, { id: 'other', generation: 4 })).toBe(false);
+    expect(confirms(use, undefined)).toBe(false);
+    expect(confirms({ kind: 'drop' }, heldCurrent)).toBe(false);
   });
 });
 

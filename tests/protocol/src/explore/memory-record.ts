@@ -1,5 +1,4 @@
 import type { AccessToken } from '../../../../packages/core/src/access-token.ts';
-import type { UsableToken } from '../../../../packages/core/src/cached-token.ts';
 import type { Instant } from '../../../../packages/core/src/instant.ts';
 import { type Ask, confirms, decide, marginOf } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
