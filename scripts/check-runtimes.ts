@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { type Control, startControl } from '../tests/runtimes/control.ts';
 import { engine, installEngines, isInstalled, nodes } from '../tests/runtimes/engines.ts';
+import { runThroughProxy } from '../tests/runtimes/proxies.ts';
 import type { Result } from '../tests/runtimes/suite/cases.ts';
 import {
   coreInWorker,
@@ -34,6 +35,7 @@ try {
     writeFileSync(join(consumer, format === 'esm' ? 'program.mjs' : 'program.cjs'), await bundle('program.ts', format));
   }
   writeFileSync(join(consumer, 'contract.mjs'), await bundle('contract.ts', 'esm'));
+  writeFileSync(join(consumer, 'through-proxy.mjs'), await bundle('through-proxy.ts', 'esm'));
   const worker = await bundle('worker.ts', 'esm');
   const bun = engine(`@oven/bun-linux-${arch() === 'x64' ? 'x64' : 'aarch64'}/bin/bun`);
   const deno = engine(`@deno/linux-${arch()}-glibc/deno`);
@@ -43,12 +45,22 @@ try {
     miniflare,
     (control) => runInWorker(miniflare, worker, date, control, suite),
   ];
+  const proxied = (file: string, argv: string[], env: Record<string, string>, heeded: number): Run => {
+    return () => runThroughProxy(consumer, file, [...argv, 'through-proxy.mjs'], env, heeded);
+  };
   const runtimes: Runtime[] = [
     ...nodes.flatMap(({ major, file }): Runtime[] => [
       [`Node ${major}`, file, program(file, 'program.mjs')],
       [`Node ${major}, CommonJS`, file, program(file, 'program.cjs')],
       [`Node ${major}, fetch`, file, program(file, 'contract.mjs')],
+      // Node 20 heeds no proxy, and none of them heeds ALL_PROXY.
+      [`Node ${major}, proxy`, file, proxied(file, [], { NODE_USE_ENV_PROXY: '1' }, major === 20 ? 0 : 3)],
     ]),
+    ...nodes.slice(2).map(({ major, file }): Runtime => {
+      return [`Node ${major} --use-env-proxy`, file, proxied(file, ['--use-env-proxy'], {}, 3)];
+    }),
+    ['Bun, proxy', bun, proxied(bun, [], {}, 4)],
+    ['Deno, proxy', deno, proxied(deno, ['run', '--allow-net', '--no-prompt'], {}, 4)],
     ['Bun', bun, program(bun, 'program.mjs')],
     ['Bun, fetch', bun, program(bun, 'contract.mjs')],
     ['Deno', deno, program(deno, 'run', '--allow-net=127.0.0.1', 'program.mjs')],
@@ -81,7 +93,10 @@ function installPacked(): void {
 }
 
 /** The suite as one file. A worker takes our packages with it, programs import them. */
-async function bundle(entry: 'program.ts' | 'contract.ts' | 'worker.ts', format: 'esm' | 'cjs'): Promise<string> {
+async function bundle(
+  entry: 'program.ts' | 'contract.ts' | 'through-proxy.ts' | 'worker.ts',
+  format: 'esm' | 'cjs',
+): Promise<string> {
   const packed = (path: string) => join(consumer, `node_modules/@service-auth/${path}`);
   const alias = {
     '@service-auth/core/http': packed('core/dist/http/index.js'),

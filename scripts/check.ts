@@ -23,6 +23,7 @@ const steps: Record<string, string[]> = {
   packed: ['node', 'scripts/check-packed.ts'],
   outcomes: ['node', '--conditions=@service-auth/source', 'scripts/check-outcomes.ts'],
   runtimes: ['node', '--conditions=@service-auth/source', 'scripts/check-runtimes.ts'],
+  next: ['node', '--conditions=@service-auth/source', 'scripts/check-next.ts'],
 };
 
 const asked = process.argv.slice(2);

@@ -1,3 +1,4 @@
+import { connectionTo } from './connection.ts';
 import { serviceAuthError } from './errors.ts';
 import { fetchInit } from './fetch-init.ts';
 import { ownProperties } from './foreign.ts';
@@ -10,10 +11,10 @@ export interface FetchTransportOptions {
   fetch?: TokenFetch | undefined;
 }
 
-type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
+export type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
 
 /** What a fetch is called with. */
-interface TokenRequestInit {
+export interface TokenRequestInit {
   method: 'POST';
   headers: Record<string, string>;
   body: string;
@@ -22,7 +23,7 @@ interface TokenRequestInit {
 }
 
 /** What is read of its response: the declarations of undici's fetch are not those of the global one. */
-interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
+export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
   readonly headers: { get(name: string): string | null };
   readonly body: { getReader(): BodyReader } | null;
 }
@@ -38,8 +39,8 @@ export const longestBody = 65_536;
 /** Sends token requests by fetch: never follows a redirect, stops reading a body at 65,536 decoded bytes. */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   return async ({ url, method, headers, body, signal }) => {
-    const send = originalFetch(options.fetch ?? fetch);
-    const connection = options.fetch ? undefined : ownConnection();
+    const connection = options.fetch ? undefined : connectionTo(url);
+    const send = connection?.send ?? originalFetch(options.fetch ?? fetch);
     // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
     const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
     try {
@@ -54,20 +55,6 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
       throw error;
     }
   };
-}
-
-interface DenoGlobals {
-  Deno?: { createHttpClient?(options: { poolMaxIdlePerHost: number; http2: boolean }): { close(): void } };
-}
-
-/**
- * On Deno, fetch sends a POST again if a connection that was used before ends without an answer, or if a stream of HTTP/2 is refused.
- * So each token request gets a new connection, of HTTP/1.1.
- */
-function ownConnection(): { init: object; close(): void } | undefined {
-  const options = ownProperties({ poolMaxIdlePerHost: 0, http2: false });
-  const client = (globalThis as DenoGlobals).Deno?.createHttpClient?.(options);
-  return client && { init: { client }, close: () => client.close() };
 }
 
 async function readBody(response: FetchedResponse): Promise<string> {

@@ -1,4 +1,4 @@
-const loopback = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+const loopbackHost = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 // What URL parsers disagree about, or silently remove: backslashes, white space and control characters.
 const ambiguous = /[\\\s\p{Cc}]/u;
 
@@ -20,7 +20,7 @@ export function parseAddress(value: unknown, allowInsecureHttp: boolean): URL | 
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
   if (url.username || url.password) return 'must not contain credentials';
   if (text.includes('?') || text.includes('#')) return 'must not contain a query or a fragment';
-  if (url.protocol === 'http:' && !allowInsecureHttp && !loopback.test(url.hostname)) {
+  if (url.protocol === 'http:' && !allowInsecureHttp && !isLoopback(url)) {
     return 'must begin with https:// (http: only on loopback, or with allowInsecureHttp: true)';
   }
   return url;
@@ -58,6 +58,11 @@ export function endpointName({ hostname, port, pathname }: URL): string {
 /** The usual spelling of an IPv4 address within an IPv6 address (RFC 4291, section 2.5.5.2). */
 function ipv4(high: string, low: string): string {
   return [high, low].flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 255]).join('.');
+}
+
+/** Whether the address is one of this machine, where nobody else reads what is sent. */
+export function isLoopback({ hostname }: URL): boolean {
+  return loopbackHost.test(hostname);
 }
 
 /** Where tokens of `authUrl` are requested. */

@@ -1,0 +1,79 @@
+// Without TLS a proxy would read the client secret, and the fetch of Node cannot be told to use none. `node:http` can.
+import type { FetchedResponse, TokenRequestInit } from './fetch-transport.ts';
+import { own, ownProperties } from './foreign.ts';
+
+/** What is used of `node:http`. */
+interface NodeHttp {
+  request(url: string, options: object, answered: (message: NodeMessage) => void): NodeRequest;
+}
+
+interface NodeRequest {
+  on(event: 'error', listener: (error: unknown) => void): void;
+  end(body: string): void;
+}
+
+interface NodeMessage extends AsyncIterable<Uint8Array> {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  destroy(): void;
+}
+
+interface NodeGlobals {
+  readonly process?: { getBuiltinModule?(name: 'node:http'): NodeHttp | undefined };
+}
+
+/** Whether the fetch of Node sends through a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
+export function usesNodeProxy(): boolean {
+  // Undici 8 keeps its dispatcher under 2, and under 1 one for the versions before.
+  return [1, 2].some((version) => isProxyAgent(own(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))));
+}
+
+function isProxyAgent(dispatcher: unknown): boolean {
+  if (dispatcher !== Object(dispatcher)) return false;
+  const name = (dispatcher as object).constructor?.name ?? '';
+  return /ProxyAgent$/.test(name) || isProxyAgent(Object.getPrototypeOf(dispatcher));
+}
+
+// Node would read them from the prototype of all objects.
+const unset = {
+  auth: undefined,
+  createConnection: undefined,
+  localAddress: undefined,
+  lookup: undefined,
+  socketPath: undefined,
+};
+
+/** A fetch that goes through no proxy, whatever the environment says. */
+export async function nodeFetch(url: string, init: TokenRequestInit): Promise<FetchedResponse> {
+  const http = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:http');
+  const { method, signal, body } = init;
+  const headers = ownProperties({ ...init.headers, 'content-length': `${new TextEncoder().encode(body).length}` });
+  // Without an agent: that of the process knows the proxy.
+  const options = ownProperties({ ...unset, method, headers, signal, agent: false });
+  return new Promise((resolve, reject) => {
+    const request = http?.request(url, options, (message) => resolve(responseOf(message)));
+    request?.on('error', reject);
+    request?.end(body);
+  });
+}
+
+function responseOf(message: NodeMessage): FetchedResponse {
+  const { statusCode: status, headers } = message;
+  const chunks = message[Symbol.asyncIterator]();
+  return {
+    status,
+    type: 'default',
+    ok: status >= 200 && status < 300,
+    headers: { get: (name) => [own(headers, name) ?? []].flat().join(', ') || null },
+    body: {
+      getReader: () => ({
+        read: async () => {
+          const { done, value } = await chunks.next();
+          return done ? { done } : { done: false, value };
+        },
+        cancel: async () => void message.destroy(),
+      }),
+    },
+    text: async () => '',
+  };
+}

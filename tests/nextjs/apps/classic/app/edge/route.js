@@ -1,0 +1,10 @@
+import { headers } from 'next/headers';
+import { orders } from '../../auth.js';
+
+export const runtime = 'edge';
+export const fetchCache = 'default-cache';
+
+export async function GET() {
+  await headers();
+  return new Response(await orders('edge', { cache: 'no-store' }));
+}

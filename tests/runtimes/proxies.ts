@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Result } from './suite/cases.ts';
+
+/** What a program with a proxy in its environment was answered: `plain` to a fetch of its own, `token` to core. */
+export interface Connected {
+  readonly authUrl: string;
+  readonly plain: string;
+  readonly token: string;
+  readonly used: number;
+}
+
+const issued = { access_token: 'issued', token_type: 'Bearer', expires_in: 3_600 };
+const hosts = ['127.0.0.1', '127.0.0.2', '[::1]', 'localhost'];
+
+/** Which variables name the proxy, besides what makes the runtime heed them. */
+const environments: readonly Readonly<Record<string, string>>[] = [
+  { HTTP_PROXY: 'proxy' },
+  { http_proxy: 'proxy' },
+  { HTTP_PROXY: 'proxy', NO_PROXY: 'example.com' },
+  { ALL_PROXY: 'proxy' },
+];
+
+/**
+ * A token request to loopback goes through no proxy. `plain` fetches say which variables the runtime heeds: `heeded` of them at least.
+ * Runs `program` once for each environment.
+ */
+export async function runThroughProxy(
+  folder: string,
+  command: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  heeded: number,
+): Promise<Result[]> {
+  let seen = '';
+  const proxy = await listen('127.0.0.1', (head, body) => {
+    seen += `${head}\n${body}\n`;
+    return 'proxied';
+  });
+  const endpoints = await Promise.all(
+    ['127.0.0.1', '127.0.0.2', '::1'].map((host) =>
+      listen(host, (head) => (head.endsWith('/plain') ? 'direct' : JSON.stringify(issued))),
+    ),
+  );
+  const [first, second, third] = endpoints.map(portOf);
+  const ports = [first, second, third, first];
+  const origins = hosts.map((host, index) => `http://${host}:${ports[index]}`);
+  const proxyUrl = `http://127.0.0.1:${portOf(proxy)}`;
+  const results: Result[] = [];
+  let proxiedEnvironments = 0;
+  for (const environment of environments) {
+    const variables = Object.entries(environment).map(([name, value]) => [name, value === 'proxy' ? proxyUrl : value]);
+    const child = spawn(command, [...argv, JSON.stringify(origins)], {
+      cwd: folder,
+      timeout: 30_000,
+      env: { ...env, ...Object.fromEntries(variables) },
+    });
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    const connected = /^\[.*\]$/m.exec(output) ? (JSON.parse(output) as Connected[]) : [];
+    proxiedEnvironments += connected.some(({ plain }) => plain === 'proxied') ? 1 : 0;
+    for (const host of hosts) {
+      const name = `${Object.keys(environment).join(', ')}: the token request to ${host} goes through no proxy`;
+      const one = connected[hosts.indexOf(host)];
+      const isRight = one?.token === 'issued' && one.used === 1 && !seen.includes('CANARY-secret');
+      results.push({ name, problem: isRight ? undefined : `${JSON.stringify(one)} ${errors}; the proxy saw ${seen}` });
+    }
+  }
+  results.push({
+    name: `the runtime sends fetches of its own through the proxy in ${heeded} environments`,
+    problem: proxiedEnvironments === heeded ? undefined : `it did so in ${proxiedEnvironments}`,
+  });
+  for (const server of [proxy, ...endpoints]) {
+    server.close();
+    server.closeAllConnections();
+  }
+  return results;
+}
+
+async function listen(host: string, answer: (head: string, body: string) => string): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    response.setHeader('content-type', 'application/json');
+    response.end(answer(`${request.method} ${request.url}`, body));
+  });
+  // A tunnel for what is not encrypted: it shows what would be sent.
+  server.on('connect', (_, socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    server.emit('connection', socket);
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

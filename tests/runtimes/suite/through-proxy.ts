@@ -1,0 +1,23 @@
+// What Node, Bun and Deno run with a proxy in their environment. Its argument: the origins of token endpoints on loopback, as JSON.
+import { createServiceAuth, isServiceAuthError, memoryStore } from '@service-auth/core';
+import type { Connected } from '../proxies.ts';
+
+const { process } = globalThis as unknown as { process: { argv: string[]; exit(): void } };
+
+async function main(): Promise<void> {
+  const connected: Connected[] = [];
+  for (const authUrl of JSON.parse(process.argv[2] ?? '[]') as string[]) {
+    const plain = await fetch(`${authUrl}/plain`, { method: 'POST', body: 'plain' });
+    const clientSecret = 'CANARY-secret';
+    const auth = createServiceAuth({ authUrl, audience: 'a', clientId: 'c', clientSecret, store: memoryStore() });
+    const token = await auth.getToken().then(
+      ({ value }) => value,
+      (error) => (isServiceAuthError(error) ? `${error.code} ${error.message}` : String(error)),
+    );
+    const { used } = await auth.getUsage();
+    connected.push({ authUrl, plain: await plain.text(), token, used });
+  }
+  console.log(JSON.stringify(connected));
+}
+
+void main();
