@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import type { Store, StoreChange } from '@service-auth/core';
-import { machineTime } from './boot-clock.ts';
+import { clockFiles } from './clock-files.ts';
 import { defaultDirectory, prepareDirectory, syncDirectory } from './directory.ts';
+import { directoryTime } from './directory-clock.ts';
 import { explained, storeError } from './errors.ts';
+import { kernelClock } from './kernel-clock.ts';
 import { openStates, type State, type States } from './states.ts';
 
 /**
@@ -18,6 +20,7 @@ export function fileStore(directory: string = defaultDirectory()): Store {
   }
   // A process may change its working directory later.
   const path = resolve(directory);
+  const time = (present: State | undefined) => directoryTime(kernelClock, clockFiles(path), present?.at);
 
   async function use<Result>(signal: AbortSignal | undefined, run: () => Promise<Result>): Promise<Result> {
     signal?.throwIfAborted();
@@ -35,14 +38,14 @@ export function fileStore(directory: string = defaultDirectory()): Store {
     load: (key, { signal } = {}) =>
       use(signal, async () => {
         const state = await openStates(path, key).newest();
-        const now = await machineTime(path, state?.at);
+        const now = await time(state);
         return state ? { record: state.record, version: state.version, now } : { now };
       }),
     swap: (key, change, { signal } = {}) =>
       use(signal, async () => {
         const states = openStates(path, key);
         const present = await states.newest();
-        const now = await machineTime(path, present?.at);
+        const now = await time(present);
         signal?.throwIfAborted();
         const swapped = await replace(states, present, change, now);
         if (swapped) {

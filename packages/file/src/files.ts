@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants, link, open, readdir, stat, unlink } from 'node:fs/promises';
+import { constants, type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isCode, storeError } from './errors.ts';
 
@@ -10,19 +10,48 @@ const orphanedAfterMs = 3_600_000;
  * Makes a file with this content, complete and on disk, unless there is one of that name: false. A hard link either is there or is not, whoever else
  * tries and wherever a process dies; what is left then is a temporary file that nobody reads.
  */
-export async function writeOnce(directory: string, name: string, content: string): Promise<boolean> {
+export function writeOnce(directory: string, name: string, content: string): Promise<boolean> {
+  const fill = async (file: FileHandle) => {
+    await file.writeFile(content);
+    await file.sync();
+  };
+  return withNewFile(directory, fill, (unfinished) => linkOnce(unfinished, join(directory, name), directory));
+}
+
+/**
+ * Makes or replaces a file, in one step. Its content is made of the time at which the file system says that the file was made; without a name that is all, and nothing
+ * is kept. Not synced: after a crash of the machine nobody needs it.
+ */
+export async function writeStamped(
+  directory: string,
+  name: string | undefined,
+  contentAt: (fileSystemTime: number) => string,
+): Promise<void> {
+  const fill = async (file: FileHandle) => {
+    const { mtimeMs } = await file.stat();
+    await file.writeFile(contentAt(mtimeMs));
+  };
+  await withNewFile(directory, fill, async (unfinished) => {
+    if (name !== undefined) await rename(unfinished, join(directory, name));
+  });
+}
+
+async function withNewFile<Result>(
+  directory: string,
+  fill: (file: FileHandle) => Promise<void>,
+  use: (path: string) => Promise<Result>,
+): Promise<Result> {
   const unfinished = join(directory, `t.${randomUUID()}`);
   // Windows has no O_NOFOLLOW; O_EXCL alone follows no link either.
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
   const handle = await open(unfinished, flags, 0o600);
   try {
     try {
-      await handle.writeFile(content);
-      await handle.sync();
+      await fill(handle);
     } finally {
       await handle.close();
     }
-    return await linkOnce(unfinished, join(directory, name), directory);
+    return await use(unfinished);
   } finally {
     await unlink(unfinished).catch(() => {});
   }
@@ -65,11 +94,13 @@ export async function removeAll(directory: string, names: readonly string[]): Pr
   await Promise.all(names.map((name) => unlink(join(directory, name)).catch(() => {})));
 }
 
-/** Removes what processes left behind that died while they wrote. */
+/** Removes what processes left behind that died while they wrote. What is old is old by the clock of the file system: the directory was changed just now. */
 export async function removeOrphans(directory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => temporary.test(name));
+  if (names.length === 0) return;
+  const { mtimeMs: now } = await stat(directory);
   for (const name of names) {
     const found = await stat(join(directory, name)).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > orphanedAfterMs) await removeAll(directory, [name]);
+    if (found && now - found.mtimeMs > orphanedAfterMs) await removeAll(directory, [name]);
   }
 }

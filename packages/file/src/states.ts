@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Mark } from './directory-clock.ts';
 import { readText, removeAll, removeOrphans, writeOnce } from './files.ts';
 
 /** One state of a record: a file that is never changed. */
@@ -9,7 +11,7 @@ export interface State {
   readonly version: string;
   /** The version that it replaced; absent for the first. */
   readonly replaced: string | undefined;
-  /** When it was written, by the clock of the machine. */
+  /** When it was written, by the store's clock. */
   readonly at: number;
   readonly record: string;
 }
@@ -68,6 +70,23 @@ export function openStates(directory: string, key: string): States {
       await removeOrphans(directory);
     },
   };
+}
+
+/** The latest time that the newest states of all records have. */
+export async function latestMark(directory: string): Promise<Mark | undefined> {
+  const newest = new Map<string, string>();
+  // In the order of their numbers.
+  for (const name of (await readdir(directory)).sort()) {
+    const [, prefix] = /^([\da-f]{40})\.\d{12}$/.exec(name) ?? [];
+    if (prefix !== undefined) newest.set(prefix, name);
+  }
+  let latest: Mark | undefined;
+  for (const name of newest.values()) {
+    const text = await readText(directory, name);
+    const { at } = decode(text ?? '', 0);
+    if (at > (latest?.at ?? 0)) latest = { at, writtenAt: (await stat(join(directory, name))).mtimeMs };
+  }
+  return latest;
 }
 
 function encode({ version, replaced, at, record }: State): string {

@@ -27,8 +27,8 @@ function watchedCall(name: string, call: Call): Call {
   };
 }
 
-const handleCalls = ['writeFile', 'readFile', 'sync', 'close'] as const;
-const calls = ['mkdir', 'lstat', 'statfs', 'readdir', 'readFile', 'link', 'unlink', 'stat'] as const;
+const handleCalls = ['writeFile', 'readFile', 'stat', 'sync', 'close'] as const;
+const calls = ['mkdir', 'lstat', 'statfs', 'readdir', 'readFile', 'link', 'rename', 'unlink', 'stat'] as const;
 
 /** The file system, for `vi.mock('node:fs/promises', watchedFileSystem)`. */
 export async function watchedFileSystem(importOriginal: () => Promise<typeof FileSystem>): Promise<object> {

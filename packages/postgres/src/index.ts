@@ -1,2 +1,3 @@
-export type { PostgresStoreOptions, Queryable } from './postgres-store.ts';
+export type { PostgresStoreOptions } from './postgres-store.ts';
 export { createTable, createTableSql, postgresStore } from './postgres-store.ts';
+export type { Queryable } from './statements.ts';

@@ -1,29 +1,25 @@
 import type { Store } from '@service-auth/core';
-
-/** Anything that runs one statement with numbered parameters: a `pg` Pool or Client, and by three lines any other driver. */
-export interface Queryable {
-  query(text: string, values: string[]): Promise<{ rows: Record<string, unknown>[] }>;
-}
+import { type Queryable, statementsOf } from './statements.ts';
 
 /** Options of {@link postgresStore} and {@link createTable}. */
 export interface PostgresStoreOptions {
-  /** Name of the table, with or without a schema: letters, digits and underscores. Default `service_auth`. */
+  /** Name of the table, with or without a schema: letters, digits and underscores, 58 at most. Its functions are `<table>_load` and `<table>_swap`. Default `service_auth`. */
   table?: string | undefined;
 }
 
-const undefinedTable = '42P01';
-const serializationFailure = '40001';
-const deadlockDetected = '40P01';
-/** What `create table if not exists` fails with when another process creates it: unique_violation, duplicate_table, duplicate_object (its type). */
-const createdMeanwhile = ['23505', '42P07', '42710'];
+/** What is missing where `createTable()` was not run: undefined_table, undefined_function, invalid_schema_name. */
+const missing = ['42P01', '42883', '3F000'];
+/** What a statement fails with when another process creates the same: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
+const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
+const lockNotAvailable = '55P03';
 
-const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)::text as now';
-// Within the statement, so that it holds behind any pooler: what is acknowledged survives, whatever the session says.
-const durably = `${clock}, set_config('synchronous_commit', 'on', true)`;
+/** A swap waits for at most three locks in turn: for the table, for others in the queue of its row, and for whoever changes the row. Core gives up after 2 seconds. */
+const lockTimeout = '600ms';
 
 /**
  * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in a transaction of its own, so any
- * mode of PgBouncer will do. Both methods reject when the database does not answer or the table is missing.
+ * mode of PgBouncer will do. Both methods reject when the database does not answer, when somebody else holds a lock on the table or the row for long, or when the table or
+ * its functions are missing.
  * @throws TypeError for a pool that has no `query()`, and for a table name that is none
  */
 export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {}): Store {
@@ -32,96 +28,133 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
       '[service-auth/postgres] postgresStore(pool) takes what has query(), such as a Pool, not its URL.',
     );
   }
-  const table = quoted(options.table);
-  const statements = {
-    load: `select version, record, ${clock} from (select 1) as always left join ${table} on key = $1`,
-    // Matching the new version as well makes a repeated change report what the first one did.
-    replace: `update ${table} set version = $3, record = $4 where key = $1 and version in ($2, $3) returning ${durably}`,
-    insert: `insert into ${table} as present (key, version, record) values ($1, $2, $3)
-      on conflict (key) do update set version = present.version where present.version = $2 returning ${durably}`,
-    time: `select ${clock}`,
-  };
-
-  async function run(statement: string, values: string[], signal: AbortSignal | undefined) {
-    for (;;) {
-      try {
-        const { rows } = await unlessAborted(() => pool.query(statement, values), signal);
-        return rows[0];
-      } catch (error) {
-        const { code } = error as { code?: unknown };
-        if (code === undefinedTable) throw missingTable();
-        // Sessions of a stricter isolation level than the usual one refuse what others changed meanwhile, instead of looking again.
-        if (code !== serializationFailure && code !== deadlockDetected) throw error;
-      }
-    }
-  }
+  const { loadFunction, swapFunction } = namesOf(options);
+  const load = `select version, record, now from ${loadFunction}($1)`;
+  const replace = `select swapped, now from ${swapFunction}($1, $2, $3, $4)`;
+  const insert = `select swapped, now from ${swapFunction}($1, null, $2, $3)`;
+  const statements = statementsOf(pool);
 
   return {
     durability: 'durable',
     async load(key, { signal } = {}) {
-      const { version, record, now } = (await run(statements.load, [key], signal)) ?? {};
+      const row = await statements.runShared(load, [key], signal).catch(explain);
+      const { version, record, now } = row ?? {};
       const found = typeof version === 'string' && typeof record === 'string' ? { version, record } : {};
       return { ...found, now: Number(now) };
     },
     async swap(key, { expected, version, record }, { signal } = {}) {
-      const row =
-        expected === undefined
-          ? await run(statements.insert, [key, version, record], signal)
-          : await run(statements.replace, [key, expected, version, record], signal);
-      const { now } = row ?? (await run(statements.time, [], signal)) ?? {};
-      return { swapped: row !== undefined, now: Number(now) };
+      const [statement, values] =
+        expected === undefined ? [insert, [key, version, record]] : [replace, [key, expected, version, record]];
+      const row = await statements.run(statement, values, signal).catch(explain);
+      return { swapped: row?.['swapped'] === 'true', now: Number(row?.['now']) };
     },
   };
 }
 
-/** The table, for people who migrate by hand. */
+/**
+ * The table and its two functions, for people who migrate by hand: statements with a semicolon after each. The functions run with the rights of whoever calls them, and end every
+ * wait for a lock after 600 ms, whatever the settings of the session are, which they leave as they were.
+ */
 export function createTableSql(options: PostgresStoreOptions = {}): string {
-  return `create table if not exists ${quoted(options.table)} (key text primary key, version text not null, record text not null)`;
+  return statementsToCreate(options)
+    .map((statement) => `${statement};\n`)
+    .join('');
 }
 
-/** Creates the table if it is missing. Any number of processes may do so at once. */
+/** Creates the table and its functions if they are missing. Any number of processes may do so at once. */
 export async function createTable(pool: Queryable, options: PostgresStoreOptions = {}): Promise<void> {
-  const sql = createTableSql(options);
-  try {
-    await pool.query(sql, []);
-  } catch (error) {
-    // "if not exists" looks before it creates. The second time it is there; if not, something else has its name, and this rejects.
-    if (!createdMeanwhile.includes(String((error as { code?: unknown }).code))) throw error;
-    await pool.query(sql, []);
+  for (const sql of statementsToCreate(options)) {
+    try {
+      await pool.query(sql, []);
+    } catch (error) {
+      // "if not exists" looks before it creates. The second time it is there; if not, something else has its name, and this rejects.
+      if (!createdMeanwhile.includes(String((error as { code?: unknown }).code))) throw error;
+      await pool.query(sql, []);
+    }
   }
 }
 
-function missingTable(): Error {
-  const advice = 'run createTable(pool), or the SQL of createTableSql().';
-  // Core passes on name, code and advice, and nothing else of an error.
-  return Object.assign(new Error(`The table is missing: ${advice}`), {
-    name: 'MissingTable',
-    code: undefinedTable,
-    advice,
-  });
+function statementsToCreate(options: PostgresStoreOptions): string[] {
+  const { table, loadFunction, swapFunction } = namesOf(options);
+  const clock = 'floor(extract(epoch from clock_timestamp()) * 1000)::text';
+  const load = `
+create function ${loadFunction}(in at_key text, out version text, out record text, out now text)
+language plpgsql set lock_timeout = '${lockTimeout}' as $body$
+begin
+  select kept.version, kept.record into version, record from ${table} as kept where kept.key = at_key;
+  now := ${clock};
+end $body$`;
+  // Matching the new version as well makes a repeated change report what the first one did.
+  const swap = `
+create function ${swapFunction}(in at_key text, in expected text, in next_version text, in next_record text, out swapped text, out now text)
+language plpgsql set lock_timeout = '${lockTimeout}' as $body$
+begin
+  -- For this transaction alone: what is acknowledged survives, whatever the session says.
+  perform set_config('synchronous_commit', 'on', true);
+  if expected is null then
+    insert into ${table} as present (key, version, record) values (at_key, next_version, next_record)
+      on conflict (key) do update set version = present.version where present.version = next_version;
+  else
+    update ${table} as present set version = next_version, record = next_record
+      where present.key = at_key and present.version in (expected, next_version);
+  end if;
+  swapped := found::text;
+  now := ${clock};
+end $body$`;
+  return [
+    `create table if not exists ${table} (key text primary key, version text not null, record text not null)`,
+    unlessThere(`${loadFunction}(text)`, load),
+    unlessThere(`${swapFunction}(text, text, text, text)`, swap),
+  ];
 }
 
-function quoted(table = 'service_auth'): string {
-  if (!/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(table)) {
-    throw new TypeError('table must be a name of letters, digits and underscores, with or without a schema');
+/** Unlike `create or replace`, it is no change for those who do not own the function. */
+function unlessThere(signature: string, create: string): string {
+  return `do $do$ begin if to_regprocedure('${signature}') is null then${create};\nend if; end $do$`;
+}
+
+function explain(error: unknown): never {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (missing.includes(String(code))) {
+    throw advise(
+      'MissingTable',
+      code,
+      'The table or its functions are missing',
+      'run createTable(pool), or the SQL of createTableSql().',
+    );
   }
-  return table
+  if (code === lockNotAvailable) {
+    throw advise(
+      'LockedTable',
+      code,
+      'The table is locked',
+      'see in pg_locks who holds a lock on the table or its row.',
+    );
+  }
+  throw error;
+}
+
+/** Core passes on name, code and advice, and nothing else of an error. */
+function advise(name: string, code: unknown, problem: string, advice: string): Error {
+  return Object.assign(new Error(`${problem}: ${advice}`), { name, code, advice });
+}
+
+function namesOf({ table = 'service_auth' }: PostgresStoreOptions): {
+  table: string;
+  loadFunction: string;
+  swapFunction: string;
+} {
+  return { table: quoted(table), loadFunction: quoted(`${table}_load`), swapFunction: quoted(`${table}_swap`) };
+}
+
+function quoted(name: string): string {
+  if (!/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name)) {
+    throw new TypeError(
+      'table must be a name of letters, digits and underscores, 58 at most, with or without a schema',
+    );
+  }
+  return name
     .split('.')
-    .map((name) => `"${name}"`)
+    .map((part) => `"${part}"`)
     .join('.');
-}
-
-/** Drivers wait for a silent server for ever. */
-async function unlessAborted<Result>(start: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  signal?.throwIfAborted();
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal?.reason);
-  });
-  signal?.addEventListener('abort', abort);
-  try {
-    return await Promise.race([start(), aborted]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
 }
