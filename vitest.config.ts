@@ -1,9 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultServerConditions } from 'vite';
-import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
+import { configDefaults, type TestProjectInlineConfiguration, type ViteUserConfig } from 'vitest/config';
 
 const inCi = Boolean(process.env['CI']);
+
+const tests = [
+  '{packages,tests,tests/compat,tests/support}/*/test/**/*.test.ts',
+  '{bench,examples,scripts}/test/**/*.test.ts',
+];
+// Each of these keeps every processor busy by itself, or measures what others would disturb.
+const heavy = [
+  'bench/test/**/*.test.ts',
+  'examples/test/fleet.test.ts',
+  'packages/file/test/{fleet,interruptions}.test.ts',
+  'tests/{chaos,protocol,soak}/test/**/*.test.ts',
+];
 
 /** The tests of @service-auth/nestjs with what tests/compat/nest-<version> depends on, in place of the package's own dependencies. */
 function withNest(version: string): TestProjectInlineConfiguration {
@@ -16,7 +28,7 @@ function withNest(version: string): TestProjectInlineConfiguration {
     root: fileURLToPath(new URL('packages/nestjs', import.meta.url)),
     resolve: { alias: Object.fromEntries(Object.keys(dependencies).map((name) => [name, folderOf(name)])) },
     test: {
-      name: `nest ${version}`,
+      name: `compat nest ${version}`,
       include: ['test/*.test.ts'],
       execArgv: [`--import=${hooks}`],
       env: { NEST: version },
@@ -28,11 +40,25 @@ function withNest(version: string): TestProjectInlineConfiguration {
 const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
-    include: [
-      '{packages,tests,tests/compat,tests/support}/*/test/**/*.test.ts',
-      '{bench,examples,scripts}/test/**/*.test.ts',
+    include: tests,
+    projects: [
+      { extends: true, test: { name: 'light', exclude: [...configDefaults.exclude, ...heavy] } },
+      // After the others, one file at a time.
+      { extends: true, test: { name: 'heavy', include: heavy, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      // `pnpm check compat`: what the adapters serve besides the newest versions.
+      {
+        extends: true,
+        test: {
+          name: 'compat clients',
+          include: ['tests/compat/http-clients/test/*.test.ts'],
+          env: { CLIENTS: 'older' },
+        },
+      },
+      ...['10', '11', '11-newest'].map(withNest),
     ],
-    projects: [{ extends: true, test: { name: 'workspace' } }, withNest('10'), withNest('11'), withNest('11-newest')],
+    // Two on two processors: while one waits for a socket, the other one computes.
+    maxWorkers: '100%',
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],
     reporters: ['default', './scripts/test-summary.ts'],

@@ -6,6 +6,8 @@ import { root } from './packages.ts';
 // The one question for which the linter needs types, and a tool of its own.
 const promiseRules = ['no-floating-promises', 'await-thenable'];
 
+const source = '--conditions=@service-auth/source';
+
 const steps: Record<string, string[]> = {
   lint: ['biome', 'ci', '--colors=off', '.'],
   promises: ['oxlint', '--type-aware', '--allow=all', ...promiseRules.map((rule) => `--deny=typescript/${rule}`)],
@@ -16,14 +18,16 @@ const steps: Record<string, string[]> = {
   imports: ['node', 'scripts/check-imports.ts'],
   docs: ['node', 'scripts/check-docs.ts'],
   links: ['node', 'scripts/check-links.ts'],
-  test: ['vitest', 'run', '--coverage'],
+  test: ['vitest', 'run', '--coverage', '--project=light', '--project=heavy'],
+  compat: ['vitest', 'run', '--coverage.enabled=false', '--project=compat*'],
+  simulation: ['node', source, 'tests/protocol/simulate.ts'],
   build: ['turbo', 'run', 'build', '--output-logs=errors-only'],
   size: ['node', 'scripts/check-size.ts'],
   tarballs: ['node', 'scripts/check-tarballs.ts'],
   packed: ['node', 'scripts/check-packed.ts'],
-  outcomes: ['node', '--conditions=@service-auth/source', 'scripts/check-outcomes.ts'],
-  runtimes: ['node', '--conditions=@service-auth/source', 'scripts/check-runtimes.ts'],
-  next: ['node', '--conditions=@service-auth/source', 'scripts/check-next.ts'],
+  outcomes: ['node', source, 'scripts/check-outcomes.ts'],
+  runtimes: ['node', source, 'scripts/check-runtimes.ts'],
+  next: ['node', source, 'scripts/check-next.ts'],
 };
 
 const asked = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 test('the demo shows, without a terminal, every act and what the service counted in it', async () => {
   const file = fileURLToPath(new URL('../demo/index.ts', import.meta.url));
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_)/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE))/.test(name));
   const options = ['--conditions=@service-auth/source', '--disable-warning=ExperimentalWarning', file];
   const env = Object.fromEntries(inherited);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, options, { env });

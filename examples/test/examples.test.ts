@@ -9,7 +9,7 @@ const run = promisify(execFile);
 /** What an example prints, line by line. It must end by itself, with success and without a word on stderr. */
 async function outputOf(example: string, variables: Record<string, string> = {}): Promise<string[]> {
   const file = fileURLToPath(new URL(`../${example}`, import.meta.url));
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_)/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE))/.test(name));
   const { stdout, stderr } = await run(process.execPath, ['--conditions=@service-auth/source', file], {
     env: { ...Object.fromEntries(inherited), ...variables },
     timeout: 20_000,

@@ -24,7 +24,7 @@ function run(example: string, argv: string[], env: Record<string, string>): Chil
   const file = fileURLToPath(new URL(`../${example}`, import.meta.url));
   const options = ['--conditions=@service-auth/source', '--disable-warning=ExperimentalWarning'];
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(SERVICE_|NODE_|REDIS_|POSTGRES_|PORT$)/.test(name),
+    ([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE)|REDIS_|POSTGRES_|PORT$)/.test(name),
   );
   return spawn(process.execPath, [...options, file, ...argv], {
     env: { ...Object.fromEntries(inherited), STORE_DIRECTORY: join(folder, 'store'), ...env },

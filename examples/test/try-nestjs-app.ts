@@ -17,7 +17,7 @@ const clients = ['orders-app', 'billing-app'].map((clientId) => ({
  */
 export async function tryNestjsApp(node: string, argv: string[]): Promise<void> {
   const service = await startTestService({ clients });
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_)/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE))/.test(name));
   const app = spawn(node, argv, {
     env: {
       ...Object.fromEntries(inherited),

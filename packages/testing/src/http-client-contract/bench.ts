@@ -39,7 +39,7 @@ export type DefineCase = (
   options?: { service?: TestServiceOptions; client?: (service: TestService) => Partial<ServiceAuthOptions> },
 ) => ContractCase;
 
-// Real time, and only for clients that never answer: a case takes milliseconds, the one of 1,000 requests seconds on a slow machine.
+// Real time, and only for clients that never answer: a case takes milliseconds.
 const caseLimitMs = 60_000;
 
 /** Rejects if `promise` is still pending after `limitMs` of real time: for what a broken client would wait for in vain. */

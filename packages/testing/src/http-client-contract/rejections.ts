@@ -92,10 +92,10 @@ export function rejectionCases(define: DefineCase): ContractCase[] {
         const { service, send } = bench;
         await bench.warmUp();
         service.api.always({ status: 401 });
-        for (let count = 0; count < 1_000; count++) assert.equal((await send()).status, 401);
+        for (let count = 0; count < 100; count++) assert.equal((await send()).status, 401);
         assert.ok(service.counts.issued <= 2, `${service.counts.issued} tokens were issued`);
         // The one renewal allows one resend; where the token stays the same, sending again is in vain.
-        assert.ok(bench.apiRequests().length <= 1_001, `${bench.apiRequests().length} requests were sent`);
+        assert.ok(bench.apiRequests().length <= 101, `${bench.apiRequests().length} requests were sent`);
       },
     ),
 
