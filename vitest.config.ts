@@ -40,9 +40,8 @@ function withNest(version: string): TestProjectInlineConfiguration {
 const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
-    include: tests,
     projects: [
-      { extends: true, test: { name: 'light', exclude: [...configDefaults.exclude, ...heavy] } },
+      { extends: true, test: { name: 'light', include: tests, exclude: [...configDefaults.exclude, ...heavy] } },
       // After the others, one file at a time.
       { extends: true, test: { name: 'heavy', include: heavy, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       // `pnpm check compat`: what the adapters serve besides the newest versions.

@@ -1,7 +1,15 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import { globSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Closes a test run with one line of true counts: `123 passed, 0 failed`. */
+/** Closes a test run with true counts, of each folder and in one line: `123 passed, 0 failed`. A folder that ran no test fails a whole run. */
 export default class TestSummary implements Reporter {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const count = (state: string) => tests.filter((test) => test.result().state === state).length;
@@ -13,7 +21,52 @@ export default class TestSummary implements Reporter {
     const notes = new Set(tests.map((test) => test.result()).map((result) => 'note' in result && result.note));
     const why = [...notes].filter((note) => typeof note === 'string').join('; ');
 
-    console.log(`${count('passed')} passed, ${count('failed') + broken + brokenSuites} failed`);
+    const missing = this.#isWhole() ? this.#reportGroups(modules) : [];
+    for (const group of missing) console.log(`${group} ran no test`);
+    if (missing.length > 0) process.exitCode = 1;
+    console.log(`${count('passed')} passed, ${count('failed') + broken + brokenSuites + missing.length} failed`);
     if (skipped > 0) console.log(`${skipped} skipped${why && `: ${why}`}`);
   }
+
+  /** Whether nobody asked for some files or some tests only. */
+  #isWhole(): boolean {
+    const { testNamePattern, shard, related } = this.#vitest?.config ?? {};
+    // A field that Vitest does not document. Without it every run would count as whole, and a run of some files would fail.
+    const files: unknown = this.#vitest && Reflect.get(this.#vitest, 'filenamePattern');
+    return !(files || testNamePattern || shard || related);
+  }
+
+  /** Prints how many tests each group ran, and returns the groups that ran none. A test that is skipped in CI has not run. */
+  #reportGroups(modules: readonly TestModule[]): string[] {
+    const ran = new Map<string, number>();
+    for (const module of modules) {
+      const tests = [...module.children.allTests()].map((test) => test.result().state);
+      const counted = tests.filter((state) => state !== 'skipped' || !process.env['CI']).length;
+      ran.set(groupOf(module), (ran.get(groupOf(module)) ?? 0) + counted);
+    }
+    for (const [group, number] of [...ran].sort()) console.log(`${group.padEnd(32)} ${`${number}`.padStart(5)}`);
+    return expectedGroups(this.#vitest?.config.project ?? []).filter((group) => !ran.get(group));
+  }
+}
+
+/** A project of `pnpm check compat`, or else the folder that the tests are in. */
+function groupOf({ project, moduleId }: TestModule): string {
+  if (project.name.startsWith('compat ')) return project.name;
+  return folderOf(relative(process.cwd(), moduleId));
+}
+
+function folderOf(file: string): string {
+  return file.replace(/\/test\/.*/, '');
+}
+
+/** By what lies in the folders, not by what the configuration finds there. */
+function expectedGroups(projects: readonly string[]): string[] {
+  const isAsked = (name: string) => projects.length === 0 || projects.some((project) => project.startsWith(name));
+  const files = globSync('{*,packages/*,tests/*,tests/*/*}/test/**/*.test.ts', {
+    exclude: (path) => path.includes('node_modules'),
+  });
+  const compat = globSync('tests/compat/*/package.json').map((file) => {
+    return `compat ${dirname(file).replace('tests/compat/', '').replace('http-', '').replace('nest-', 'nest ')}`;
+  });
+  return [...(isAsked('light') ? new Set(files.map(folderOf)) : []), ...(isAsked('compat') ? compat : [])];
 }
