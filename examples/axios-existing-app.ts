@@ -1,6 +1,6 @@
 // An axios application as there are many, and the line that authenticates it.
 //
-//   node examples/axios-existing-app.ts
+//   npx --yes pnpm@12 example examples/axios-existing-app.ts
 //
 // Runs against a service on loopback; with SERVICE_AUTH_URL and the other variables set, against the real one.
 import { attachServiceAuth, sanitizeError } from '@service-auth/axios';

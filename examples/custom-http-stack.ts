@@ -1,6 +1,6 @@
 // No client that there is an adapter for? Core alone, with node:http by hand: for the API, and for the token request too.
 //
-//   node examples/custom-http-stack.ts
+//   npx --yes pnpm@12 example examples/custom-http-stack.ts
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';

@@ -1,6 +1,6 @@
 // The fetch that you have, and ky on top of it.
 //
-//   node examples/fetch-and-ky.ts
+//   npx --yes pnpm@12 example examples/fetch-and-ky.ts
 //
 // Runs against a service on loopback. For the real one, createServiceAuthFromEnv(process.env) reads SERVICE_AUTH_URL and the other variables.
 import { createServiceAuth } from '@service-auth/core';

@@ -1,6 +1,6 @@
 // Eight processes, each started five times: forty starts, and one token.
 //
-//   node --conditions=@service-auth/source examples/fleet.ts
+//   npx --yes pnpm@12 example examples/fleet.ts
 //
 // They share it over a directory; over Redis with REDIS_URL set, over PostgreSQL with POSTGRES_URL. Another number of starts is an argument.
 import { fork } from 'node:child_process';

@@ -1,6 +1,6 @@
 // A script that pages through an API with got.
 //
-//   node examples/got-script.ts
+//   npx --yes pnpm@12 example examples/got-script.ts
 //
 // Runs against a service on loopback. For the real one, createServiceAuthFromEnv(process.env) reads SERVICE_AUTH_URL and the other variables.
 import { createServiceAuth } from '@service-auth/core';

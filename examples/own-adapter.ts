@@ -1,6 +1,6 @@
 // An adapter of your own, for a client that there is none for, and the contract that proves it.
 //
-//   node examples/own-adapter.ts
+//   npx --yes pnpm@12 example examples/own-adapter.ts
 import { test } from 'node:test';
 import { createServiceAuth, type TokenSource } from '@service-auth/core';
 import { isReplayable, sendWithToken } from '@service-auth/core/http';

@@ -1,6 +1,6 @@
 // An agent of undici that follows redirects, retries, and sends the token.
 //
-//   node examples/undici-agent.ts
+//   npx --yes pnpm@12 example examples/undici-agent.ts
 //
 // Runs against a service on loopback. For the real one, createServiceAuthFromEnv(process.env) reads SERVICE_AUTH_URL and the other variables.
 import { createServiceAuth } from '@service-auth/core';

@@ -4,6 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+const script = process.env.npm_lifecycle_event?.replace(/^pre/, '');
+if (process.env.npm_config_user_agent?.startsWith('npm/')) {
+  stop(`This repository is a workspace of pnpm. Run this instead: npx --yes pnpm@12 ${script}`);
+}
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pnpm = process.env.npm_execpath?.includes('pnpm') ? process.env.npm_execpath : 'pnpm';
 
