@@ -1,10 +1,15 @@
+import type { AccessToken } from '@service-auth/core';
 import { createRecording, type Handler, type Recording } from './recording.ts';
 
-/**
- * Decides what becomes of a 401: resolves to a function that sends the request again, or to undefined.
- * `visited`: the URLs that answered below, the last one included, if something below follows redirects; else empty.
- */
-export type Decide = (visited: readonly URL[]) => Promise<(() => void) | undefined>;
+/** What the handler of one attempt asks about a 401. */
+export interface Exchange {
+  readonly caller: Handler;
+  /**
+   * Resolves to a function that sends the request again, or to undefined.
+   * `visited`: the URLs that answered below, the last one included, if something below follows redirects; else empty.
+   */
+  decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => void) | undefined>;
+}
 
 type Abort = (reason: unknown) => void;
 type Context = { readonly history?: readonly URL[] } | null | undefined;
@@ -23,31 +28,36 @@ export function fail(handler: Handler, error: unknown): void {
  * crashes if a peer ends a paused connection. A class, because every request has one: closures would cost more.
  */
 export class RejectionHandler {
+  readonly #exchange: Exchange;
   readonly #caller: Handler;
-  readonly #decide: Decide;
+  readonly #token: AccessToken;
+  readonly #isFirst: boolean;
   /** The caller; the recording while a 401 is decided; nobody once the caller needs no more of this answer. */
   #target: Handler;
   #recording: Recording | undefined;
+  #controller: unknown;
   #abort: Abort | undefined;
-  #visited: readonly URL[] = [];
+  #visited: readonly URL[] | undefined;
 
-  constructor(caller: Handler, decide: Decide) {
-    this.#caller = caller;
-    this.#target = caller;
-    this.#decide = decide;
+  constructor(exchange: Exchange, token: AccessToken, isFirst: boolean) {
+    this.#exchange = exchange;
+    this.#caller = exchange.caller;
+    this.#target = exchange.caller;
+    this.#token = token;
+    this.#isFirst = isFirst;
   }
 
   onConnect(abort: Abort, context: Context): void {
     this.#abort = abort;
-    this.#visited = context?.history ?? [];
+    this.#visited = context?.history;
     this.#target.onConnect?.((reason: unknown) => this.#abortByCaller(reason), context);
   }
 
   onRequestStart(controller: Controller, context: Context): void {
     // Read now: interceptors.dump() replaces it later by a function that ends nothing.
-    const { abort } = controller;
-    this.#abort = (reason) => abort.call(controller, reason);
-    this.#visited = context?.history ?? [];
+    this.#abort = controller.abort;
+    this.#controller = controller;
+    this.#visited = context?.history;
     this.#target.onRequestStart?.(controller, context);
   }
 
@@ -113,7 +123,7 @@ export class RejectionHandler {
   #record(): void {
     this.#recording = createRecording(() => this.#release());
     this.#target = this.#recording;
-    this.#decide(this.#visited).then(
+    this.#exchange.decide(this.#token, this.#isFirst, this.#visited ?? []).then(
       (sendAgain) => (sendAgain ? this.#replace(sendAgain) : this.#release()),
       (error) => this.#replace(() => fail(this.#caller, error)),
     );
@@ -140,12 +150,12 @@ export class RejectionHandler {
     if (!this.#isRecording) return;
     this.#target = nobody;
     // Without effect if the whole answer has arrived: then its connection serves the next request.
-    this.#abort?.(new Error('This answer is not used.'));
+    this.#abort?.call(this.#controller, new Error('This answer is not used.'));
     replacement();
   }
 
   #abortByCaller(reason: unknown): void {
     if (this.#isRecording) this.#replace(() => fail(this.#caller, reason));
-    else this.#abort?.(reason);
+    else this.#abort?.call(this.#controller, reason);
   }
 }

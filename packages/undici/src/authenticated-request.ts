@@ -1,0 +1,57 @@
+import type { AccessToken, TokenSource } from '@service-auth/core';
+import { isReplayable, replaceRejected } from '@service-auth/core/http';
+import type { Dispatcher } from 'undici';
+import type { Handler } from './recording.ts';
+import { type Exchange, fail, RejectionHandler } from './rejection-handler.ts';
+import { signalOf, withToken } from './request.ts';
+
+type Headers = Dispatcher.DispatchOptions['headers'];
+
+/** A request that carries the token. A class, because closures for each request would cost more than the rest of this package. */
+export class AuthenticatedRequest implements Exchange {
+  readonly caller: Handler;
+  readonly #auth: TokenSource;
+  readonly #dispatch: Dispatcher.Dispatch;
+  readonly #options: Dispatcher.DispatchOptions;
+  readonly #headers: Headers;
+
+  constructor(
+    auth: TokenSource,
+    dispatch: Dispatcher.Dispatch,
+    options: Dispatcher.DispatchOptions,
+    headers: Headers,
+    caller: Handler,
+  ) {
+    this.caller = caller;
+    this.#auth = auth;
+    this.#dispatch = dispatch;
+    this.#options = options;
+    this.#headers = headers;
+  }
+
+  start(): void {
+    const signal = signalOf(this.#options);
+    this.#auth.getToken(signal && { signal }).then(
+      (token) => this.#send(token, true),
+      (error) => fail(this.caller, error),
+    );
+  }
+
+  #send(token: AccessToken, isFirst: boolean): void {
+    const handler = new RejectionHandler(this, token, isFirst) as Dispatcher.DispatchHandler;
+    try {
+      this.#dispatch({ ...this.#options, headers: withToken(this.#headers, token) }, handler);
+    } catch (error) {
+      fail(this.caller, error);
+    }
+  }
+
+  async decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => void) | undefined> {
+    // On the way through a foreign host the token was left behind: then this says nothing about it.
+    if (!visited.every((url) => this.#auth.covers(url))) return undefined;
+    // After a redirect, this is not the request that was rejected.
+    const canResend = isFirst && visited.length < 2 && isReplayable(this.#options.body);
+    const next = await replaceRejected(this.#auth, token, { signal: signalOf(this.#options), canResend });
+    return next && (() => this.#send(next, false));
+  }
+}
