@@ -95,7 +95,8 @@ export function createTokenAcquisition(
       signal.throwIfAborted();
       await settlement.enterLeftovers();
       const begunAt = instantOf(clock);
-      let view = await ledger.load();
+      // Whoever only looks has a token to go on with.
+      let view = await ledger.load(request.mayIssue ? 2 : 1);
       const { readAt } = view;
       let decision = decide(view.record, view.now, ask, limits);
       if (decision.kind === 'write') {

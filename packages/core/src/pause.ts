@@ -33,7 +33,10 @@ export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | un
 /** What {@link within} resolves with when time ran out. */
 export const timedOut: unique symbol = Symbol('timed out');
 
-/** What `run` resolves with, but no later than after `timeoutMs`: then its signal aborts, and whatever becomes of it is ignored. */
+/**
+ * What `run` resolves with, but no later than after `timeoutMs`: then its signal aborts, and whatever becomes of it is ignored.
+ * Time in which the event loop stood still does not count.
+ */
 export async function within<Result>(
   timeoutMs: number,
   clock: Clock,
@@ -42,14 +45,43 @@ export async function within<Result>(
   const controller = new AbortController();
   let cancel = () => {};
   const deadline = new Promise<typeof timedOut>((resolve) => {
-    cancel = clock.setTimer(() => {
+    cancel = setDeadline(clock, timeoutMs, () => {
       resolve(timedOut);
       controller.abort();
-    }, timeoutMs);
+    });
   });
   try {
     return await Promise.race([run(controller.signal), deadline]);
   } finally {
     cancel();
   }
+}
+
+const parts = 8;
+const lateMs = 10;
+
+/**
+ * Calls back after `delayMs`, which it waits for in eight parts. An event loop that stood still fires its timers first and reads its sockets
+ * afterwards, so a part that ends late counts as no more than a part; and after a last one that ended late there is another, so that an answer
+ * that came meanwhile is read. There are twice eight parts at most. Returns a function that cancels.
+ */
+function setDeadline(clock: Clock, delayMs: number, callback: () => void): () => void {
+  const partMs = Math.ceil(delayMs / parts);
+  let leftMs = delayMs;
+  let extra = parts;
+  let cancel = () => {};
+  const next = () => {
+    const waitMs = leftMs > 0 ? Math.min(partMs, leftMs) : partMs;
+    const dueAt = clock.monotonic() + waitMs;
+    cancel = clock.setTimer(() => {
+      leftMs -= waitMs;
+      if (leftMs > 0) return next();
+      const isLate = clock.monotonic() - dueAt > lateMs;
+      extra -= 1;
+      if (isLate && extra >= 0) next();
+      else callback();
+    }, waitMs);
+  };
+  next();
+  return () => cancel();
 }

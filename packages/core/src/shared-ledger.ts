@@ -22,8 +22,11 @@ export interface View {
 
 /** The record of one client in its store. */
 export interface SharedLedger {
-  /** @throws `ERR_STORE`, `ERR_STORE_INTEGRITY` */
-  load(): Promise<View>;
+  /**
+   * Reads the record, and tries again at once if that fails, so that one failure refuses no caller; with `tries` 1 it does not.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
+   */
+  load(tries?: 1 | 2): Promise<View>;
   /**
    * Replaces what `view` showed. Undefined: it has changed, or nobody knows whether it was replaced; load again.
    * @throws `ERR_STORE` when writing keeps failing
@@ -58,12 +61,17 @@ export function createSharedLedger(settings: Settings): SharedLedger {
   async function call<Result>(
     operation: 'load' | 'swap',
     run: (key: string, options: StoreCallOptions) => Promise<Result>,
+    tries = 1,
   ): Promise<Result> {
     key ??= recordKeyOf(settings.endpoint, settings.clientId);
     try {
       const recordKey = await key;
-      const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));
-      if (result === timedOut) throw new DOMException('', 'TimeoutError');
+      const once = async () => {
+        const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));
+        if (result === timedOut) throw new DOMException('', 'TimeoutError');
+        return result;
+      };
+      const result = await (tries > 1 ? once().catch(once) : once());
       if (failing) emit('store_recovered', {});
       failing = false;
       return result;
@@ -79,12 +87,12 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     }
   }
 
-  async function load(): Promise<View> {
+  async function load(tries: 1 | 2 = 2): Promise<View> {
     for (;;) {
       const readAt = instantOf(clock);
       // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
       const known = seen;
-      const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)));
+      const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
       // A machine that slept meanwhile cannot tell whether the answer is from before.
       if (sleptSince(readAt, instantOf(clock)) > uncertainMs) continue;
       for (const warning of snapshot.warnings ?? []) {

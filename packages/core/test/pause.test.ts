@@ -120,4 +120,60 @@ describe('within', () => {
     await clock.advance(1_000);
     expect([await waiting, aborted]).toEqual([timedOut, true]);
   });
+
+  describe('while the event loop stands still', () => {
+    /** A clock whose loop is blocked for a while: timers that fell due fire first, and what came over the network is seen a moment later. */
+    function blockable() {
+      const clock = createHeldClock();
+      let blockedMs = 0;
+      const late = {
+        ...clock,
+        monotonic: () => clock.monotonic() + blockedMs,
+        block(ms: number) {
+          blockedMs += ms;
+        },
+      };
+      return { clock, late };
+    }
+
+    test.each([1_000, 3_000, 30_000])('for %i ms, an answer that came meanwhile is taken', async (blockMs) => {
+      const { clock, late } = blockable();
+      let answer = (_: string) => {};
+      const waiting = within(1_000, late, () => new Promise<string>((resolve) => (answer = resolve)));
+      await clock.advance(900);
+      late.block(blockMs);
+      await clock.advance(100);
+      // The loop turns again: first the timer that is late, then the socket.
+      await clock.advance(1);
+      answer('came meanwhile');
+      expect(await waiting).toBe('came meanwhile');
+      expect(clock.timers.all).toBe(0);
+    });
+
+    test('that time is not counted, and there is an end all the same', async () => {
+      const { clock, late } = blockable();
+      const waiting = within(1_000, late, () => new Promise<never>(() => {}));
+      await clock.advance(500);
+      late.block(30_000);
+      await clock.advance(499);
+      expect(clock.timers.all).toBe(1);
+      await clock.advance(1 + 125);
+      expect(await waiting).toBe(timedOut);
+    });
+
+    test('again and again, it ends after twice its time on the loop', async () => {
+      const { clock, late } = blockable();
+      let ended = false;
+      const waiting = within(1_000, late, () => new Promise<never>(() => {})).finally(() => {
+        ended = true;
+      });
+      let turns = 0;
+      for (; !ended; turns += 1) {
+        late.block(5_000);
+        await clock.advance(125);
+      }
+      expect(await waiting).toBe(timedOut);
+      expect(turns).toBe(16);
+    });
+  });
 });

@@ -52,6 +52,13 @@ describe('a store that is down', () => {
     expect(eventsOf('store_recovered')).toHaveLength(1);
   });
 
+  test('for one call is asked again at once, and nobody notices', async () => {
+    const { client, store, endpoint, eventsOf } = createBed();
+    store.next('load', fails);
+    await client().getToken();
+    expect([store.calls.load, endpoint.requests.length, eventsOf('store_failed').length]).toEqual([2, 1, 0]);
+  });
+
   test('lets a token that has arrived be used, and is told of it as soon as it answers', async () => {
     const { client, clock, store, endpoint } = createBed();
     const auth = client();
@@ -78,7 +85,7 @@ describe('a store that is down', () => {
     expect(clock.timers).toEqual({ all: 1, background: 1 });
     const before = store.calls.load;
     await clock.advance(127 * second);
-    expect([store.calls.load - before, clock.timers.all]).toEqual([7, 0]);
+    expect([store.calls.load - before, clock.timers.all]).toEqual([2 * 7, 0]);
     store.always('both');
     expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 1 });
     await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
@@ -154,8 +161,8 @@ describe('a store that can be read, but not written', () => {
 });
 
 describe('a store that does not answer', () => {
-  test('is given up after two seconds, and told so by its signal', async () => {
-    const { client, clock, store, endpoint } = createBed();
+  test('is asked twice, given up after two seconds each time, and told so by its signal', async () => {
+    const { client, clock, store, endpoint, eventsOf } = createBed();
     const signals: AbortSignal[] = [];
     const auth = client({
       store: {
@@ -170,8 +177,11 @@ describe('a store that does not answer', () => {
     await clock.advance(2 * second - 1);
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     await clock.advance(1);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await clock.advance(2 * second);
     expect((await attempt).message).toContain('TimeoutError');
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    expect(eventsOf('store_failed')).toHaveLength(1);
     expect([endpoint.requests.length, clock.timers.all]).toEqual([0, 0]);
   });
 
