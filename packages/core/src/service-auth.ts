@@ -28,7 +28,7 @@ import { closedError } from './refusals.ts';
 import { createSettlement } from './settlement.ts';
 import { createSharedLedger } from './shared-ledger.ts';
 import type { GetTokenOptions, ServiceAuth } from './token-source.ts';
-import { isTrusted, type TrustedToken } from './trusted-token.ts';
+import { isTrusted, type TrustedToken, trustedToken } from './trusted-token.ts';
 import { type Usage, usageOf } from './usage.ts';
 
 const closeWithinMs = 2_000;
@@ -63,7 +63,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   function getToken(options?: GetTokenOptions): Promise<AccessToken> {
     const signal = options?.signal;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (trusted && isTrusted(trusted, clock.now())) return trusted.promise;
+    if (trusted && isTrusted(trusted, clock)) return trusted.promise;
     // Once the wall clock has left the span, setting it back must not lead into it again.
     trusted = undefined;
     const now = instantOf(clock);
@@ -97,7 +97,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   function trust(now: Instant): TrustedToken {
     const token = memory.cached?.token as AccessToken;
     settled ??= Promise.resolve(token);
-    trusted = { token, promise: settled, from: now.wall, forMs: servableForMs(memory, now) };
+    trusted = trustedToken(token, settled, now, servableForMs(memory, now));
     return trusted;
   }
 
@@ -146,7 +146,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   }
 
   function peekToken(): AccessToken | undefined {
-    if (trusted && isTrusted(trusted, clock.now())) return trusted.token;
+    if (trusted && isTrusted(trusted, clock)) return trusted.token;
     const now = instantOf(clock);
     const needed = need(memory, now);
     const isServable = needed === 'serve' || (needed === 'revalidate' && isStoreInProcess);

@@ -74,6 +74,7 @@ export function createLedgerWatch(
       if (typeof record === 'string') return violated('the record can be read', record);
       const before = known;
       known = record;
+      if (record && before && record.highWaterAt < before.highWaterAt) store().noticed();
       if (!record || !isComparable) return;
       comparePurposes(before, record);
       noteHolds(record);

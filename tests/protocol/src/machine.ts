@@ -12,11 +12,15 @@ export interface Machine {
   deliver(event: () => void): void;
   /** Stops the process, like SIGSTOP: its clocks go on. */
   freeze(durationMs: number): void;
+  /** The event loop stands still: its timers fall due meanwhile and fire before it reads any answer. */
+  block(durationMs: number): void;
   /** Suspends the machine: its monotonic clock stands still, its wall clock goes on. */
   sleep(durationMs: number): void;
   /** Sets the wall clock. */
   stepWall(byMs: number): void;
-  /** True time at which that was done last. */
+  /** The wall clock stands still for a while, then goes on from where it would be. */
+  stopWall(durationMs: number): void;
+  /** True time at which it was set last. */
   readonly wallSetAt: { readonly forward: number; readonly back: number };
   kill(): void;
 }
@@ -31,6 +35,7 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
   let sleptMs = 0;
   let sleep = { from: 0, durationMs: 0 };
   let wallOffset = 0;
+  let wallStopped: { at: number; until: number } | undefined;
   const wallSetAt = { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY };
   const asleepMs = () => sleptMs + Math.min(sleep.durationMs, world.now - sleep.from);
   const monotonic = () => world.now - origin - asleepMs();
@@ -44,6 +49,12 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     }
     const first = Math.floor(frozenUntil) % 2 === 0 ? 'timer' : 'answer';
     world.at(frozenUntil + (kind === first ? 0 : 0.125), () => deliver(event, kind));
+  }
+
+  function wallNow(): number {
+    const running = epoch + world.now + wallOffset;
+    if (wallStopped && world.now >= wallStopped.until) wallStopped = undefined;
+    return Math.floor(wallStopped?.at ?? running);
   }
 
   function setTimer(callback: () => void, delayMs: number): () => void {
@@ -73,10 +84,14 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     get frozenUntil() {
       return frozenUntil;
     },
-    clock: { now: () => Math.floor(epoch + world.now + wallOffset), monotonic, setTimer },
+    clock: { now: wallNow, monotonic, setTimer },
     deliver,
     freeze(durationMs) {
       frozenUntil = Math.max(frozenUntil, world.now + durationMs);
+    },
+    block(durationMs) {
+      // See `deliver`: an even instant lets timers come first.
+      frozenUntil = Math.max(frozenUntil, 2 * Math.ceil((world.now + durationMs) / 2));
     },
     sleep(durationMs) {
       if (world.now < frozenUntil) return;
@@ -87,6 +102,13 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     stepWall(byMs) {
       wallOffset += byMs;
       wallSetAt[byMs > 0 ? 'forward' : 'back'] = world.now;
+    },
+    stopWall(durationMs) {
+      if (wallStopped) return;
+      wallStopped = { at: wallNow(), until: world.now + durationMs };
+      world.at(world.now + durationMs, () => {
+        wallSetAt.forward = world.now;
+      });
     },
     wallSetAt,
     kill() {

@@ -56,6 +56,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         rates: {
           ...everything,
           wall_clock_step: 0,
+          wall_clock_stands_still: 0,
           store_clock_step: 0,
           sleep: 10,
           sleep_at_call: 0.03,
@@ -132,6 +133,34 @@ export const modes: Readonly<Record<string, Mode>> = {
       const given = { tokens, reserve: undefined, durability: 'replicated' as const, bound: tokens, rates };
       return drawn(random, { ...given, lossesPerWindow: 1 });
     },
+  },
+  'store-ahead': {
+    about: 'a store whose clock is up to 27 hours ahead and is put right, at once or in steps; short-lived processes, losses',
+    promised: true,
+    settings: (random) => {
+      const rates = { ...everything, store_clock_step: 0, store_clock_set_right: 4, crash: random.pick([5, 60]) };
+      const given = { storeAheadMs: Math.round(27 * hour * random.next() ** 2) };
+      if (random.chance(0.6)) return drawn(random, { ...given, rates });
+      const tokens = random.pick([12, 15, 24]);
+      const insured = { tokens, reserve: undefined, bound: tokens, lossesPerWindow: 1 };
+      return drawn(random, { ...given, ...insured, rates: { ...rates, store_wiped: 2 } });
+    },
+  },
+  'late-loop': {
+    about: 'event loops that stand still for up to 30 seconds, while the store and the endpoint answer',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 150,
+        reserve: undefined,
+        processes: random.integer(1, 4),
+        lifetimeMs: Math.round(random.between(1, 3) * 3_600) * second,
+        callEveryMs: random.between(2, 30) * minute,
+        faultsForMs: 0.5 * day,
+        rates: { blocked: 60, blocked_at_call: 0.2, blocked_at_send: 0.4 },
+        nothingFails: true,
+        feasible: true,
+      }),
   },
   healthy: {
     about: 'no faults: demand, latency, no refusal',

@@ -45,6 +45,7 @@ export function createNetwork(
   function interrupt(machine: Machine, at: 'call' | 'send', longestMs: number): boolean {
     if (dice.roll(`freeze_at_${at}`)) machine.freeze(dice.of(`freeze_at_${at}`).between(second, longestMs));
     if (dice.roll(`sleep_at_${at}`)) machine.sleep(dice.of(`sleep_at_${at}`).between(second, longestMs));
+    if (dice.roll(`blocked_at_${at}`)) machine.block(dice.of(`blocked_at_${at}`).between(1, 30) * second);
     if (!dice.roll(`crash_at_${at}`)) return true;
     machine.kill();
     return dice.of(`crash_at_${at}`).chance(0.6);

@@ -66,7 +66,7 @@ export async function run(
     () => service,
     () => store,
   );
-  const store: SimulatedStore = createSimulatedStore(world, judge.applied);
+  const store: SimulatedStore = createSimulatedStore(world, settings.storeAheadMs, judge.applied);
   const service: Service = createService(world, 'CANARY-secret-1', () => settings.lifetimeMs, judge.issued);
   const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge.sending);
   const around: Surroundings = {
@@ -93,6 +93,7 @@ export async function run(
     await world.runUntil(faultsForMs);
     endFaults(reachable);
     if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);
+    if (settings.nothingFails) nothingFailed(dice.counts, judge);
     if (settings.feasible) {
       await world.runUntil(faultsForMs + settings.longestQueueMs + 10 * minute);
       await everyoneIsServed(world, fleet, judge, 'spent');
@@ -120,7 +121,7 @@ const servedWithinMs = 16 * minute;
 /** Liveness: nothing fails any more, so everybody gets a token within a lease and a step of back-off, or has been told a later time. */
 async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge, budget: 'free' | 'spent'): Promise<void> {
   const begunAt = world.now;
-  const endsAt = begunAt + servedWithinMs + judge.clockSpreadMs();
+  const endsAt = begunAt + servedWithinMs + Math.min(minute, judge.clockSpreadMs());
   const waiting = new Map<string, string>();
   for (const { machine, clients } of fleet.members) {
     if (!machine.alive || machine.frozenUntil > begunAt) continue;
@@ -150,6 +151,13 @@ async function stampede(world: World, fleet: Fleet, service: Service, judge: Jud
   await world.runUntil(world.now + minute);
   const audiences = fleet.members[0]?.clients.length ?? 0;
   if (service.issued.length !== audiences) judge.violated('one process asks for all', `${service.issued.length} asked`);
+}
+
+/** Store and endpoint answered each call. */
+function nothingFailed(counts: ReadonlyMap<string, number>, judge: Judge): void {
+  for (const name of counts.keys()) {
+    if (/^error |_failed$|_refused$/.test(name)) judge.violated('a loop that stood still is no failure', name);
+  }
 }
 
 /** A fleet without faults needs little more than a token a day, and refuses nobody. */

@@ -29,6 +29,10 @@ export interface Settings {
   readonly longestQueueMs: number;
   /** How often the store may be wiped, regress or split within the time that a lost entry would have counted. */
   readonly lossesPerWindow: number;
+  /** How far the clock of the store is ahead when the run begins. */
+  readonly storeAheadMs: number;
+  /** Nothing fails that anybody may take for a failure: nobody is refused, and nothing is reported as failed. */
+  readonly nothingFails: boolean;
   /** Demand is far below the budget: whoever asks after the faults is served at once. */
   readonly feasible: boolean;
 }
@@ -67,6 +71,7 @@ const processes: Rates = {
   freeze_at_send: 0.03,
   close: 2,
   wall_clock_step: 3,
+  wall_clock_stands_still: 2,
 };
 
 /** Nobody ends or begins anew. */
@@ -112,6 +117,8 @@ export function drawn(random: Random, given: Partial<Settings>): Settings {
     longestFreezeMs: 50 * minute * scale,
     longestQueueMs: 25 * minute * scale,
     lossesPerWindow: 0,
+    storeAheadMs: 0,
+    nothingFails: false,
     feasible: false,
     ...given,
   };

@@ -22,6 +22,10 @@ export interface SimulatedStore {
   readonly clockOffset: number;
   /** By how much its clock has been set to and fro. */
   readonly clockSpreadMs: number;
+  /** By how much its clock was set back, and nobody has noticed it: of that no expiry can be right. */
+  readonly unnoticedMs: number;
+  /** The record says that its clock was set back. */
+  noticed(): void;
   /** True time at which it lost something last. */
   readonly lostAt: number;
   wipe(): void;
@@ -36,15 +40,19 @@ export interface SimulatedStore {
 const epoch = 1_780_000_000_000;
 
 /** Creates an empty store. `applied`: called after every change. */
-export function createSimulatedStore(world: World, applied: (side: Side) => void): SimulatedStore {
+export function createSimulatedStore(world: World, aheadMs: number, applied: (side: Side) => void): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
   let isSplit = false;
-  let clockOffset = 0;
-  let [leastOffset, mostOffset] = [0, 0];
+  let clockOffset = aheadMs;
+  let [leastOffset, mostOffset] = [aheadMs, aheadMs];
+  let back = { ms: 0, noticedAt: Number.POSITIVE_INFINITY };
   let lostAt = Number.NEGATIVE_INFINITY;
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
   const effective = (side: Side): Side => (isSplit ? side : 'left');
   const now = () => Math.floor(epoch + world.now + clockOffset);
+
+  // Whoever holds a token reads of it within half a minute.
+  const unnoticedMs = () => (world.now > back.noticedAt + 35_000 ? 0 : back.ms);
 
   function set(side: Side, kept: Kept | undefined): void {
     sides = { ...sides, [side]: kept };
@@ -67,6 +75,7 @@ export function createSimulatedStore(world: World, applied: (side: Side) => void
     kept: (side) => sides[effective(side)],
     now,
     stepClock(byMs) {
+      if (byMs < 0) back = { ms: unnoticedMs() - Math.round(byMs), noticedAt: Number.POSITIVE_INFINITY };
       clockOffset += Math.round(byMs);
       leastOffset = Math.min(leastOffset, clockOffset);
       mostOffset = Math.max(mostOffset, clockOffset);
@@ -76,6 +85,12 @@ export function createSimulatedStore(world: World, applied: (side: Side) => void
     },
     get clockSpreadMs() {
       return mostOffset - leastOffset;
+    },
+    get unnoticedMs() {
+      return unnoticedMs();
+    },
+    noticed() {
+      if (back.noticedAt === Number.POSITIVE_INFINITY) back = { ...back, noticedAt: world.now };
     },
     get lostAt() {
       return isSplit ? Number.POSITIVE_INFINITY : lostAt;

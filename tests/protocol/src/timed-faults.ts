@@ -100,6 +100,14 @@ function happenings({
         Math.round(random.between(-1, 1) * random.pick([minute, hour, day, 10 * year])),
       );
     },
+    wall_clock_stands_still() {
+      if (!dice.strike('wall_clock_stands_still')) return;
+      const durationMs = dice.of('wall_clock_stands_still').between(minute, 6 * hour) * scale;
+      someone('wall_clock_stands_still').member.machine.stopWall(durationMs);
+    },
+    blocked() {
+      if (dice.strike('blocked')) someone('blocked').member.machine.block(dice.of('blocked').between(1, 30) * 1_000);
+    },
     partition: () =>
       during(
         'partition',
@@ -153,6 +161,11 @@ function happenings({
       const byMs = random.between(1, 6) * hour;
       store.stepClock(-byMs);
       world.at(world.now + random.between(0, 6) * hour, () => store.stepClock(byMs));
+    },
+    store_clock_set_right() {
+      if (store.clockOffset <= 0 || !dice.strike('store_clock_set_right')) return;
+      const random = dice.of('store_clock_set_right');
+      store.stepClock(-store.clockOffset * (random.chance(0.6) ? 1 : random.next()));
     },
     store_wiped() {
       if (!mayLose() || !dice.strike('store_wiped')) return;
