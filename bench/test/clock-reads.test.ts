@@ -10,7 +10,10 @@ const client = {
   audience: 'api',
 };
 
-test.each(['getToken', 'peekToken'] as const)('%s() reads one clock, once', async (method) => {
+const methods = ['getToken', 'peekToken'] as const;
+
+/** A client with a token, whose looks at the clocks are counted. */
+async function counted() {
   const clock = createTestClock();
   const reads = { now: 0, monotonic: 0 };
   const counting = {
@@ -27,9 +30,25 @@ test.each(['getToken', 'peekToken'] as const)('%s() reads one clock, once', asyn
   const auth = createOurs(client, { transport: instantTransport('token'), clock: counting });
   await auth.getToken();
   await clock.advance(5_000);
-  // The first call of each second looks at everything.
+  return { auth, clock, reads };
+}
+
+test.each(methods)('%s() reads one clock, once, and the other with every 257th call of a burst', async (method) => {
+  const { auth, reads } = await counted();
+  // The first call of each second looks at everything, and 256 calls show that they are a burst.
+  for (let call = 0; call < 1 + 256; call += 1) void auth[method]();
+  Object.assign(reads, { now: 0, monotonic: 0 });
+  for (let call = 0; call < 10 * 257; call += 1) void auth[method]();
+  expect(reads).toEqual({ now: 10 * 257, monotonic: 10 });
+});
+
+test.each(methods)('%s() reads each clock once where calls do not follow each other closely', async (method) => {
+  const { auth, clock, reads } = await counted();
   void auth[method]();
   Object.assign(reads, { now: 0, monotonic: 0 });
-  for (let call = 0; call < 1_000; call += 1) void auth[method]();
-  expect(reads).toEqual({ now: 1_000, monotonic: 0 });
+  for (let call = 0; call < 100; call += 1) {
+    await clock.advance(1);
+    void auth[method]();
+  }
+  expect(reads).toEqual({ now: 100, monotonic: 100 });
 });

@@ -89,7 +89,7 @@ export function createTokenAcquisition(
       instance,
       leaseMs,
     };
-    const giveUpAt = clock.monotonic() + 3 * leaseMs;
+    let waitedMs = 0;
 
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
       signal.throwIfAborted();
@@ -138,13 +138,20 @@ export function createTokenAcquisition(
           if (decision.refused.cause === 'limit') reportRefusal(decision.reason, decision.refused, view);
           throw refusal(decision.refused, view, keyId);
         case 'wait':
-          if (clock.monotonic() > giveUpAt) throw gaveUp(toLocalTime(decision.until, view, clock));
-          await pause(clock, Math.min(pauseMs, decision.until - view.now + 1), signal);
+          if (waitedMs > 3 * leaseMs) throw gaveUp(toLocalTime(decision.until, view, clock));
+          waitedMs += await waited(Math.min(pauseMs, decision.until - view.now + 1), signal);
           break;
         case 'write':
           await pause(clock, pauseMs, signal);
       }
     }
+  }
+
+  /** Pauses, and says for how long. Time in which the event loop stood still does not count. */
+  async function waited(delayMs: number, signal: AbortSignal): Promise<number> {
+    const from = clock.monotonic();
+    await pause(clock, delayMs, signal);
+    return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);
   }
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */

@@ -12,18 +12,17 @@ export interface TrustedToken {
   readonly promise: Promise<AccessToken>;
   readonly from: Instant;
   readonly forMs: number;
-  /** What the wall clock showed at the last call. */
-  wall: number;
-  /** Calls that were counted as a burst: how many in a row, and when the monotonic clock was read for the last one. */
+  /** When both clocks were read last. */
+  readAt: { monotonic: number; wall: number };
+  /** How many calls came so close together that they are a burst, and how many more may go by the wall clock alone. */
   burst: number;
-  readAt: number;
-  /** So many calls more may go without the monotonic clock. */
   free: number;
 }
 
-/** So many calls in a row are a burst, and then so many more need no look at the monotonic clock. */
+/** So many calls in a row, none of them 50 µs after the one before, are a burst. Then as many go by the wall clock alone. */
 const burstCalls = 256;
 const callInBurstMs = 0.05;
+const longestBurstMs = (burstCalls + 1) * callInBurstMs;
 
 /** Trusts a token from now on. */
 export function trustedToken(
@@ -32,33 +31,30 @@ export function trustedToken(
   from: Instant,
   forMs: number,
 ): TrustedToken {
-  return { token, promise, from, forMs, wall: from.wall, burst: 0, readAt: from.monotonic, free: 0 };
+  return { token, promise, from, forMs, readAt: { ...from }, burst: 0, free: 0 };
 }
 
 /**
- * Whether this moment is within the span. The wall clock tells, for it also counts sleep, unless it has not moved since the last call: then it
- * may stand still, as it does in test suites that freeze time, and the monotonic clock is asked as well. In a burst of calls, of which thousands
- * fall into one millisecond, it is asked once in a while.
+ * Whether this moment is within the span by both clocks: the monotonic clock does not count sleep, and the wall clock may stand still, as it does in
+ * test suites that freeze time. In a burst the monotonic clock is asked once in a while, so that a call costs one look at a clock.
  */
 export function isTrusted(trusted: TrustedToken, clock: Clock): boolean {
   const wall = clock.now();
-  const { from, forMs } = trusted;
+  const { from, forMs, readAt } = trusted;
   if (!(wall >= from.wall && wall - from.wall < forMs)) return false;
-  if (wall !== trusted.wall) {
-    trusted.wall = wall;
-    return true;
-  }
-  if (trusted.free > 0) {
+  if (trusted.free > 0 && wall - readAt.wall < longestBurstMs) {
     trusted.free -= 1;
     return true;
   }
-  return isTrustedByMonotonic(trusted, clock.monotonic());
+  return isTrustedByBoth(trusted, wall, clock.monotonic());
 }
 
-function isTrustedByMonotonic(trusted: TrustedToken, monotonic: number): boolean {
+function isTrustedByBoth(trusted: TrustedToken, wall: number, monotonic: number): boolean {
+  const { readAt, from } = trusted;
   const calls = trusted.burst < burstCalls ? 1 : burstCalls + 1;
-  trusted.burst = monotonic - trusted.readAt < calls * callInBurstMs ? Math.min(trusted.burst + 1, burstCalls) : 0;
-  trusted.readAt = monotonic;
+  trusted.burst = monotonic - readAt.monotonic < calls * callInBurstMs ? Math.min(trusted.burst + 1, burstCalls) : 0;
   trusted.free = trusted.burst < burstCalls ? 0 : burstCalls;
-  return monotonic - trusted.from.monotonic < trusted.forMs;
+  readAt.monotonic = monotonic;
+  readAt.wall = wall;
+  return monotonic - from.monotonic < trusted.forMs;
 }

@@ -135,7 +135,8 @@ export const modes: Readonly<Record<string, Mode>> = {
     },
   },
   'store-ahead': {
-    about: 'a store whose clock is up to 27 hours ahead and is put right, at once or in steps; short-lived processes, losses',
+    about:
+      'a store whose clock is up to 27 hours ahead and is put right, at once or in steps; short-lived processes, losses',
     promised: true,
     settings: (random) => {
       const rates = { ...everything, store_clock_step: 0, store_clock_set_right: 4, crash: random.pick([5, 60]) };

@@ -18,6 +18,7 @@ export interface SetBack {
  */
 export function startAgain(record: LedgerRecord, setBack: SetBack): LedgerRecord {
   const { now, leastOld } = setBack;
+  const probeAt = record.failures?.probeAt;
   const notLater = <Part extends LedgerEntry | Condensed>(part: Part): Part => ({
     ...part,
     at: Math.min(part.at, now),
@@ -40,7 +41,10 @@ export function startAgain(record: LedgerRecord, setBack: SetBack): LedgerRecord
         refused: slot.refused && shorter(slot.refused),
       }),
     ),
-    failures: record.failures && shorter(record.failures),
+    failures: record.failures && {
+      ...shorter(record.failures),
+      probeAt: probeAt === undefined ? undefined : rest(probeAt),
+    },
     rateLimit: record.rateLimit && shorter(record.rateLimit),
     rejections: shorter(record.rejections),
     // Leases that had ended stay counted.
