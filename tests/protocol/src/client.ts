@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly storeIsSafe: boolean;
   /** True time at which something was lost last. */
   readonly lostAt: () => number;
+  /** True time at which the clock of the store was set back last. */
+  readonly setBackAt: () => number;
 }
 
 /** One `ServiceAuth` of a process, used and watched. */
@@ -151,6 +153,8 @@ export function createClient(
     const ended = dropped.has(token.value) || rejected.has(token.value);
     // Nobody can tell a wall clock that was set forward from sleep, so the token has to be looked up again.
     if (token.requestedAt <= machine.wallSetAt.forward) return false;
+    // Whoever measured its age since may have taken it for older, but never for younger.
+    if (token.requestedAt <= around.setBackAt()) return false;
     return !ended && !token.revoked && !wasReset(token) && world.now < goodUntil;
   }
 

@@ -4,6 +4,7 @@ import type { World } from './world.ts';
 /** What can go wrong with one call, or at one. */
 export const callFaults = [
   'store_refused',
+  'load_fails_once',
   'store_request_lost',
   'store_request_late',
   'store_duplicated',

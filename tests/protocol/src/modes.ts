@@ -141,7 +141,8 @@ export const modes: Readonly<Record<string, Mode>> = {
     settings: (random) => {
       const rates = { ...everything, store_clock_step: 0, store_clock_set_right: 4, crash: random.pick([5, 60]) };
       const given = { storeAheadMs: Math.round(27 * hour * random.next() ** 2) };
-      if (random.chance(0.6)) return drawn(random, { ...given, rates });
+      if (random.chance(0.5)) return feasible(random, { ...given, rates });
+      if (random.chance(0.5)) return drawn(random, { ...given, rates });
       const tokens = random.pick([12, 15, 24]);
       const insured = { tokens, reserve: undefined, bound: tokens, lossesPerWindow: 1 };
       return drawn(random, { ...given, ...insured, rates: { ...rates, store_wiped: 2 } });
@@ -158,7 +159,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         lifetimeMs: Math.round(random.between(1, 3) * 3_600) * second,
         callEveryMs: random.between(2, 30) * minute,
         faultsForMs: 0.5 * day,
-        rates: { blocked: 60, blocked_at_call: 0.2, blocked_at_send: 0.4 },
+        rates: { blocked: 60, blocked_at_call: 0.2, blocked_at_send: 0.4, load_fails_once: 0.2 },
         nothingFails: true,
         feasible: true,
       }),

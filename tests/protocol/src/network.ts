@@ -51,6 +51,8 @@ export function createNetwork(
     return dice.of(`crash_at_${at}`).chance(0.6);
   }
 
+  const failedBefore = new Set<string>();
+
   function callStore<Result extends StoreSnapshot | StoreSwapResult>(
     machine: Machine,
     what: string,
@@ -64,6 +66,12 @@ export function createNetwork(
       const hit = (fault: CallFault) => dice.roll(fault);
       const down = broken.store || broken.cutOff === machine.name;
       const refused = down ? latency.chance(0.5) : hit('store_refused');
+      const failsAgain = failedBefore.delete(machine.name);
+      if (what === 'load' && !failsAgain && hit('load_fails_once')) {
+        failedBefore.add(machine.name);
+        world.at(world.now + latency.between(0.2, 20), () => machine.deliver(() => reject(new Error('once'))));
+        return;
+      }
       const lost = (down && !refused) || hit('store_request_lost');
       const lateMs = hit('store_request_late') ? latency.between(second, 600 * second * reach.scale) : 0;
       const again = hit('store_duplicated');

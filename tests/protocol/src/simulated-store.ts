@@ -24,6 +24,8 @@ export interface SimulatedStore {
   readonly clockSpreadMs: number;
   /** By how much its clock was set back, and nobody has noticed it: of that no expiry can be right. */
   readonly unnoticedMs: number;
+  /** True time at which its clock was set back last, by more than a minute. */
+  readonly setBackAt: number;
   /** The record says that its clock was set back. */
   noticed(): void;
   /** True time at which it lost something last. */
@@ -38,6 +40,11 @@ export interface SimulatedStore {
 }
 
 const epoch = 1_780_000_000_000;
+const looksToNotice = 4;
+
+function highWaterOf({ record }: Kept): number {
+  return Number(/"highWaterAt":(\d+)/.exec(record)?.[1]);
+}
 
 /** Creates an empty store. `applied`: called after every change. */
 export function createSimulatedStore(world: World, aheadMs: number, applied: (side: Side) => void): SimulatedStore {
@@ -45,6 +52,8 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
   let isSplit = false;
   let clockOffset = aheadMs;
   let [leastOffset, mostOffset] = [aheadMs, aheadMs];
+  let setBackAt = Number.NEGATIVE_INFINITY;
+  let looks = 0;
   let back = { ms: 0, noticedAt: Number.POSITIVE_INFINITY };
   let lostAt = Number.NEGATIVE_INFINITY;
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
@@ -54,6 +63,11 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
   // Whoever holds a token reads of it within half a minute.
   const unnoticedMs = () => (world.now > back.noticedAt + 35_000 ? 0 : back.ms);
 
+  function noticed(): void {
+    looks = 0;
+    if (back.noticedAt === Number.POSITIVE_INFINITY) back = { ...back, noticedAt: world.now };
+  }
+
   function set(side: Side, kept: Kept | undefined): void {
     sides = { ...sides, [side]: kept };
     if (side === 'left') history.push({ at: world.now, kept });
@@ -61,7 +75,13 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
   }
 
   return {
-    load: (side) => ({ ...sides[effective(side)], now: now() }),
+    load(side) {
+      const kept = sides[effective(side)];
+      if (back.ms > 0 && kept && highWaterOf(kept) > now() + 60_000) looks += 1;
+      // More than may have died before they could write it down.
+      if (looks > looksToNotice) noticed();
+      return { ...kept, now: now() };
+    },
     swap(side, { expected, version, record }) {
       const at = effective(side);
       const present = sides[at]?.version;
@@ -75,6 +95,7 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
     kept: (side) => sides[effective(side)],
     now,
     stepClock(byMs) {
+      if (byMs < -60_000) setBackAt = world.now;
       if (byMs < 0) back = { ms: unnoticedMs() - Math.round(byMs), noticedAt: Number.POSITIVE_INFINITY };
       clockOffset += Math.round(byMs);
       leastOffset = Math.min(leastOffset, clockOffset);
@@ -89,8 +110,9 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
     get unnoticedMs() {
       return unnoticedMs();
     },
-    noticed() {
-      if (back.noticedAt === Number.POSITIVE_INFINITY) back = { ...back, noticedAt: world.now };
+    noticed,
+    get setBackAt() {
+      return setBackAt;
     },
     get lostAt() {
       return isSplit ? Number.POSITIVE_INFINITY : lostAt;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import type { searchScope } from '../explore/search-scope.ts';
 import type { CreateServiceAuth } from '../run.ts';
+import { clockMutants } from './clocks.ts';
 import { countingMutants } from './counting.ts';
 import { holdingMutants } from './holding.ts';
 import type { Change, Mutant } from './mutant.ts';
@@ -14,6 +15,7 @@ const source = new URL('../../../../packages/core/src/', import.meta.url);
 export const mutants: readonly Mutant[] = [
   ...countingMutants,
   ...timeAndStoreMutants,
+  ...clockMutants,
   ...holdingMutants,
   ...sharingMutants,
 ];

@@ -104,13 +104,4 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     replace: 'at: Math.max(0, Math.ceil(part.at - shiftMs - seen.elapsedMs)),',
     modes: ['remembered'],
   },
-  {
-    name: 'a clock far ahead is waited for',
-    about: 'no new beginning when the clock of the store was days ahead and came back',
-    file: 'ledger/repair.ts',
-    find: 'const clockBackMs = ahead > limits.pendingMs ? ahead : 0;',
-    replace: 'const clockBackMs = ahead > 1e15 ? ahead : 0;',
-    modes: ['wild-clock'],
-    survives: 'beyond the assumptions; a test in packages/core/test/ledger/repair.test.ts does it',
-  },
 ];
