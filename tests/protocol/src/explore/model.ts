@@ -17,7 +17,7 @@ export interface Scope {
 }
 
 /** What may go wrong, each at any moment. */
-export type FaultKind = 'crash' | 'store' | 'reply' | 'release' | 'reset' | 'clock' | 'wipe' | 'regress';
+export type FaultKind = 'crash' | 'store' | 'reply' | 'release' | 'reset' | 'clock' | 'ahead' | 'wipe' | 'regress';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -26,6 +26,8 @@ const hour = 60 * minute;
 export const steps: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * hour + 10 * minute];
 /** A request is issued so long after its reservation at most, or never. */
 export const longestWayMs: number = 110 * minute;
+/** How far the clock of a store is ahead that can be put right: a step of time that hides it hides all tokens, too. */
+export const aheadMs: number = 9 * hour;
 export const lifetimeMs: number = hour;
 export const spanMs: number = 25 * hour;
 export const leaseMs = 60_000;
@@ -65,9 +67,11 @@ export interface Process {
   readonly reserved: { readonly at: number; readonly generation: number };
   readonly sentAt: number;
   readonly outcome: OutcomeKind | '';
-  readonly seen: { readonly record: number; readonly now: number; readonly at: number };
+  readonly seen: { readonly record: number; readonly now: number; readonly ledgerNow: number; readonly at: number };
   /** The true expiry of the token it holds. */
   readonly goodUntil: number;
+  /** It took an expired token from the record. */
+  readonly usedExpired?: boolean;
 }
 
 /** A token request under way. */
@@ -113,7 +117,7 @@ const nobody: Process = {
   reserved: { at: 0, generation: 0 },
   sentAt: 0,
   outcome: '',
-  seen: { record: -1, now: 0, at: 0 },
+  seen: { record: -1, now: 0, ledgerNow: 0, at: 0 },
   goodUntil: 0,
 };
 
@@ -121,7 +125,8 @@ const nobody: Process = {
 export function beginning(scope: Scope): State {
   return {
     time: begun,
-    clockOffset: 0,
+    // `ahead`: it can be put right.
+    clockOffset: scope.kinds.includes('ahead') ? aheadMs : 0,
     stored: -1,
     older: [],
     processes: Array.from({ length: scope.processes }, () => nobody),
@@ -143,7 +148,7 @@ export function restarted({ round, attempt }: Process): Process {
 /** The state without what can no longer matter, so that more of them are the same. */
 export function simplified(state: State, { kinds }: Scope): State {
   const mayLose = state.losses === 0 && state.faultsLeft > 0 && (kinds.includes('wipe') || kinds.includes('regress'));
-  const remembers = mayLose || state.losses > 0;
+  const remembers = mayLose || state.losses > 0 || kinds.includes('ahead');
   const processes = state.processes.map((process): Process => {
     const seen = remembers ? process.seen : nobody.seen;
     const goodUntil = process.goodUntil > state.time ? process.goodUntil : 0;

@@ -1,6 +1,7 @@
 import { type Limits, spent } from '../../../../packages/core/src/ledger/limits.ts';
 import { compact } from '../../../../packages/core/src/ledger/repair.ts';
 import {
+  aheadMs,
   lifetimeMs,
   limitsOf,
   longestWayMs,
@@ -88,6 +89,10 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     }
     if (kinds.includes('clock') && state.clockOffset === 0)
       yield ['clock +10 min', { ...failed, clockOffset: 600_000 }];
+    if (kinds.includes('ahead') && state.clockOffset > 0) {
+      const underway = state.underway.map((request) => ({ ...request, reservedAt: request.reservedAt - aheadMs }));
+      yield ['clock put right', { ...failed, clockOffset: 0, underway }];
+    }
     const lost = { ...failed, losses: failed.losses + 1 };
     if (kinds.includes('wipe') && state.losses === 0) yield ['wiped', { ...lost, stored: -1 }];
     const earlier = kinds.includes('regress') && state.losses === 0 ? new Set(state.older) : [];
@@ -96,6 +101,8 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
 
   /** The promises: never more than the limit within a window; the record counts every token. */
   function brokenIn(state: State): string | undefined {
+    const stale = state.processes.findIndex(({ usedExpired }) => usedExpired);
+    if (stale >= 0) return `${stale} uses an expired token`;
     const live = state.issued.filter((at) => at > state.time - spanMs).length;
     const bound = scope.usable * (1 + state.losses);
     if (live > bound) return `${live} tokens within a window`;

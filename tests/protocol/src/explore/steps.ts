@@ -73,15 +73,16 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const { seen, attempt } = state.processes[index] as Process;
     const known = records.get(seen.record);
     const elapsedMs = state.time - seen.at;
-    const ledgerNow = Math.max(known?.highWaterAt ?? 0, seen.now);
-    const before = known && { record: known, now: seen.now, ledgerNow, elapsedMs, longestMs: elapsedMs };
+    const { now, ledgerNow } = seen;
+    const before = known && { record: known, now, ledgerNow, elapsedMs, longestMs: elapsedMs };
     return reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
   }
 
   function load(state: State, index: number): State {
     const { record, now, changed } = look(state, index);
     const view = { stored: state.stored, record: records.add(record), now, at: state.time };
-    const seen = state.stored < 0 ? {} : { seen: { record: view.record, now: storeNow(state), at: state.time } };
+    const seen =
+      state.stored < 0 ? {} : { seen: { record: view.record, now: storeNow(state), ledgerNow: now, at: state.time } };
     if (changed) return update(state, index, { doing: 'repairing', view, next: written(record, record, now) });
     return decided(update(state, index, { view, ...seen }), index);
   }
@@ -111,7 +112,8 @@ export function createSteps(scope: Scope, records: Records): Steps {
     switch (decision.kind) {
       case 'use': {
         const goodUntil = state.tokens[decision.token.id] ?? 0;
-        return update(state, index, { ...finished(process), goodUntil });
+        const usedExpired = goodUntil === 0;
+        return update(state, index, { ...finished(process), goodUntil, ...(usedExpired && { usedExpired }) });
       }
       case 'write':
         return update(state, index, { doing: 'reserving', next: written(decision.record, record, process.view.now) });
@@ -148,7 +150,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
   function loadToSettle(state: State, index: number): State {
     const { record, now } = look(state, index);
     const view = { stored: state.stored, record: records.add(record), now, at: state.time };
-    const seen = { record: view.record, now: storeNow(state), at: state.time };
+    const seen = { record: view.record, now: storeNow(state), ledgerNow: now, at: state.time };
     const loaded = update(state, index, { view, seen });
     return update(loaded, index, { doing: 'settling', next: settled(loaded, index, now) });
   }
@@ -159,7 +161,8 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const record = records.get(view.record) as LedgerRecord;
     const id = idOf(index, process);
     const entry = { id, at: reserved.at, pending: true, reason: 'cold', instance: `${index}`, audience } as const;
-    const outcome = outcomeOf(process, id, view.now);
+    // Counted from before the request, whenever it is entered.
+    const outcome = outcomeOf(process, id, view.now - Math.max(0, view.at - process.sentAt));
     return written(settle(record, now, { entry, keyId, secretId: 'secret' }, outcome, limits), record, now);
   }
 
@@ -188,11 +191,12 @@ export function createSteps(scope: Scope, records: Records): Steps {
   }
 
   function acknowledged(state: State, index: number): State {
-    const { next, doing, outcome } = state.processes[index] as Process;
+    const { next, doing, outcome, view: read } = state.processes[index] as Process;
     const record = records.get(next) as LedgerRecord;
     const now = Math.max(record.highWaterAt, storeNow(state));
     const view = { stored: next, record: next, now, at: state.time };
-    const seen = { record: next, now: storeNow(state), at: state.time };
+    const ledgerNow = Math.max(now, read.now + state.time - read.at);
+    const seen = { record: next, now: storeNow(state), ledgerNow, at: state.time };
     const after = update(stored(state, next), index, { view, seen });
     if (doing === 'reserving' || doing === 'repairing') return decided(after, index);
     const process = after.processes[index] as Process;
