@@ -4,14 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Result } from './suite/cases.ts';
-
-/** What a program with a proxy in its environment was answered: `plain` to a fetch of its own, `token` to core. */
-export interface Connected {
-  readonly authUrl: string;
-  readonly plain: string;
-  readonly token: string;
-  readonly used: number;
-}
+import type { Connected } from './suite/through-proxy.ts';
 
 const issued = { access_token: 'issued', token_type: 'Bearer', expires_in: 3_600 };
 const hosts = ['127.0.0.1', '127.0.0.2', '[::1]', 'localhost'];

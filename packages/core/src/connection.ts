@@ -1,6 +1,6 @@
-import type { TokenFetch } from './fetch-transport.ts';
 import { ownProperties } from './foreign.ts';
 import { nodeFetch, usesNodeProxy } from './node-fetch.ts';
+import type { TokenFetch } from './token-fetch.ts';
 import { isLoopback } from './url-scope.ts';
 
 /** How a token request is connected by the runtime's own fetch. */

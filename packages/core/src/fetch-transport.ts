@@ -3,34 +3,13 @@ import { serviceAuthError } from './errors.ts';
 import { fetchInit } from './fetch-init.ts';
 import { ownProperties } from './foreign.ts';
 import { leftAlone, originalFetch } from './next.ts';
+import type { FetchedResponse, TokenFetch } from './token-fetch.ts';
 import type { Transport } from './transport.ts';
 
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
   /** Any fetch: undici's with a proxy agent, a mock. Default: the global one, looked up at each request. */
   fetch?: TokenFetch | undefined;
-}
-
-export type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
-
-/** What a fetch is called with. */
-export interface TokenRequestInit {
-  method: 'POST';
-  headers: Record<string, string>;
-  body: string;
-  signal: AbortSignal;
-  redirect: 'manual';
-}
-
-/** What is read of its response: the declarations of undici's fetch are not those of the global one. */
-export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
-  readonly headers: { get(name: string): string | null };
-  readonly body: { getReader(): BodyReader } | null;
-}
-
-interface BodyReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<unknown>;
 }
 
 /** The longest body of a token response, in bytes after decoding. */

@@ -1,6 +1,7 @@
 // Without TLS a proxy would read the client secret, and the fetch of Node cannot be told to use none. `node:http` can.
-import type { FetchedResponse, TokenRequestInit } from './fetch-transport.ts';
+
 import { own, ownProperties } from './foreign.ts';
+import type { FetchedResponse, TokenRequestInit } from './token-fetch.ts';
 
 /** What is used of `node:http`. */
 interface NodeHttp {

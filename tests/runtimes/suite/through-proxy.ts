@@ -1,6 +1,13 @@
 // What Node, Bun and Deno run with a proxy in their environment. Its argument: the origins of token endpoints on loopback, as JSON.
 import { createServiceAuth, isServiceAuthError, memoryStore } from '@service-auth/core';
-import type { Connected } from '../proxies.ts';
+
+/** What a program with a proxy in its environment was answered: `plain` to a fetch of its own, `token` to core. */
+export interface Connected {
+  readonly authUrl: string;
+  readonly plain: string;
+  readonly token: string;
+  readonly used: number;
+}
 
 const { process } = globalThis as unknown as { process: { argv: string[]; exit(): void } };
 

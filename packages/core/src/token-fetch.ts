@@ -1,0 +1,22 @@
+/** The part of fetch that a token request uses. */
+export type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
+
+/** What a fetch is called with. */
+export interface TokenRequestInit {
+  method: 'POST';
+  headers: Record<string, string>;
+  body: string;
+  signal: AbortSignal;
+  redirect: 'manual';
+}
+
+/** What is read of its response: the declarations of undici's fetch are not those of the global one. */
+export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
+  readonly headers: { get(name: string): string | null };
+  readonly body: { getReader(): BodyReader } | null;
+}
+
+interface BodyReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<unknown>;
+}
