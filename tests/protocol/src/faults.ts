@@ -19,6 +19,8 @@ export const callFaults = [
   'token_5xx_before',
   'token_5xx_after',
   'token_sent_twice',
+  'token_broken_after',
+  'token_refusal_endless',
   'token_garbled',
   'token_refused',
   'token_rate_limited',

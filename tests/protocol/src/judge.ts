@@ -16,6 +16,8 @@ export interface Judge {
   applied(side: Side): void;
   /** A process sends a token request just now. */
   sending(): void;
+  /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
+  mayHaveIssued(tokens: number): void;
   /** A process was given this token just now. */
   handedOut(token: AccessToken): ServiceToken | undefined;
   /** By how much the store's clock has been set to and fro: no expiry is more exact. */
@@ -50,6 +52,7 @@ export function createJudge(
     violated,
     clockSpreadMs: () => store().clockSpreadMs,
     sending: watch.sending,
+    mayHaveIssued: watch.mayHaveIssued,
     applied: watch.applied,
     issued() {
       const count = service().issuedSince(world.now - spanMs);
@@ -77,7 +80,7 @@ export function createJudge(
       if (what instanceof Error) texts.push(what.message, String(what.stack), JSON.stringify(what.cause) ?? '');
       // The deepest look is a slow one.
       if (published % 20 === 1) texts.push(inspect(what, { depth: 9, showHidden: true }));
-      if (texts.some((text) => text?.includes('CANARY')))
+      if (texts.some((text) => /canary/i.test(text ?? '')))
         violated('nothing published contains a secret', `${texts[0]}`);
     },
   };

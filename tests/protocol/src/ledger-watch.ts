@@ -15,6 +15,8 @@ export interface LedgerWatch {
   issued(): void;
   /** A process sends a token request. */
   sending(): void;
+  /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
+  mayHaveIssued(tokens: number): void;
 }
 
 /** From a decision to the request that follows it. */
@@ -33,6 +35,7 @@ export function createLedgerWatch(
   const limits = limitsFor(tokens, windowMs, reserve, durability);
   const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   let known: LedgerRecord | undefined;
+  const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
   const holds = { rateLimit: { retryAt: 0, since: 0 }, failures: { retryAt: 0, since: 0 } };
 
   function ledgerNow(): number {
@@ -44,6 +47,16 @@ export function createLedgerWatch(
     const issued = service().issuedSince(world.now - spanMs);
     const { used } = known ? spent(compact(known, ledgerNow(), limits)) : { used: 0 };
     if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
+  }
+
+  function compareCosts(record: LedgerRecord): void {
+    if (!settings.countIsExact) return;
+    const since = world.now - limits.pendingMs - windowMs / 24;
+    const due = mayBeIssued.reduce((all, { at, tokens }) => (at > since ? all + tokens : all), 0);
+    // A reservation is entered before its request, and taken back after it.
+    const underWay = settings.processes * settings.audiences.length;
+    const { used } = spent(compact(record, ledgerNow(), limits));
+    if (used > due + underWay) violated('what was not issued costs nothing', `${used} counted, ${due} may be issued`);
   }
 
   function comparePurposes(before: LedgerRecord | undefined, record: LedgerRecord): void {
@@ -71,6 +84,7 @@ export function createLedgerWatch(
     applied(side) {
       const kept = store().kept(side);
       const record = kept && decodeRecord(kept.record);
+      if (kept?.record.includes('canary_')) violated('no text of an answer is stored', 'canary_phrase');
       if (typeof record === 'string') return violated('the record can be read', record);
       const before = known;
       known = record;
@@ -79,8 +93,12 @@ export function createLedgerWatch(
       comparePurposes(before, record);
       noteHolds(record);
       compare();
+      compareCosts(record);
     },
     issued: compare,
+    mayHaveIssued(tokens) {
+      mayBeIssued.push({ at: world.now, tokens });
+    },
     sending() {
       if (!isComparable) return;
       for (const [name, { retryAt, since }] of Object.entries(holds)) {

@@ -87,6 +87,29 @@ export const modes: Readonly<Record<string, Mode>> = {
       return drawn(random, { ...given, ...reach, callEveryMs: 15 * second, faultsForMs: 2.2 * hour });
     },
   },
+  unsent: {
+    about: 'requests that never leave among requests that break after they left, and refusals whose body never ends',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([12, 24, 40]),
+        callEveryMs: random.between(5, 30) * minute,
+        rates: {
+          token_unreachable: 0.3,
+          token_broken_after: 0.12,
+          token_refusal_endless: 0.12,
+          token_refused: 0.03,
+          token_rate_limited: 0.03,
+          token_redirected: 0.02,
+          token_sent_twice: 0.02,
+          token_reply_lost: 0.03,
+          token_5xx_after: 0.03,
+          token_garbled: 0.02,
+          caller_aborts: 0.05,
+        },
+        countIsExact: true,
+      }),
+  },
   wiped: {
     about: 'a durable store that loses everything once a window',
     promised: true,

@@ -7,6 +7,7 @@ import type {
   Transport,
   TransportResponse,
 } from '@service-auth/core';
+import { brokenConnection, neverConnected } from './connection-errors.ts';
 import type { CallFault, Dice } from './faults.ts';
 import type { Machine } from './machine.ts';
 import type { Service } from './service.ts';
@@ -19,6 +20,14 @@ export interface Network {
   transportOf(machine: Machine): Transport;
   /** Nobody reaches it, or this machine alone does not. */
   readonly broken: { store: boolean; endpoint: 'up' | 'silent' | 'failing'; cutOff: string | undefined };
+}
+
+/** What watches the token requests. */
+interface RequestWatch {
+  /** A token request leaves core. */
+  sending(): void;
+  /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
+  mayHaveIssued(tokens: number): void;
 }
 
 interface Reach {
@@ -37,7 +46,7 @@ export function createNetwork(
   store: SimulatedStore,
   service: Service,
   reach: Reach,
-  sending: () => void,
+  watch: RequestWatch,
 ): Network {
   const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined };
 
@@ -113,7 +122,7 @@ export function createNetwork(
     return (request) =>
       new Promise((resolve, reject) => {
         if (!machine.alive) return;
-        sending();
+        watch.sending();
         if (!interrupt(machine, 'send', reach.longestFreezeMs)) return;
         const latency = dice.of('token_reply_late');
         const hit = (fault: CallFault) => dice.roll(fault);
@@ -122,31 +131,51 @@ export function createNetwork(
         // A transport may honour its signal, or not notice it.
         if (latency.chance(0.8)) request.signal.addEventListener('abort', () => reject(request.signal.reason));
         if (hit('token_unreachable')) {
-          reply(latency.between(1, 900), () =>
-            reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED', syscall: 'connect' })),
-          );
+          const random = dice.of('token_unreachable');
+          reply(latency.between(1, 900), () => reject(neverConnected(random)));
           return;
         }
+        // Whatever leaves may have issued a token, until an answer says otherwise. A probe has no credentials.
+        const isProbe = !request.body.includes('client_secret');
+        if (!isProbe) watch.mayHaveIssued(1);
         const down = broken.endpoint;
         if (hit('token_request_lost') || down === 'silent') return;
         const queuedMs = hit('token_request_late') ? latency.between(second, reach.longestQueueMs) : 0;
         const twice = hit('token_sent_twice');
+        const brokenAfter = hit('token_broken_after');
         const lost = hit('token_reply_lost');
         const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
         const requestedAt = world.now;
         const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           const answer = down === 'failing' ? status(503) : answerOf(request.body, requestedAt, twice);
-          if (!lost) reply(latency.between(2, 200) + lateMs, () => resolve(answer));
+          if (lost) return;
+          reply(latency.between(2, 200) + lateMs, () => {
+            if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
+            if (!isProbe && isRefusal(answer.status)) watch.mayHaveIssued(-1);
+            resolve(answer);
+          });
         });
       });
   }
 
   function answerOf(body: string, requestedAt: number, twice: boolean): TransportResponse {
     // Sent again by fetch; one of the two may have issued a token.
-    if (twice) return service.receive(body, requestedAt).status === 200 ? status(421) : status(401);
+    if (twice) {
+      watch.mayHaveIssued(1);
+      return service.receive(body, requestedAt).status === 200 ? status(421) : status(401);
+    }
     if (dice.roll('token_5xx_before')) return status(dice.of('token_5xx_before').pick([500, 502, 503, 408]));
-    if (dice.roll('token_refused')) return status(dice.of('token_refused').pick([400, 401, 403, 404, 405]));
+    if (dice.roll('token_refused')) {
+      const random = dice.of('token_refused');
+      // Text that looks like a code: an endpoint may repeat the secret there.
+      const refusal = random.chance(0.5) ? '{"error":"canary_phrase"}' : '';
+      return { ...status(random.pick([400, 401, 403, 404, 405])), body: refusal };
+    }
+    if (dice.roll('token_refusal_endless')) {
+      const refusal = status(dice.of('token_refusal_endless').pick([400, 401, 404, 429, 302]));
+      return { ...refusal, headers: { 'retry-after': '5' }, body: new Promise(() => {}) };
+    }
     if (dice.roll('token_redirected')) return status(302);
     if (dice.roll('token_rate_limited')) {
       const random = dice.of('token_rate_limited');
@@ -162,6 +191,10 @@ export function createNetwork(
   }
 
   return { storeOf, transportOf, broken };
+}
+
+function isRefusal(code: number): boolean {
+  return code >= 300 && code < 500 && ![408, 421, 425].includes(code);
 }
 
 function status(code: number): TransportResponse {

@@ -68,7 +68,7 @@ export async function run(
   );
   const store: SimulatedStore = createSimulatedStore(world, settings.storeAheadMs, judge.applied);
   const service: Service = createService(world, 'CANARY-secret-1', () => settings.lifetimeMs, judge.issued);
-  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge.sending);
+  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge);
   const around: Surroundings = {
     world,
     dice,

@@ -35,6 +35,8 @@ export interface Settings {
   readonly nothingFails: boolean;
   /** Demand is far below the budget: whoever asks after the faults is served at once. */
   readonly feasible: boolean;
+  /** No process dies or stands still, and the store never fails: so the record counts what may have been issued, and nothing else. */
+  readonly countIsExact: boolean;
 }
 
 const network: Rates = {
@@ -53,6 +55,8 @@ const network: Rates = {
   token_5xx_before: 0.03,
   token_5xx_after: 0.04,
   token_sent_twice: 0.01,
+  token_broken_after: 0.02,
+  token_refusal_endless: 0.003,
   token_garbled: 0.01,
   token_refused: 0.005,
   token_rate_limited: 0.01,
@@ -120,6 +124,7 @@ export function drawn(random: Random, given: Partial<Settings>): Settings {
     storeAheadMs: 0,
     nothingFails: false,
     feasible: false,
+    countIsExact: false,
     ...given,
   };
 }

@@ -44,6 +44,8 @@ export const bodies: readonly string[] = [
   `{"__proto__":${JSON.stringify(usual)}}`,
   JSON.stringify(usual).replace('}', ',"expires_in":1}'),
   JSON.stringify({ error: 'invalid_client', error_description: tokenCanary }),
+  JSON.stringify({ error: tokenCanary }),
+  JSON.stringify({ error: [tokenCanary] }),
   `\uFEFF${JSON.stringify(usual)}`,
   `<!doctype html><title>Sign in</title>${tokenCanary}`,
   `{"access_token":"${tokenCanary}"`,

@@ -14,6 +14,7 @@ import { urlScope } from '../../../../packages/core/src/url-scope.ts';
 import { createRandom } from '../random.ts';
 import { attempt, options, storeWith } from './client.ts';
 import { bases, bodies, jsonTrouble, jwt, payloads, retryAfters, urls, urlTrouble } from './corpus.ts';
+import { errorOf, failures, wasNeverSent } from './failures.ts';
 import { liesWithin } from './lies-within.ts';
 import { mutated } from './mutated.ts';
 import { begun, drawnAsk, drawnOutcome, forged, grownRecord, jsonOf, limits } from './records.ts';
@@ -68,10 +69,17 @@ export const targets: Readonly<Record<string, Target>> = {
       body: damagedBody,
       contentType: contentTypes,
       retryAfter: mutated(retryAfters, ['9', '-', ',', ':']),
+      arrives: fc.constantFrom('at once', 'later', 'never', 'in part'),
     }),
-    async ({ status, body, contentType, retryAfter }) => {
+    async ({ status, body: text, contentType, retryAfter, arrives }) => {
       const headers = { 'content-type': contentType, 'retry-after': retryAfter, location: `https://${secretCanary}/` };
-      const { error, used, requests } = await attempt({ transport: async () => ({ status, headers, body }) });
+      const late: Record<string, () => Promise<string>> = {
+        later: async () => text,
+        never: () => new Promise(() => {}),
+        'in part': () => Promise.reject(new Error(secretCanary)),
+      };
+      const transport = async () => ({ status, headers, body: late[arrives]?.() ?? text });
+      const { error, used, requests } = await attempt({ transport });
       const success = status >= 200 && status < 300;
       const refused = status >= 300 && status < 500 && ![408, 421, 425].includes(status);
       assert(success || error !== undefined);
@@ -93,6 +101,13 @@ export const targets: Readonly<Record<string, Target>> = {
     const { error, used } = await attempt({ transport: () => Promise.reject(reason) });
     assert(error !== undefined);
     assert(used === 0 || used === 1);
+  }),
+
+  'errors of connections': target(failures, async (failure) => {
+    const { error, used } = await attempt({ transport: () => Promise.reject(errorOf(failure)) });
+    assert(isServiceAuthError(error) && error.code === 'ERR_TOKEN_ENDPOINT');
+    const free = wasNeverSent(failure);
+    assert.deepEqual([error.ambiguous, used], free ? [false, 0] : [true, 1]);
   }),
 
   'answers of a wrong transport': target(anything, async (answer) => {
