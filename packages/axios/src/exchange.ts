@@ -21,6 +21,7 @@ export function createExchange(
 ): SendWithTokenOptions<Ending> {
   const deadline = createDeadline(config, dispatch);
   const { method = 'get', headers, data } = config;
+  const isLocal = isDirect(config, url);
   let hop: Hop = { url, method, headers, data, carriesToken: true, followed: 0 };
 
   function changesWith({ authorization }: AccessToken): Changes {
@@ -32,7 +33,7 @@ export function createExchange(
       beforeRedirect(options, ...details) {
         hop = hopOfHttp(options, hop, authorization, source, () => config.beforeRedirect?.(options, ...details));
       },
-      ...(isDirect(config, url) && { proxy: false as const }),
+      ...(isLocal && { proxy: false as const }),
       redact: ['authorization', ...(config.redact ?? [])],
       ...(isFollowedHere(config) && { fetchOptions: { ...config.fetchOptions, redirect: 'manual' } }),
     };

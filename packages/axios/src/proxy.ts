@@ -46,9 +46,9 @@ export function isDirect({ proxy }: InternalAxiosRequestConfig, url: string): bo
 
 /** Whether axios's http adapter sends a request. Other functions are mocks; fetch connects through proxies by itself. */
 function isSentByHttp({ adapter = ['xhr', 'http', 'fetch'] }: InternalAxiosRequestConfig): boolean {
+  if (typeof adapter === 'function') return adapter.name === 'http' || adapter.name === 'httpAdapter';
   const hasXhr = 'XMLHttpRequest' in globalThis;
-  const used = [adapter].flat().find((each) => each !== 'xhr' || hasXhr);
-  return used === 'http' || (typeof used === 'function' && /^http(Adapter)?$/.test(used.name));
+  return [adapter].flat().find((each) => each !== 'xhr' || hasXhr) === 'http';
 }
 
 /** The options for `node:http` that axios's http adapter would send a request with. Undefined if it would send nothing. */

@@ -1,4 +1,4 @@
-import type { TokenSource } from '@service-auth/core';
+import type { AccessToken, TokenSource } from '@service-auth/core';
 import { isRedirect, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
 import { type Fields, without, withToken } from './headers.ts';
 
@@ -19,29 +19,36 @@ export interface Hop {
 export interface Call {
   readonly auth: TokenSource;
   readonly send: typeof fetch;
-  readonly redirect: RequestInit['redirect'] & {};
-  /** Whether redirects are followed here: `send` neither tells where it went nor asks. `redirect` is 'manual' then. */
+  /** Whether redirects are followed here, for `send` neither tells where it went nor asks. The `redirect` of the hops is 'manual' then. */
   readonly followsRedirects: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 /** How `sendWithToken` sends one call, along its redirects. */
 export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Response> {
-  const { auth, send, redirect, followsRedirects, signal } = call;
+  const { auth, send, followsRedirects, signal } = call;
   let hop = first;
 
+  /** Goes on where a response redirects to; returns undefined if it is for the caller. */
+  function follow(response: Response, token: AccessToken, attempt: 1 | 2): Response | Promise<Response> {
+    const next = isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
+    if (!next) return hop.followed ? Object.defineProperty(response, 'redirected', { value: true }) : response;
+    discard(response);
+    hop = next;
+    return sendHop(token, attempt);
+  }
+
+  function sendHop(token: AccessToken, attempt: 1 | 2): Promise<Response> {
+    // Ours: a copy of the caller's. But what was handed over before may be in use still.
+    const init = attempt === 1 ? hop.init : { ...hop.init };
+    init.headers = hop.carriesToken ? withToken(hop.fields, token) : hop.fields;
+    const sent = send(hop.target, init);
+    return followsRedirects ? sent.then((response) => follow(response, token, attempt)) : sent;
+  }
+
   return {
-    waitForToken: () => auth.getToken({ signal }),
-    async send(token) {
-      for (;;) {
-        const headers = hop.carriesToken ? withToken(hop.fields, token) : hop.fields;
-        const response = await send(hop.target, { ...hop.init, headers, redirect });
-        const next = followsRedirects && isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
-        if (!next) return hop.followed ? Object.defineProperty(response, 'redirected', { value: true }) : response;
-        discard(response);
-        hop = next;
-      }
-    },
+    waitForToken: () => (signal ? auth.getToken({ signal }) : auth.getToken()),
+    send: sendHop,
     // Where `send` followed redirects, the token may have been left behind on the way.
     isRejected: ({ status, redirected }) => status === 401 && hop.carriesToken && (followsRedirects || !redirected),
     canResend: () => hop.canResend,

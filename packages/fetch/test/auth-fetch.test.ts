@@ -93,6 +93,19 @@ describe('what may be given', () => {
     expect(service.apiRequests[0]).toMatchObject({ bearer: 'valid', headers: { 'x-one': '1' } });
   });
 
+  test('headers that cannot be read: then it rejects, as fetch does, and throws nothing', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    const headers = {
+      [Symbol.iterator]() {
+        throw new TypeError('no headers');
+      },
+    };
+    const response = authFetch(`${service.baseUrl}/api/v1/`, { headers: headers as never });
+    await expect(response).rejects.toThrow('no headers');
+    expect(service.counts).toMatchObject({ tokenRequests: 0, apiRequests: 0 });
+  });
+
   test('a URL with spaces', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
