@@ -2,10 +2,10 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import { hideAgentRequests, replaceRejected } from '@service-auth/core/http';
 import type {
   AfterResponseHook,
-  BeforeErrorHook,
   BeforeRequestHook,
   ExtendOptions,
   HandlerFunction,
+  Options,
   OptionsInit,
   Request,
   Response,
@@ -25,9 +25,12 @@ export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 
 const knownTokens = 8;
 const resent = 'serviceAuthSent';
 
+type Shown = Pick<Options, 'headers' | 'agent'>;
+type Cancelable = { cancel(reason?: string): void };
+
 /**
- * What to give to `got.extend()`: requests to where `auth.covers()` allows it carry the token of `auth`, and are sent once more if the API
- * answers 401 and another token is to be had. All others, those with an `Authorization` of their own, and those with
+ * Options for `got.extend()`: requests that `auth.covers()` carry the token of `auth`, and are sent once more if the API answers 401 and
+ * another token is available. All others, those with an `Authorization` of their own, and those with
  * `{ context: { serviceAuth: false } }` are sent as they are.
  */
 export function serviceAuth(
@@ -91,12 +94,26 @@ export function serviceAuth(
   }
 
   /** Removes what we have added. An `Authorization` of the application stays. */
-  function scrub<Failed extends Parameters<BeforeErrorHook>[0] | Request>(failed: Failed): Failed {
+  function scrub<Failed extends { readonly options?: Shown | undefined }>(failed: Failed): Failed {
     const { options } = failed;
     if (!scrubErrors || !options) return failed;
     if (tokenOf(options)) delete options.headers?.['authorization'];
     for (const agent of Object.values(options.agent || {})) hideAgentRequests(agent);
     return failed;
+  }
+
+  /** got 14 calls no hook with the error of `cancel()`. */
+  function scrubWhenCancelled(promise: Cancelable, options: Options): void {
+    const { cancel } = promise;
+    let current: Shown = options;
+    options.hooks.beforeRequest.push((ofThisAttempt) => {
+      current = ofThisAttempt;
+    });
+    promise.cancel = (reason) => {
+      cancel.call(promise, reason);
+      // The promise is rejected, and nobody has seen the error yet.
+      scrub({ options: current });
+    };
   }
 
   const prepare: HandlerFunction = (options, next) => {
@@ -121,6 +138,8 @@ export function serviceAuth(
         if (error) scrub(request);
         return destroy(error);
       };
+    } else if ('cancel' in request) {
+      scrubWhenCancelled(request as Cancelable, options);
     }
     return request as never;
   };

@@ -67,6 +67,26 @@ const failures: Record<
   },
 };
 
+test('an error of cancel(), which got 14 has, shows no token, unless it is told to', async () => {
+  const got = copies['got 14.5'] as Got;
+  const shown = async (scrubErrors: boolean, failures: number) => {
+    const service = await startService();
+    const retry = { limit: 1, calculateDelay: ({ computedValue }: { computedValue: number }) => computedValue && 1 };
+    const api = got.extend(serviceAuth(createAuth(service), { scrubErrors }), { retry });
+    for (let count = 0; count < failures; count++) service.api.next({ status: 503 });
+    const held = service.api.hold();
+    const response = api.get(`${service.baseUrl}/api/v1/`);
+    const failed = response.catch((reason: unknown) => printed(reason));
+    await held.arrived;
+    (response as unknown as { cancel(): void }).cancel();
+    const text = await failed;
+    expect(text).toContain('CancelError');
+    return service.findSecrets(text as string);
+  };
+  expect([await shown(true, 0), await shown(true, 1)]).toEqual([[], []]);
+  expect(await shown(false, 0)).toEqual(['access token']);
+});
+
 describe.each(Object.entries(copies))('an error of %s', (_, got) => {
   test('shows no token through an agent of the application, which leads to all requests under way', async () => {
     const service = await startService();
