@@ -256,7 +256,10 @@ const clock: Record<string, Mistake> = {
       const aheadMs = nextOf([0, 3_600_000, 7_200_000, 10_800_000]);
       return { now: (server) => server.now() + aheadMs };
     },
-    caughtBy: ['load', 'swap', 'a refused swap'].map((call) => `${call} reads the same clock through every handle`),
+    caughtBy: [
+      ...['load', 'swap', 'a refused swap'].map((call) => `${call} reads the same clock through every handle`),
+      'a store that is opened anew goes on with the same clock',
+    ],
   },
   'tells seconds': {
     make: () => ({ now: (server) => Math.floor(server.now() / 1_000) }),

@@ -20,7 +20,7 @@ const clocks: Record<string, ReadClock> = {
 
 /** `now` is one clock for the whole fleet, and that clock is the store's. */
 export function clockCases(define: DefineCase): ContractCase[] {
-  return Object.entries(clocks).flatMap(([operation, read]) => [
+  const cases = Object.entries(clocks).flatMap(([operation, read]) => [
     define(`${operation} tells the time in epoch milliseconds, with or without a record`, async ({ store, key }) => {
       const times = [await read(store, key)];
       await write(store, key, 'first');
@@ -68,4 +68,14 @@ export function clockCases(define: DefineCase): ContractCase[] {
       }
     }),
   ]);
+  return [
+    ...cases,
+    define('a store that is opened anew goes on with the same clock', async ({ store, key, reopen }) => {
+      const startedAt = performance.now();
+      const { now: before } = await store.load(key);
+      const { now: after } = await (await reopen()).load(key);
+      const elapsedMs = performance.now() - startedAt;
+      assert.ok(Math.abs(after - before) < elapsedMs + tolerableMs, `opening moved the clock by ${after - before} ms`);
+    }),
+  ];
 }
