@@ -338,3 +338,27 @@ describe('redirects followed for the fetch adapter', () => {
     expect(service.apiRequests).toHaveLength(1);
   });
 });
+
+describe.each(clients)('two clients on one instance with %s', (_, axios, defaults) => {
+  test('a redirect from the API of one to that of the other carries no token of either', async () => {
+    const [one, other] = [await startService(), await startService()];
+    const instance = createInstance(axios, one, createAuth(one), { ...defaults, validateStatus: null });
+    attachServiceAuth(instance, createAuth(other));
+    one.api.next({ status: 302, headers: { location: `${other.baseUrl}/api/v1/` } });
+    expect((await instance.get('/')).status).toBe(401);
+    expect(received(other)).toEqual(['GET /api/v1/ none']);
+    expect(other.counts.tokenRequests).toBe(0);
+  });
+
+  test('a 401 of either API has no cause that says that no token was sent', async () => {
+    const [one, other] = [await startService(), await startService()];
+    const instance = createInstance(axios, one, createAuth(one), defaults);
+    attachServiceAuth(instance, createAuth(other));
+    for (const service of [one, other]) {
+      service.api.always({ status: 401 });
+      const error = await rejectionOf(instance.get(`${service.baseUrl}/api/v1/`));
+      expect(String(Reflect.get(error as object, 'cause'))).not.toMatch(/No token was sent/);
+      expect(service.counts.apiUnauthorized).toBeGreaterThan(0);
+    }
+  });
+});
