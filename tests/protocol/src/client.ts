@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly storeIsSafe: boolean;
   /** True time at which something was lost last. */
   readonly lostAt: () => number;
+  /** Nobody is told to wait for longer, whatever the clock of the store showed; unless the budget is spent. */
+  readonly longestPauseMs: number;
   /** True time at which the clock of the store was set back last. */
   readonly setBackAt: () => number;
 }
@@ -119,6 +121,9 @@ export function createClient(
       if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
       else dice.count(`error ${error.code}`);
       world.note(`${machine.name} ${String(error)}`);
+      const pauseMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
+      const isSpent = isServiceAuthError(error) && error.code === 'ERR_ISSUANCE_LIMIT';
+      if (pauseMs > around.longestPauseMs && !isSpent) judge.violated('no pause outlives its clock', `${pauseMs} ms`);
       const closed = isServiceAuthError(error) && error.code === 'ERR_CLOSED';
       if (wasGood && isGood(wasGood) && !closed) judge.violated('a good token is served', String(error));
       return error;

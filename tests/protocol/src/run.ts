@@ -77,6 +77,8 @@ export async function run(
     createServiceAuth,
     resets: [],
     lostAt: () => store.lostAt,
+    // An hour of ours; sparing the half of 24 tokens takes most of five.
+    longestPauseMs: settings.storeAheadMs > 0 && settings.feasible ? 5 * hour : Number.POSITIVE_INFINITY,
     setBackAt: () => store.setBackAt,
     storeIsSafe:
       settings.lossesPerWindow === 0 && !settings.rates.store_clock_wild && !settings.rates.store_clock_set_back,
