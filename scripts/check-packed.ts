@@ -1,5 +1,5 @@
 // Uses the packages as a stranger would: packed, installed by npm into an empty folder outside the workspace, type-checked, and on each
-// Node imported, required, run in an example, and put through the contract of HTTP clients with each client that runs on it.
+// Node imported, required, run in every example, and put through the contract of HTTP clients with each client that runs on it.
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -21,7 +21,10 @@ import { codeEntries, type Manifest, type Package, readPackages, root, sourceCon
 import { bundleContract, runContract } from './packed-contract.ts';
 import { runNestApplications } from './packed-nestjs.ts';
 
-const example = 'axios-existing-app.ts';
+/** The examples that are programs: they say at the top how to run them. One of them runs until it is stopped. */
+const programs = readdirSync(join(root, 'examples'))
+  .filter((name) => name.endsWith('.ts') && name !== 'two-terminals.ts')
+  .filter((name) => readFileSync(join(root, 'examples', name), 'utf8').includes(` example examples/${name}\n`));
 /** What does not run where, by what the clients themselves say. */
 const clientsMissingOn: Readonly<Record<number, readonly string[]>> = {
   20: [
@@ -55,7 +58,7 @@ try {
   await bundleContract('on-this-node.ts', consumer);
   await inParallel(installed, async (node) => {
     await run(node.file, ['load.js']);
-    await runExample(node);
+    await runExamples(node);
     await runAllClients(node);
   });
   await runNestApplications({ nodes: installed, tarballs, run });
@@ -189,9 +192,12 @@ function copyExamples(): void {
   });
 }
 
-async function runExample({ major, file }: Node): Promise<void> {
+async function runExamples({ major, file }: Node): Promise<void> {
   // Node 20 does not run TypeScript.
-  if (major > 20) await run(file, [join('examples', example)]);
+  if (major === 20) return;
+  if (programs.length === 0) throw new Error('No example says at its top how to run it.');
+  for (const program of programs) await run(file, [join('examples', program)]);
+  console.log(`Node ${major}: ${programs.length} examples.`);
 }
 
 async function runAllClients(node: Node): Promise<void> {
