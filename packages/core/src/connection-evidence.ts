@@ -2,31 +2,17 @@ import { own } from './foreign.ts';
 
 // A token request is given back only on evidence that no byte of it was sent. Each kind of evidence tells of a connection that was never made.
 
-/** Errors that say so themselves. An error is evidence if every field of one row matches. */
-const evidence: readonly Partial<Record<'name' | 'code' | 'syscall' | 'message', RegExp>>[] = [
+/** Errors that say so themselves: by one of these fields. */
+const evidence = {
   // Node: the name was not found, the connection was refused. The same codes from `read` or `write` come from an established connection.
-  { syscall: /^(connect|getaddrinfo|query[A-Z]\w*)$/ },
-  // Node: the peer ended the connection during the TLS handshake.
-  {
-    code: /^ECONNRESET$/,
-    message: /^Client network socket disconnected before secure TLS connection was established$/,
-  },
-  // Node and Bun: the certificate was refused, which ends the handshake. Errors of OpenSSL (ERR_SSL_*, EPROTO) also come later.
-  {
-    code: /^(CERT_\w+|\w*SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_\w+|ERR_TLS_HANDSHAKE_TIMEOUT)$/,
-  },
-  // undici: no connection in time, or none to the proxy. Node: the proxy refused CONNECT.
-  { code: /^(UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_TLS|ERR_PROXY_TUNNEL)$/ },
-  // Bun, which names no system call: an established connection fails with another message.
-  { message: /^E[A-Z]+: (Unable to connect\. Is the computer|Was there a typo in the url or port\?)/ },
-  { code: /^(ConnectionRefused|FailedToOpenSocket)$/ },
-  // Deno
-  { message: /\): client error \(Connect\): / },
-  // A port that fetch refuses to use: undici, Deno.
-  { message: /^(bad port|Fetch failed: Requests to port \d+ are blocked)$/ },
-  // Deno: no permission to use the network.
-  { name: /^(NotCapable|PermissionDenied)$/, message: /^Requires net access to / },
-];
+  syscall: /^(connect|getaddrinfo|query[A-Z]\w*)$/,
+  // Node and Bun: the certificate was refused, which ends the handshake; the proxy refused CONNECT. undici: no connection in time, or none to the proxy.
+  // Bun: no connection. Errors of OpenSSL (ERR_SSL_*, EPROTO) are missing here, because an established connection has them, too.
+  code: /^(CERT_\w+|\w*SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_\w+|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_PROXY_TUNNEL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_TLS|ConnectionRefused|FailedToOpenSocket)$/,
+  // Node: the peer ended the TLS handshake. Bun: no connection. Deno: no connection, no permission. undici and Deno: a port that fetch refuses to use.
+  message:
+    /^(Client network socket disconnected before secure TLS connection was established$|E[A-Z]+: (Unable to connect\. Is the computer|Was there a typo in the url or port\?)|.*\): client error \(Connect\): |Requires net access to |(bad port|Fetch failed: Requests to port \d+ are blocked)$)/,
+};
 
 const maxDepth = 8;
 
@@ -62,7 +48,7 @@ export function watchConnections(url: string): ConnectionWatch {
     // Several addresses were tried: each one must have failed.
     const errors = own(error, 'errors');
     if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
-    return evidence.some((row) => matches(error, row)) || neverConnected(own(error, 'cause'), depth + 1);
+    return saysSo(error) || neverConnected(own(error, 'cause'), depth + 1);
   }
 
   return {
@@ -75,8 +61,8 @@ export function watchConnections(url: string): ConnectionWatch {
   };
 }
 
-function matches(error: unknown, row: object): boolean {
-  return Object.entries(row).every(([name, pattern]: [string, RegExp]) => {
+function saysSo(error: unknown): boolean {
+  return Object.entries(evidence).some(([name, pattern]) => {
     const value = own(error, name) ?? inherited(error, name);
     return typeof value === 'string' && pattern.test(value);
   });

@@ -1,6 +1,6 @@
 /**
- * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750,
- * RFC 8628, RFC 8707, RFC 9396, RFC 9449, User-Managed Access 2.0, OpenID Connect Core and CIBA (IANA, OAuth Extensions Error Registry).
+ * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections 4.1.2.1 and 5.2,
+ * RFC 8628, RFC 8707, RFC 9396 and RFC 9449 (IANA, OAuth Extensions Error Registry).
  */
 const registered = [
   'invalid_request',
@@ -12,8 +12,6 @@ const registered = [
   'access_denied',
   'server_error',
   'temporarily_unavailable',
-  'invalid_token',
-  'insufficient_scope',
   'invalid_target',
   'authorization_pending',
   'slow_down',
@@ -21,13 +19,6 @@ const registered = [
   'invalid_authorization_details',
   'invalid_dpop_proof',
   'use_dpop_nonce',
-  'need_info',
-  'request_denied',
-  'request_submitted',
-  'interaction_required',
-  'login_required',
-  'consent_required',
-  'transaction_failed',
 ] as const;
 
 /** The `error` code of a refused token request, if it is a registered one, or `'other'`. */

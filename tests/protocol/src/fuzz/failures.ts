@@ -16,14 +16,14 @@ const codesBefore = ['UND_ERR_CONNECT_TIMEOUT', 'ERR_PROXY_TUNNEL', 'CERT_HAS_EX
 const codesOfBoth = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET', 'EPROTO', 'ERR_SSL_BAD_RECORD_TYPE'];
 const callsBefore = ['connect', 'getaddrinfo'];
 const callsAfter = ['read', 'write', 'shutdown', 'Connect', 'connect ', ''];
-const messagesBefore = ['bad port', 'x (https://h): client error (Connect): x'];
+const messagesBefore = [handshake, 'bad port', 'x (https://h): client error (Connect): x'];
 const messagesOfBoth = ['', secretCanary, 'connect ECONNREFUSED', 'client error (SendRequest)', 'no bad port'];
 
 const { failure } = fc.letrec<{ failure: Failure }>((tie) => ({
   failure: fc.record({
     code: fc.option(fc.constantFrom(...codesBefore, ...codesOfBoth, ...codesOfBoth), { nil: undefined }),
     syscall: fc.option(fc.constantFrom(...callsBefore, ...callsAfter), { nil: undefined }),
-    message: fc.constantFrom(...messagesBefore, ...messagesOfBoth, ...messagesOfBoth, handshake),
+    message: fc.constantFrom(...messagesBefore, ...messagesOfBoth, ...messagesOfBoth),
     cause: fc.option(tie('failure'), { nil: undefined, maxDepth: 3 }),
     errors: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
@@ -46,10 +46,6 @@ export function errorOf({ code, syscall, message, cause, errors }: Failure): Err
 export function wasNeverSent({ code = '', syscall = '', message, cause, errors }: Failure, depth = 0): boolean {
   if (depth === 8) return false;
   if (errors.length > 0) return errors.every((each) => wasNeverSent(each, depth + 1));
-  const itself =
-    callsBefore.includes(syscall) ||
-    codesBefore.includes(code) ||
-    messagesBefore.includes(message) ||
-    (message === handshake && code === 'ECONNRESET');
+  const itself = callsBefore.includes(syscall) || codesBefore.includes(code) || messagesBefore.includes(message);
   return itself || (cause !== undefined && wasNeverSent(cause, depth + 1));
 }

@@ -91,11 +91,11 @@ export const countingMutants: readonly Mutant[] = [
     modes: ['faults'],
   },
   {
-    name: 'codes of failures are enough',
-    about: 'ECONNREFUSED or EHOSTUNREACH of an established connection counts as never sent',
+    name: 'any system call is evidence',
+    about: 'a failure of read or write counts as never sent, like one of connect',
     file: 'connection-evidence.ts',
-    find: '{ syscall: /^(connect|getaddrinfo|query[A-Z]\\w*)$/ },',
-    replace: '{ code: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND)$/ },',
+    find: 'syscall: /^(connect|getaddrinfo|query[A-Z]\\w*)$/,',
+    replace: 'syscall: /^(connect|getaddrinfo|read|write)$/,',
     modes: ['unsent', 'faults'],
   },
   {
