@@ -53,6 +53,8 @@ interface Attempt {
   readonly reservation: Reservation;
   readonly generation: number;
   readonly view: View;
+  /** Just before the record was read that allowed it. */
+  readonly begunAt: Instant;
   /** A probe comes before the request. */
   readonly probesFirst: boolean;
 }
@@ -116,13 +118,8 @@ export function createTokenAcquisition(
         }
         case 'admitted': {
           const { entry, generation, probesFirst } = decision;
-          const attempt = { request, secret, reservation: { entry, keyId, secretId }, generation, view, probesFirst };
-          const outage = probesFirst && (await probeEndpoint(tokenUrl, settings.transport, sendWithinMs / 2, clock));
-          if (outage) return failed(attempt, outage);
-          // A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter.
-          const now = instantOf(clock);
-          const lateMs = Math.max(longestSince(begunAt, now), view.now - entry.at + longestSince(view.readAt, now));
-          const result = lateMs > sendWithinMs ? await withdraw(attempt) : await send(attempt);
+          const reservation = { entry, keyId, secretId };
+          const result = await perform({ request, secret, reservation, generation, view, probesFirst, begunAt });
           if (result) return result;
           ask = { ...ask, id: randomId() };
           break;
@@ -152,6 +149,21 @@ export function createTokenAcquisition(
     const from = clock.monotonic();
     await pause(clock, delayMs, signal);
     return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);
+  }
+
+  /** Does what was reserved. Undefined: it was too late for it, or the token was reset on the way. */
+  async function perform(attempt: Attempt): Promise<TokenResult | undefined> {
+    if (isLate(attempt)) return withdraw(attempt);
+    const outage = attempt.probesFirst && (await probeEndpoint(tokenUrl, settings.transport, sendWithinMs / 2, clock));
+    if (outage) return failed(attempt, outage);
+    return isLate(attempt) ? withdraw(attempt) : send(attempt);
+  }
+
+  /** A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter. */
+  function isLate({ reservation, view, begunAt }: Attempt): boolean {
+    const now = instantOf(clock);
+    const foundLateMs = view.now - reservation.entry.at;
+    return Math.max(longestSince(begunAt, now), foundLateMs + longestSince(view.readAt, now)) > sendWithinMs;
   }
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */

@@ -24,6 +24,8 @@ export interface Fleet {
   giveSecret(index: number): void;
   /** What new processes are given. */
   secret: string;
+  /** Starts a process that is not of the fleet, asks for a token once, and is killed. */
+  startMortal(livesMs: number): void;
 }
 
 const minute = 60_000;
@@ -40,18 +42,32 @@ export function createFleet(
   const members: Member[] = [];
   const retryAt = new Map<Client, number>();
   const asksForSecret = settings.processes % 2 === 0;
-  const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1' };
+  const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);
 
+  let mortals = 0;
+  function startMortal(livesMs: number): void {
+    mortals += 1;
+    const { machine, clients } = create(`mortal${mortals}`, 'left');
+    void random.pick(clients).call();
+    world.at(world.now + livesMs, () => machine.kill());
+  }
+
   function start(index: number, generation: number): void {
-    const machine = createMachine(world, `p${index}.${generation}`, random.integer(0, 10 * 24 * 60 * minute));
-    const side: Side = index % 2 === 0 ? 'left' : 'right';
+    const member = create(`p${index}.${generation}`, index % 2 === 0 ? 'left' : 'right');
+    members[index] = member;
+    callAgain(member, index, generation);
+  }
+
+  function create(name: string, side: Side): Member {
+    const machine = createMachine(world, name, random.integer(0, 10 * 24 * 60 * minute));
     const secretSource = () =>
       new Promise<string>((resolve, reject) => {
         const fails = dice.roll('secret_source_fails');
         machine.clock.setTimer(() => (fails ? reject(new Error('CANARY vault')) : resolve(member.secret)), 5);
       });
     const base: Omit<ServiceAuthOptions, 'audience'> = {
+      timeoutMs: settings.timeoutMs,
       authUrl: 'https://auth.example.com',
       clientId: 'client',
       clientSecret: asksForSecret ? secretSource : fleet.secret,
@@ -65,8 +81,7 @@ export function createFleet(
       createClient(machine, audience, { ...base, audience }, around),
     );
     const member: Member = { machine, clients, secret: fleet.secret };
-    members[index] = member;
-    callAgain(member, index, generation);
+    return member;
   }
 
   function callAgain(member: Member, index: number, generation: number): void {

@@ -15,9 +15,13 @@ export interface Judge {
   /** The record was replaced. */
   applied(side: Side): void;
   /** A process sends a token request just now. */
-  sending(): void;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
+  sending(machine: string, isProbe: boolean): void;
+  /** The endpoint answers the probe of a process. */
+  probeAnswered(machine: string): void;
+  /** A quarter of the budget is of unknown outcome: the rest is spared. */
+  readonly spares: boolean;
   /** A process was given this token just now. */
   handedOut(token: AccessToken): ServiceToken | undefined;
   /** By how much the store's clock has been set to and fro: no expiry is more exact. */
@@ -53,6 +57,10 @@ export function createJudge(
     clockSpreadMs: () => store().clockSpreadMs,
     sending: watch.sending,
     mayHaveIssued: watch.mayHaveIssued,
+    probeAnswered: watch.probeAnswered,
+    get spares() {
+      return watch.spares;
+    },
     applied: watch.applied,
     issued() {
       const count = service().issuedSince(world.now - spanMs);

@@ -1,5 +1,6 @@
 import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
-import { limitsFor, spent } from '../../../packages/core/src/ledger/limits.ts';
+import { withDeaths } from '../../../packages/core/src/ledger/deaths.ts';
+import { limitsFor, sparingMs, spent } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 import { compact } from '../../../packages/core/src/ledger/repair.ts';
 import type { Service } from './service.ts';
@@ -14,9 +15,13 @@ export interface LedgerWatch {
   /** The service issued a token. */
   issued(): void;
   /** A process sends a token request. */
-  sending(): void;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
+  sending(machine: string, isProbe: boolean): void;
+  /** The endpoint answers the probe of a process. */
+  probeAnswered(machine: string): void;
+  /** A quarter of the budget is of unknown outcome: the rest is spared. */
+  readonly spares: boolean;
 }
 
 /** From a decision to the request that follows it. */
@@ -36,7 +41,9 @@ export function createLedgerWatch(
   const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   let known: LedgerRecord | undefined;
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
-  const holds = { rateLimit: { retryAt: 0, since: 0 }, failures: { retryAt: 0, since: 0 } };
+  const nothing = { retryAt: 0, since: 0 };
+  const holds = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
+  const probedAt = new Map<string, number>();
 
   function ledgerNow(): number {
     return Math.max(known?.highWaterAt ?? 0, store().now());
@@ -74,8 +81,13 @@ export function createLedgerWatch(
   }
 
   function noteHolds(record: LedgerRecord): void {
-    for (const name of ['rateLimit', 'failures'] as const) {
-      const retryAt = record[name]?.retryAt ?? 0;
+    const { failures, rateLimit } = record;
+    const until = {
+      rateLimit: rateLimit?.retryAt ?? 0,
+      failures: failures?.probeAt ?? failures?.retryAt ?? 0,
+      'requests without a probe': failures?.retryAt ?? 0,
+    };
+    for (const [name, retryAt] of Object.entries(until) as [keyof typeof until, number][]) {
       if (retryAt !== holds[name].retryAt) holds[name] = { retryAt, since: world.now };
     }
   }
@@ -99,9 +111,21 @@ export function createLedgerWatch(
     mayHaveIssued(tokens) {
       mayBeIssued.push({ at: world.now, tokens });
     },
-    sending() {
-      if (!isComparable) return;
+    probeAnswered(machine) {
+      probedAt.set(machine, world.now);
+    },
+    get spares() {
+      return known !== undefined && sparingMs(compact(known, ledgerNow(), limits), limits) > 0;
+    },
+    sending(machine, isProbe) {
+      if (!isComparable || !known) return;
+      const now = ledgerNow();
+      const { retryAt, countedUntil } = withDeaths(compact(known, now, limits), now, limits).deaths;
+      if (retryAt > now && now - countedUntil > sentWithinMs)
+        violated('the fleet holds off together', `deaths ${now - countedUntil} ms ago`);
+      const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;
       for (const [name, { retryAt, since }] of Object.entries(holds)) {
+        if (name === 'requests without a probe' && (isProbe || isProbed)) continue;
         const heldForMs = world.now - since;
         if (retryAt > ledgerNow() && heldForMs > sentWithinMs)
           violated('the fleet holds off together', `${name} ${heldForMs} ms ago`);

@@ -16,6 +16,13 @@ export interface Mode {
   settings(random: Random): Settings;
 }
 
+/** A fleet of three with the agreement of the service, over a store that is older than a window and answers late now and then. */
+function established(random: Random): Settings {
+  const rates = { store_reply_late: 0.01, store_refused: 0.005, caller_aborts: 0.02 };
+  const durability = random.pick(['durable', 'replicated'] as const);
+  return drawn(random, { tokens: 150, reserve: undefined, durability, processes: 3, audiences: ['api'], rates });
+}
+
 const half = { tokens: 12, reserve: undefined, durability: 'replicated', bound: 12 } as const;
 
 /** All modes by name. */
@@ -186,6 +193,48 @@ export const modes: Readonly<Record<string, Mode>> = {
         nothingFails: true,
         feasible: true,
       }),
+  },
+  outages: {
+    about: 'the real figures, an endpoint that fails in one way for minutes or days',
+    promised: true,
+    weight: 8,
+    settings: (random) => ({
+      ...established(random),
+      outage: {
+        fromMs: 28 * hour,
+        state: random.pick([
+          'silent',
+          'unreachable',
+          'failing',
+          'page',
+          'missing',
+          'forbidden',
+          'limited',
+          'behind',
+        ] as const),
+      },
+      faultsForMs: 28 * hour + 10 * minute * 200 ** random.next(),
+      lifetimeMs: random.between(1, 24) * hour,
+      callEveryMs: random.between(1, 15) * minute,
+    }),
+  },
+  deaths: {
+    about: 'the real figures, an endpoint that is slow, and processes that are killed while they wait for it',
+    promised: true,
+    weight: 10,
+    settings: (random) => {
+      const everyMs = 2 * second * 1_800 ** random.next();
+      return {
+        ...established(random),
+        timeoutMs: random.pick([undefined, 5 * second]),
+        outage: { fromMs: 28 * hour, state: 'slow' },
+        dying: { fromMs: 28 * hour, everyMs, livesMs: random.between(0.2, 4.5) * second },
+        faultsForMs: 28 * hour + Math.min(30 * hour, 500 * everyMs),
+        lifetimeMs: day,
+        // Nobody of the fleet asks meanwhile.
+        callEveryMs: 1_000 * day,
+      };
+    },
   },
   healthy: {
     about: 'no faults: demand, latency, no refusal',

@@ -18,14 +18,31 @@ import type { World } from './world.ts';
 export interface Network {
   storeOf(machine: Machine, side: Side): Store;
   transportOf(machine: Machine): Transport;
+  /** Until when the endpoint has told those who asked to wait. */
+  readonly toldToWaitUntil: number;
   /** Nobody reaches it, or this machine alone does not. */
-  readonly broken: { store: boolean; endpoint: 'up' | 'silent' | 'failing'; cutOff: string | undefined };
+  readonly broken: { store: boolean; endpoint: EndpointState; cutOff: string | undefined };
 }
+
+/** What the token endpoint does to all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `behind`: it answers probes and fails behind that. */
+export type EndpointState =
+  | 'up'
+  | 'slow'
+  | 'silent'
+  | 'unreachable'
+  | 'failing'
+  | 'page'
+  | 'missing'
+  | 'forbidden'
+  | 'limited'
+  | 'behind';
 
 /** What watches the token requests. */
 interface RequestWatch {
-  /** A token request leaves core. */
-  sending(): void;
+  /** A machine sends a token request, or a probe. */
+  sending(machine: string, isProbe: boolean): void;
+  /** The endpoint answers the probe of a machine. */
+  probeAnswered(machine: string): void;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
 }
@@ -48,6 +65,7 @@ export function createNetwork(
   reach: Reach,
   watch: RequestWatch,
 ): Network {
+  let toldToWaitUntil = 0;
   const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
@@ -122,7 +140,8 @@ export function createNetwork(
     return (request) =>
       new Promise((resolve, reject) => {
         if (!machine.alive) return;
-        watch.sending();
+        const isProbe = !request.body.includes('client_secret');
+        watch.sending(machine.name, isProbe);
         if (!interrupt(machine, 'send', reach.longestFreezeMs)) return;
         const latency = dice.of('token_reply_late');
         const hit = (fault: CallFault) => dice.roll(fault);
@@ -130,15 +149,14 @@ export function createNetwork(
           world.at(world.now + delayMs, () => machine.deliver(event));
         // A transport may honour its signal, or not notice it.
         if (latency.chance(0.8)) request.signal.addEventListener('abort', () => reject(request.signal.reason));
-        if (hit('token_unreachable')) {
+        const down = broken.endpoint;
+        if (hit('token_unreachable') || down === 'unreachable') {
           const random = dice.of('token_unreachable');
           reply(latency.between(1, 900), () => reject(neverConnected(random)));
           return;
         }
         // Whatever leaves may have issued a token, until an answer says otherwise. A probe has no credentials.
-        const isProbe = !request.body.includes('client_secret');
         if (!isProbe) watch.mayHaveIssued(1);
-        const down = broken.endpoint;
         if (hit('token_request_lost') || down === 'silent') return;
         const queuedMs = hit('token_request_late') ? latency.between(second, reach.longestQueueMs) : 0;
         const twice = hit('token_sent_twice');
@@ -148,11 +166,13 @@ export function createNetwork(
         const requestedAt = world.now;
         const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
-          const answer = down === 'failing' ? status(503) : answerOf(request.body, requestedAt, twice);
+          const answer = answerInOutage(down, isProbe) ?? answerOf(request.body, requestedAt, twice);
           if (lost) return;
-          reply(latency.between(2, 200) + lateMs, () => {
+          const slowMs = down === 'slow' ? 6 * second : 0;
+          reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
-            if (!isProbe && isRefusal(answer.status)) watch.mayHaveIssued(-1);
+            if (isRefusal(answer.status) && isProbe) watch.probeAnswered(machine.name);
+            else if (isRefusal(answer.status)) watch.mayHaveIssued(-1);
             resolve(answer);
           });
         });
@@ -179,10 +199,10 @@ export function createNetwork(
     if (dice.roll('token_redirected')) return status(302);
     if (dice.roll('token_rate_limited')) {
       const random = dice.of('token_rate_limited');
-      const headers = random.chance(0.5)
-        ? { 'retry-after': `${Math.ceil(random.between(1, 1_800 * reach.scale))}` }
-        : {};
-      return { status: 429, headers, body: '' };
+      if (random.chance(0.5)) return status(429);
+      const seconds = Math.ceil(random.between(1, 1_800 * reach.scale));
+      toldToWaitUntil = Math.max(toldToWaitUntil, world.now + seconds * second);
+      return { ...status(429), headers: { 'retry-after': `${seconds}` } };
     }
     const answer = service.receive(body, requestedAt);
     if (dice.roll('token_5xx_after')) return status(dice.of('token_5xx_after').pick([500, 502, 504, 425]));
@@ -190,7 +210,27 @@ export function createNetwork(
     return { ...answer, headers: { 'content-type': 'application/json' } };
   }
 
-  return { storeOf, transportOf, broken };
+  return {
+    storeOf,
+    transportOf,
+    broken,
+    get toldToWaitUntil() {
+      return toldToWaitUntil;
+    },
+  };
+}
+
+function answerInOutage(state: EndpointState, isProbe: boolean): TransportResponse | undefined {
+  const page = { ...status(200), body: '<html>We will be back soon.' };
+  const answers: Partial<Record<EndpointState, TransportResponse>> = {
+    failing: status(503),
+    page,
+    missing: status(404),
+    forbidden: status(403),
+    limited: status(429),
+    behind: status(isProbe ? 400 : 503),
+  };
+  return answers[state];
 }
 
 function isRefusal(code: number): boolean {

@@ -8,6 +8,7 @@ import { createJudge, type Judge } from './judge.ts';
 import { modes } from './modes.ts';
 import { createNetwork } from './network.ts';
 import { createRandom } from './random.ts';
+import { budgetIsSpared, deathsArePaced, scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
 import type { Settings } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
@@ -93,17 +94,32 @@ export async function run(
     const reachable = { world, dice, settings, fleet, network, store, service };
     if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
     scheduleFaults(reachable, faultsForMs);
+    if (settings.outage) scheduleOutage(settings.outage, world, network);
+    if (settings.dying) {
+      // The record is as old as the fleet.
+      world.at(0, () => void fleet.members[0]?.clients[0]?.call());
+      scheduleDeaths(settings.dying, faultsForMs, fleet, around);
+    }
     await world.runUntil(faultsForMs);
     endFaults(reachable);
+    if (settings.outage || settings.dying) {
+      budgetIsSpared(store, settings, world, judge);
+      if (settings.dying) deathsArePaced(service, judge);
+      // Nothing but time spares the budget from processes that die, and from an endpoint that answers probes and yet fails.
+      const isSlow = settings.dying || settings.outage?.state === 'behind';
+      await everyoneIsServed(world, fleet, judge, isSlow ? 2 * hour : servedWithinMs, () => false);
+    }
     if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);
     if (settings.nothingFails) nothingFailed(dice.counts, judge);
     if (settings.feasible) {
-      await world.runUntil(faultsForMs + settings.longestQueueMs + 10 * minute);
-      await everyoneIsServed(world, fleet, judge, 'spent');
+      const isSpared = judge.spares;
+      const isSpent = (code: string) => code === 'ERR_ISSUANCE_LIMIT' || (isSpared && /^ERR_TOKEN/.test(code));
+      await world.runUntil(Math.max(world.now, network.toldToWaitUntil));
+      await everyoneIsServed(world, fleet, judge, servedWithinMs, isSpent);
     }
     // Whatever is late arrives, whoever stands still goes on, and all that was spent is forgotten.
     await world.runUntil(faultsForMs + Math.max(2.3 * settings.windowMs, 6 * hour));
-    await everyoneIsServed(world, fleet, judge, 'free');
+    await everyoneIsServed(world, fleet, judge, servedWithinMs, () => false);
     return {
       violations: judge.violations,
       traceHash: world.traceHash(),
@@ -121,10 +137,16 @@ export async function run(
 
 const servedWithinMs = 16 * minute;
 
-/** Liveness: nothing fails any more, so everybody gets a token within a lease and a step of back-off, or has been told a later time. */
-async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge, budget: 'free' | 'spent'): Promise<void> {
+/** Liveness: nothing fails any more, so everybody gets a token, except who is refused for what has been spent. */
+async function everyoneIsServed(
+  world: World,
+  fleet: Fleet,
+  judge: Judge,
+  withinMs: number,
+  isSpent: (code: string) => boolean,
+): Promise<void> {
   const begunAt = world.now;
-  const endsAt = begunAt + servedWithinMs + Math.min(minute, judge.clockSpreadMs());
+  const endsAt = begunAt + withinMs + Math.min(minute, judge.clockSpreadMs());
   const waiting = new Map<string, string>();
   for (const { machine, clients } of fleet.members) {
     if (!machine.alive || machine.frozenUntil > begunAt) continue;
@@ -134,10 +156,10 @@ async function everyoneIsServed(world: World, fleet: Fleet, judge: Judge, budget
       const attempt = () =>
         machine.deliver(() => {
           void client.call().then((error) => {
-            const retryInMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
-            const later = budget === 'spent' && world.now + retryInMs > endsAt;
-            if (error === undefined || later) waiting.delete(name);
+            const isRefused = isServiceAuthError(error);
+            if (error === undefined || (isRefused && isSpent(error.code))) waiting.delete(name);
             else waiting.set(name, String(error));
+            const retryInMs = isRefused ? (error.retryAt ?? 0) - machine.clock.now() : 0;
             if (error !== undefined) world.at(world.now + Math.max(1_000, retryInMs), attempt);
           });
         });

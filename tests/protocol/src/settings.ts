@@ -1,5 +1,6 @@
 import type { StoreDurability } from '@service-auth/core';
 import type { Rates } from './faults.ts';
+import type { EndpointState } from './network.ts';
 import type { Random } from './random.ts';
 
 const second = 1_000;
@@ -37,6 +38,12 @@ export interface Settings {
   readonly feasible: boolean;
   /** No process dies or stands still, and the store never fails: so the record counts what may have been issued, and nothing else. */
   readonly countIsExact: boolean;
+  /** Undefined: core's default. */
+  readonly timeoutMs?: number | undefined;
+  /** From then on, until faults end, the endpoint is in this state. */
+  readonly outage?: { readonly fromMs: number; readonly state: EndpointState };
+  /** From then on, until faults end, processes begin, ask for a token, and are killed. */
+  readonly dying?: { readonly fromMs: number; readonly everyMs: number; readonly livesMs: number };
 }
 
 const network: Rates = {

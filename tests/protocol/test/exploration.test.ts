@@ -38,6 +38,7 @@ test.each([
   ['nobody measured, and yet believed', 'an expired token', 3],
   ['tokens of a clock that was ahead keep their expiry', 'an expired token', 3],
   ['a clock put right frees the budget', 'counted', 3],
+  ['deaths are not paced', 'a request after 2 deaths', 4],
 ])(
   '%s is found',
   async (mutant, promise, scope) => {

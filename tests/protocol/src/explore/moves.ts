@@ -1,3 +1,4 @@
+import { withDeaths } from '../../../../packages/core/src/ledger/deaths.ts';
 import { type Limits, spent } from '../../../../packages/core/src/ledger/limits.ts';
 import { compact } from '../../../../packages/core/src/ledger/repair.ts';
 import {
@@ -27,10 +28,13 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
 
   function moves(state: State): Move<State>[] {
     const found: Move<State>[] = [];
-    const add = (label: string, next: State) =>
-      found.push({ label, state: simplified(next, scope), broken: brokenIn(next) });
+    const add = (label: string, next: State, broken?: string) =>
+      found.push({ label, state: simplified(next, scope), broken: broken ?? brokenIn(next) });
     state.processes.forEach((process, index) => {
-      for (const [label, next] of movesOf(state, process, index)) add(`${index} ${label}`, next);
+      for (const [label, next] of movesOf(state, process, index)) {
+        const tooEarly = label === 'sends' ? waitedFor(state) : undefined;
+        add(`${index} ${label}`, next, tooEarly);
+      }
     });
     state.underway.forEach((_, index) => {
       for (const [label, next] of arrivals(state, index)) add(label, next);
@@ -97,6 +101,15 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     if (kinds.includes('wipe') && state.losses === 0) yield ['wiped', { ...lost, stored: -1 }];
     const earlier = kinds.includes('regress') && state.losses === 0 ? new Set(state.older) : [];
     for (const older of earlier) yield [`back to ${older}`, { ...lost, stored: older, older: [] }];
+  }
+
+  /** The promise: nobody sends while the deaths of others are waited for. A lease is longer than the time from a reservation to its request. */
+  function waitedFor(state: State): string | undefined {
+    const record = records.get(state.stored);
+    if (!record || state.losses > 0) return undefined;
+    const now = Math.max(record.highWaterAt, storeNow(state));
+    const { count, retryAt } = withDeaths(compact(record, now, limits), now, limits).deaths;
+    return retryAt > now ? `a request after ${count} deaths` : undefined;
   }
 
   /** The promises: never more than the limit within a window; the record counts every token. */

@@ -14,6 +14,7 @@ export const scopes: readonly Scope[] = [
   { processes: 2, usable: 2, faults: 2, steps: 2, rounds: 2, kinds: ['crash', 'ahead'] },
   { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'wipe'] },
   { processes: 2, usable: 1, faults: 2, steps: 1, rounds: 1, kinds: ['crash', 'regress'] },
+  { processes: 1, usable: 5, faults: 3, steps: 3, rounds: 1, kinds: ['crash'] },
 ];
 
 /** Searched to the end, in seconds. */
@@ -22,6 +23,7 @@ export const quickScopes: readonly Scope[] = [
   { processes: 2, usable: 2, faults: 1, steps: 1, rounds: 1, kinds: everything },
   { processes: 3, usable: 1, faults: 1, steps: 0, rounds: 1, kinds: everything },
   { processes: 2, usable: 2, faults: 1, steps: 1, rounds: 2, kinds: ['ahead'] },
+  { processes: 1, usable: 5, faults: 2, steps: 2, rounds: 1, kinds: ['crash'] },
 ];
 
 const anything: readonly MemoryFault[] = ['401', 'sleep', 'reset', 'read fails', 'request fails', 'restart'];

@@ -6,6 +6,7 @@ import { clockMutants } from './clocks.ts';
 import { countingMutants } from './counting.ts';
 import { holdingMutants } from './holding.ts';
 import type { Change, Mutant } from './mutant.ts';
+import { pacingMutants } from './pacing.ts';
 import { sharingMutants } from './sharing.ts';
 import { timeAndStoreMutants } from './time-and-store.ts';
 
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...clockMutants,
   ...holdingMutants,
   ...sharingMutants,
+  ...pacingMutants,
 ];
 
 /** The changed texts of a mutant, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */
