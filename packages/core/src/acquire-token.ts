@@ -1,7 +1,9 @@
+import type { AccessToken } from './access-token.ts';
+import { cachedAnswer, isFromCache } from './cached-answer.ts';
 import { isAlive, type UsableToken } from './cached-token.ts';
 import type { ClientSecretSource, CurrentSecret } from './client-secret.ts';
 import { instantOf } from './clock.ts';
-import { type ServiceAuthError, serviceAuthError } from './errors.ts';
+import type { ServiceAuthError, TokenResponseReason } from './errors.ts';
 import { type Instant, longestSince } from './instant.ts';
 import { type Ask, confirms, decide, type Refused } from './ledger/decide.ts';
 import { latestGeneration, revoke } from './ledger/generations.ts';
@@ -10,11 +12,11 @@ import { type IssuanceReason, slotOf } from './ledger/record.ts';
 import type { Reservation } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
-import { deadOnArrival, refusalError, refusedAfter } from './refusals.ts';
+import { deadOnArrival, gaveUp, refusalError, refusedAfter } from './refusals.ts';
 import { randomId } from './seal.ts';
 import type { Settlement } from './settlement.ts';
 import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
-import { type FailedRequest, probeEndpoint, requestToken } from './token-endpoint.ts';
+import { type FailedRequest, probeEndpoint, requestToken, type TokenRequestResult } from './token-endpoint.ts';
 import type { IssuedToken } from './token-response.ts';
 import { createUsableTokens } from './usable-token.ts';
 
@@ -25,6 +27,8 @@ interface TokenRequest {
   readonly mayIssue: boolean;
   /** The token in memory. With the reasons `refresh` and `rejected` it can be kept. */
   readonly cached: UsableToken | undefined;
+  /** Tokens that this process has had, whatever became of them: none of them is a new one. */
+  readonly known: readonly (AccessToken | undefined)[];
   /** Ids of tokens that must not be used. */
   readonly unusable: Ask['unusable'];
   /** Tokens up to this generation were reset here. */
@@ -80,17 +84,8 @@ export function createTokenAcquisition(
     const secret = await (request.mayIssue ? secrets.ask() : secrets.last());
     const { id: keyId, secretId } = secret.key;
     const held = request.cached && { id: request.cached.token.id, generation: request.cached.generation };
-    let ask: Ask = {
-      ...request,
-      audience,
-      keyId,
-      secretId,
-      held,
-      unreadable: false,
-      id: randomId(),
-      instance,
-      leaseMs,
-    };
+    const asker = { audience, keyId, secretId, held, instance, leaseMs };
+    let ask: Ask = { ...request, ...asker, unreadable: false, id: randomId() };
     let waitedMs = 0;
 
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
@@ -171,7 +166,8 @@ export function createTokenAcquisition(
     const { request, secret, reservation, generation, view } = attempt;
     const sentAt = instantOf(clock);
     const credentials = { audience, clientId, clientSecret: secret.value };
-    const result = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
+    const answer = await requestToken(tokenUrl, credentials, settings.transport, timeoutMs, clock);
+    const result = (await isRepeated(attempt, answer, sentAt)) ? cachedAnswer : answer;
     const { entry, keyId } = reservation;
     if (result.kind === 'token') {
       const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
@@ -189,6 +185,17 @@ export function createTokenAcquisition(
     return failed(attempt, result.kind === 'ambiguous' ? { ...result, answered: attempt.probesFirst } : result);
   }
 
+  async function isRepeated(
+    { request, secret, reservation, view }: Attempt,
+    answer: TokenRequestResult,
+    sentAt: Instant,
+  ) {
+    const { token } = slotOf(view.record, audience, reservation.keyId);
+    const stored = token && (await usableTokens.opened(token, view, secret.key));
+    const renewed = request.reason === 'refresh' ? request.cached?.token : undefined;
+    return answer.kind === 'token' && isFromCache(answer.token, [...request.known, stored?.token], renewed, sentAt);
+  }
+
   /** Enters that no token arrived, and says what that means for those who asked. */
   async function failed({ request, reservation, view }: Attempt, result: FailedRequest): Promise<TokenResult> {
     const { keyId } = reservation;
@@ -197,7 +204,8 @@ export function createTokenAcquisition(
     const { status, error } = result;
     const failure = refusal(refused, settled, keyId, error);
     const { code, retryAt } = failure;
-    emit('token_request_failed', { code, status, error, ambiguous: result.kind === 'ambiguous', retryAt });
+    const reason = result.kind === 'ambiguous' ? (result.reason as TokenResponseReason | undefined) : undefined;
+    emit('token_request_failed', { code, status, error, reason, ambiguous: result.kind === 'ambiguous', retryAt });
     if (request.reason === 'cold' || request.reason === 'expired') throw failure;
     return keepUntil(refused.retryAt, settled);
   }
@@ -238,9 +246,4 @@ export function createTokenAcquisition(
   }
 
   return { acquire, reset };
-}
-
-function gaveUp(retryAt: number): ServiceAuthError {
-  const message = 'Other processes have asked for a token for too long, in vain. Try again.';
-  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
 }

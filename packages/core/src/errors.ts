@@ -17,7 +17,9 @@ export type TokenResponseReason =
   | 'empty'
   | 'access_token'
   | 'token_type'
-  | 'expires_in';
+  | 'expires_in'
+  /** The token is the one that was to be replaced: a cache answered. */
+  | 'cached';
 
 /** What each error code carries besides `code`, `message` and `retryAt`. */
 export interface ServiceAuthErrorFields {

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { ServiceAuthErrorCode } from './errors.ts';
+import type { ServiceAuthErrorCode, TokenResponseReason } from './errors.ts';
 import type { IssuanceReason } from './ledger/record.ts';
 
 /** What was odd about a token response that was accepted all the same. */
@@ -25,12 +25,13 @@ export interface ServiceAuthEventFields {
   token_adopted: { readonly tokenId: string; readonly expiresAt: number };
   /**
    * A request to the token endpoint failed. `ambiguous`: it was counted, for a token may have been issued. `error`: name and code of what
-   * came in place of an answer, such as `TypeError ECONNREFUSED` or `TimeoutError`.
+   * came in place of an answer, such as `TypeError ECONNREFUSED` or `TimeoutError`. `reason`: why a 2xx answer was no new token.
    */
   token_request_failed: {
     readonly code: ServiceAuthErrorCode;
     readonly status: number | undefined;
     readonly error: string | undefined;
+    readonly reason?: TokenResponseReason | undefined;
     readonly ambiguous: boolean;
     readonly retryAt: number | undefined;
   };

@@ -16,9 +16,9 @@ export function originalFetch<Fetch extends (url: string, init: never) => unknow
   return typeof original === 'function' ? (original as Fetch) : fetch;
 }
 
-/** What tells the fetch of Next.js to do nothing of its own, where another package hides it behind a fetch of theirs. */
-export function leftAlone(): { next?: { internal: true } } {
-  return own(globalThis, Symbol.for('next-patch')) === true ? { next: ownProperties({ internal: true }) } : {};
+/** For the init of a fetch: what tells Next.js to leave it alone, where another package hides the fetch of Next.js behind its own. Nobody else reads it. */
+export function leftAlone(): { next: { internal: true } } {
+  return { next: ownProperties({ internal: true }) };
 }
 
 /** Runs `work`, and whatever it begins, as a part of no request that Next.js serves or prerenders. Elsewhere it just runs it. */

@@ -58,7 +58,10 @@ function backoffError({ failures }: LedgerRecord, retryAt: number, when: string,
   }
   const { status, ambiguous, reason } = failures;
   if (reason !== undefined) {
-    const message = `The token endpoint's answer is no usable bearer token (${reason}). A token was counted; the next attempt is possible at ${when}.`;
+    const cached =
+      'is the token that was to be replaced: a cache between here and the endpoint answers token requests, exclude them from it';
+    const unusable = `is no usable bearer token (${reason})`;
+    const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
   }
   const silence = `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
@@ -77,4 +80,10 @@ export function deadOnArrival(): Error {
 /** The error of a client that was closed. */
 export function closedError(): Error {
   return serviceAuthError('ERR_CLOSED', 'This client was closed; create another one.', {});
+}
+
+/** The error of a caller that waited for other processes for too long. */
+export function gaveUp(retryAt: number): ServiceAuthError {
+  const message = 'Other processes have asked for a token for too long, in vain. Try again.';
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
 }

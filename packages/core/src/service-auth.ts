@@ -51,6 +51,9 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 
   let memory = emptyMemory;
   // Already resolved: what every call returns until there is another token.
+  // The newest token that this process has had, and the newest that was issued to it: caches repeat the one or the other.
+  let latest: AccessToken | undefined;
+  let issued: AccessToken | undefined;
   let settled: Promise<AccessToken> | undefined;
   let trusted: TrustedToken | undefined;
   let closed = false;
@@ -106,6 +109,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     if (next.cached?.token !== memory.cached?.token) settled = undefined;
     if (next.cached !== memory.cached || next.rejected) trusted = undefined;
     memory = next;
+    latest = next.cached?.token ?? latest;
   }
 
   /** Asks for a token, or only reads the record. Fulfilled without a new one when the cached token is kept, or was reset. */
@@ -118,6 +122,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
       mayIssue,
       cached,
       revoked: memory.revoked,
+      known: [latest, issued],
       unusable: unusable(memory, begun, isStoreInProcess),
       onRead: (at: Instant) => remember(revalidated(memory, begun, at)),
     };
@@ -125,9 +130,11 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
       const result = await acquisition().acquire(request, signal);
       const { cached: before } = memory;
       remember(after(memory, begun, result, instantOf(clock), Math.random()));
-      if (result.kind !== 'token' || !result.usable.adopted) return;
-      const { id: tokenId, expiresAt } = result.usable.token;
-      if (memory.cached?.token === result.usable.token && before?.token.id !== tokenId)
+      if (result.kind !== 'token') return;
+      const { token, adopted } = result.usable;
+      if (!adopted) issued = token;
+      const { id: tokenId, expiresAt } = token;
+      if (adopted && memory.cached?.token === token && before?.token.id !== tokenId)
         emit('token_adopted', { tokenId, expiresAt });
     } catch (error) {
       const now = instantOf(clock);

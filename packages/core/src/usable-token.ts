@@ -18,10 +18,10 @@ export interface UsableTokens {
 }
 
 /** Creates the conversions for one client and audience. */
-export function createUsableTokens({ audience, clientId, clock, endpoint }: Settings): UsableTokens {
-  /** What a sealed token is bound to. */
+export function createUsableTokens({ audience, clock, endpoint }: Settings): UsableTokens {
+  /** What a sealed token is bound to, besides the client, to which its key belongs. */
   function contextOf(id: string, generation: number, expiresAt: number): string[] {
-    return [endpoint, clientId, audience, id, `${generation}`, `${expiresAt}`];
+    return [endpoint, audience, id, `${generation}`, `${expiresAt}`];
   }
 
   return {

@@ -357,7 +357,8 @@ describe('fetchTransport', () => {
     const response = await send({ ...exchange, signal });
     expect(response).toMatchObject({ status: 201, body: 'hello' });
     expect((response.headers as Headers).get('x-a')).toBe('b');
-    expect(calls).toEqual([[exchange.url, { method: 'POST', headers: {}, body: 'x', signal, redirect: 'manual' }]]);
+    const init = { method: 'POST', headers: {}, body: 'x', signal, redirect: 'manual', next: { internal: true } };
+    expect(calls).toEqual([[exchange.url, init]]);
   });
 
   test('looks the global fetch up at each request, so that it can be replaced', async () => {

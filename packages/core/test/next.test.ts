@@ -95,13 +95,7 @@ describe('in Next.js', () => {
       inits.push({ ...init });
       return inner(url, init);
     };
-    const isPatched = Symbol.for('next-patch');
-    Object.defineProperty(globalThis, isPatched, { value: true, configurable: true });
-    try {
-      await createServiceAuth({ ...options, store: memoryStore() }).getToken();
-    } finally {
-      Reflect.deleteProperty(globalThis, isPatched);
-    }
+    await createServiceAuth({ ...options, store: memoryStore() }).getToken();
     expect(inits).toEqual([expect.objectContaining({ next: { internal: true } })]);
   });
 });

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { createBed, day, failure, hour, minute } from './support/bed.ts';
+import { tokenCanary } from './support/canaries.ts';
+
+// A cache between core and the token endpoint answers with the first token, again and again.
+function createCachedBed() {
+  const bed = createBed();
+  bed.endpoint.next(bed.endpoint.issue);
+  bed.endpoint.otherwise(bed.endpoint.issueWith({ access_token: `${tokenCanary}.1` }));
+  return bed;
+}
+
+describe('an answer with the token that was to be replaced', () => {
+  test('after a 401 is reported as one of a cache, the token is kept, and one is counted', async () => {
+    const { client, token, eventsOf } = createCachedBed();
+    const auth = client();
+    const first = await token(auth);
+    await auth.invalidate(first);
+    expect((await token(auth)).id).toBe(first.id);
+    expect(eventsOf('token_issued')).toHaveLength(1);
+    expect(eventsOf('token_request_failed')).toMatchObject([
+      { code: 'ERR_TOKEN_RESPONSE', reason: 'cached', ambiguous: true },
+    ]);
+    expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 1 });
+  });
+
+  test('after it has expired is no token, in this process and in one that begins', async () => {
+    const { client, clock, token } = createCachedBed();
+    const auth = client();
+    await token(auth);
+    await clock.advance(day + minute);
+    const error = await failure('ERR_TOKEN_RESPONSE', clock.until(auth.getToken()));
+    expect(error).toMatchObject({ reason: 'cached', message: expect.stringContaining('exclude them from it') });
+    await clock.advance(hour);
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(client().getToken()))).toMatchObject({ reason: 'cached' });
+  });
+
+  test('is recognised though the process used one of the fleet in between', async () => {
+    const { client, clock, endpoint, token, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await auth.invalidate(first);
+    // Another process has one issued, and this one takes it from the record.
+    const other = client();
+    await clock.until(other.reset());
+    const second = await token(other);
+    expect((await token(auth)).id).toBe(second.id);
+    endpoint.otherwise(endpoint.issueWith({ access_token: first.value }));
+    await clock.advance(day + minute);
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(auth.getToken()))).toMatchObject({ reason: 'cached' });
+    expect(eventsOf('token_issued')).toHaveLength(2);
+  });
+
+  test('after a reset is not handed out: the token is compromised', async () => {
+    const { client, clock, token, eventsOf } = createCachedBed();
+    const auth = client();
+    await token(auth);
+    await clock.until(auth.reset());
+    await failure('ERR_TOKEN_RESPONSE', clock.until(auth.getToken()));
+    expect(eventsOf('token_issued')).toHaveLength(1);
+  });
+
+  test('after a reset is not handed out either if another process had it issued', async () => {
+    const { client, clock, token, eventsOf } = createCachedBed();
+    await token(client());
+    const auth = client();
+    await token(auth);
+    await clock.until(auth.reset());
+    await failure('ERR_TOKEN_RESPONSE', clock.until(auth.getToken()));
+    expect(eventsOf('token_issued')).toHaveLength(1);
+  });
+
+  test('ahead of its expiry changes nothing for callers, and is asked for less and less often', async () => {
+    const { client, token, use, eventsOf } = createCachedBed();
+    const auth = client();
+    const first = await token(auth);
+    expect(await use(auth, 23 * hour, minute)).toEqual([first]);
+    expect(eventsOf('token_issued')).toHaveLength(1);
+    const failedAt = eventsOf('token_request_failed').map(({ at }) => at);
+    const pauses = failedAt.slice(1).map((at, index) => at - (failedAt[index] ?? 0));
+    expect(Math.max(...pauses)).toBeGreaterThan(4 * Math.min(...pauses));
+  });
+
+  test('costs no more than failures do, however long it lasts', async () => {
+    const { client, clock, endpoint } = createCachedBed();
+    const auth = client();
+    for (let passedMs = 0; passedMs < 3 * day; passedMs += 10 * minute) {
+      const held = await clock.until(auth.getToken()).catch(() => undefined);
+      if (held) await auth.invalidate(held);
+      await clock.advance(10 * minute);
+    }
+    expect(endpoint.requests.length).toBeLessThan(3 * 75);
+  });
+});
+
+test('a token that another audience has is no repetition', async () => {
+  const { client, endpoint, token } = createBed();
+  endpoint.otherwise(endpoint.issueWith({ access_token: `${tokenCanary}.same` }));
+  const [one, other] = [await token(client()), await token(client({ audience: 'invoices' }))];
+  expect([one.value, other.value]).toEqual([`${tokenCanary}.same`, `${tokenCanary}.same`]);
+});

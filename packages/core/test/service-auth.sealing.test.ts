@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import type { AccessToken, ServiceAuthOptions } from '../src/index.ts';
+import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
+import type { LedgerRecord, StoredToken } from '../src/ledger/record.ts';
+import { type Bed, createBed } from './support/bed.ts';
+import { answersAfter } from './support/faulty-store.ts';
+import { settled } from './support/held-clock.ts';
+
+// Whoever can write to the store can move sealed tokens about in it. The checksum of a record keeps nobody from writing another one.
+
+/** A client with a token in its record, and what it takes to write another record. */
+interface Party {
+  readonly bed: Bed;
+  readonly options: Partial<ServiceAuthOptions>;
+  readonly token: AccessToken;
+}
+
+async function createParty(options: Partial<ServiceAuthOptions>, bed = createBed()): Promise<Party> {
+  const whole = { storeKey: 'k'.repeat(32), ...options };
+  return { bed, options: whole, token: await bed.token(bed.client(whole)) };
+}
+
+async function recordOf({ bed }: Party): Promise<LedgerRecord> {
+  const record = decodeRecord((await bed.store.text()) ?? '');
+  if (typeof record === 'string') throw new Error(record);
+  return record;
+}
+
+async function storedToken(party: Party): Promise<StoredToken> {
+  const found = (await recordOf(party)).slots.find(({ token }) => token?.id === party.token.id)?.token;
+  if (!found) throw new Error('It is not in the record.');
+  return found;
+}
+
+/** What a new process gets if the stored token is another one. The record is put back afterwards. */
+async function tokenInPlaceOf(party: Party, planted: StoredToken): Promise<AccessToken> {
+  const { bed, options, token } = party;
+  const record = await recordOf(party);
+  const slots = record.slots.map((slot) => (slot.token?.id === token.id ? { ...slot, token: planted } : slot));
+  expect(slots).not.toEqual(record.slots);
+  await bed.store.replace(encodeRecord({ ...record, slots }));
+  const got = await bed.token(bed.client(options));
+  await settled();
+  await bed.store.replace(encodeRecord(record));
+  return got;
+}
+
+describe('a sealed token that was moved in the store', () => {
+  const others: Readonly<Record<string, Partial<ServiceAuthOptions>>> = {
+    'another audience': { audience: 'invoices' },
+    'another client': { clientId: 'client-2' },
+    'another token endpoint': { authUrl: 'https://other.example.com' },
+    'another path of the token endpoint': { authUrl: 'https://auth.example.com/tenant' },
+    'another port of the token endpoint': { authUrl: 'https://auth.example.com:8443' },
+  };
+
+  test.for(Object.entries(others))('to %s is not handed out there, nor the other way round', async ([, options]) => {
+    // Two audiences of one client share a record.
+    const first = await createParty({});
+    const second = await createParty(options, 'audience' in options ? first.bed : createBed());
+    const values = [first.token.value, second.token.value];
+    for (const [from, to] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const [moved, present] = [await storedToken(from), await storedToken(to)];
+      // Alone, and with all that is stored beside it.
+      for (const planted of [{ ...present, sealed: moved.sealed }, moved]) {
+        expect(values).not.toContain((await tokenInPlaceOf(to, planted)).value);
+      }
+    }
+  });
+
+  test.for([
+    ['id', 'another-id-1'],
+    ['generation', 1],
+    ['expiresAt', 1],
+  ] as const)('under another %s is not handed out', async ([name, by]) => {
+    const party = await createParty({});
+    const stored = await storedToken(party);
+    const value = typeof by === 'string' ? by : stored[name as 'generation'] + by;
+    expect((await tokenInPlaceOf(party, { ...stored, [name]: value })).value).not.toBe(party.token.value);
+  });
+
+  // The control: the record can be written like this, and is believed if nothing in it was moved.
+  test('to where it was is handed out', async () => {
+    const party = await createParty({});
+    const stored = await storedToken(party);
+    const planted = { ...stored, lifetimeMs: stored.lifetimeMs - 1 };
+    expect((await tokenInPlaceOf(party, planted)).value).toBe(party.token.value);
+  });
+});
+
+test('a token that arrives from the store after its reset() in this process is not kept', async () => {
+  const bed = createBed();
+  const compromised = await bed.token(bed.client());
+  const auth = bed.client();
+  let open = () => {};
+  bed.store.next('load', answersAfter(new Promise<void>((resolve) => (open = resolve))));
+  const arriving = auth.getToken();
+  await settled();
+  await bed.clock.until(auth.reset());
+  open();
+  expect((await bed.clock.until(arriving)).id).not.toBe(compromised.id);
+});
