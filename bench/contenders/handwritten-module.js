@@ -1,14 +1,14 @@
 // What a program would have without any library: the least that can be imported.
-let held;
+let cached;
 
 export async function getToken({ tokenUrl, clientId, clientSecret, audience }) {
-  if (!held || Date.now() >= held.expiresAt - 60_000) {
+  if (!cached || Date.now() >= cached.expiresAt - 60_000) {
     const body = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, audience };
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(tokenUrl, { method: 'POST', headers, body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`The token endpoint answered ${response.status}.`);
     const { access_token: value, expires_in: seconds } = await response.json();
-    held = { value, expiresAt: Date.now() + seconds * 1_000 };
+    cached = { value, expiresAt: Date.now() + seconds * 1_000 };
   }
-  return held.value;
+  return cached.value;
 }

@@ -8,26 +8,26 @@ const marginMs = 60_000;
 
 /** The least that tells a fresh token from an expired one: a property, and a look at the clock. */
 export function createLimit(issued: Issued): { peek(): string | undefined; get(): Promise<string> } {
-  const held = { value: issued.value, until: issued.expiresAt - marginMs };
+  const cached = { value: issued.value, until: issued.expiresAt - marginMs };
   return {
-    peek: () => (Date.now() < held.until ? held.value : undefined),
-    get: async () => (Date.now() < held.until ? held.value : ''),
+    peek: () => (Date.now() < cached.until ? cached.value : undefined),
+    get: async () => (Date.now() < cached.until ? cached.value : ''),
   };
 }
 
 /** The cache of most applications. Everybody who comes while there is no token asks for one. */
 export function createNaiveCache(ask: Ask): () => Promise<string> {
-  let held: Issued | undefined;
+  let cached: Issued | undefined;
   return async () => {
-    if (!held || Date.now() >= held.expiresAt - marginMs) held = await ask();
-    return held.value;
+    if (!cached || Date.now() >= cached.expiresAt - marginMs) cached = await ask();
+    return cached.value;
   };
 }
 
 /** The cache of careful applications: whoever comes second waits for the first. */
 export class SingleFlightCache {
   readonly #ask: Ask;
-  #held: Issued | undefined;
+  #cached: Issued | undefined;
   #flight: Promise<Issued> | undefined;
 
   constructor(ask: Ask) {
@@ -35,11 +35,11 @@ export class SingleFlightCache {
   }
 
   async getToken(): Promise<string> {
-    if (this.#held && Date.now() < this.#held.expiresAt - marginMs) return this.#held.value;
+    if (this.#cached && Date.now() < this.#cached.expiresAt - marginMs) return this.#cached.value;
     this.#flight ??= this.#ask().finally(() => {
       this.#flight = undefined;
     });
-    this.#held = await this.#flight;
-    return this.#held.value;
+    this.#cached = await this.#flight;
+    return this.#cached.value;
   }
 }

@@ -7,7 +7,7 @@ import type { Ask } from './handwritten.ts';
 import type { Issued } from './request-token.ts';
 
 const marginMs = 60_000;
-const lookAgainMs = 10;
+const pollIntervalMs = 10;
 const lockMs = 10_000;
 
 interface Shared {
@@ -21,8 +21,8 @@ interface Shared {
 async function share({ read, lock, write, unlock }: Shared, ask: Ask): Promise<string> {
   const fresh = async (): Promise<string | undefined> => {
     const text = await read();
-    const held = text ? (JSON.parse(text) as Issued) : undefined;
-    return held && Date.now() < held.expiresAt - marginMs ? held.value : undefined;
+    const cached = text ? (JSON.parse(text) as Issued) : undefined;
+    return cached && Date.now() < cached.expiresAt - marginMs ? cached.value : undefined;
   };
   for (;;) {
     const value = await fresh();
@@ -38,7 +38,7 @@ async function share({ read, lock, write, unlock }: Shared, ask: Ask): Promise<s
         await unlock();
       }
     }
-    await delay(lookAgainMs);
+    await delay(pollIntervalMs);
   }
 }
 

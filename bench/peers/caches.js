@@ -64,14 +64,14 @@ export const sources = {
       options: { authorizationMethod: 'body', bodyFormat: 'json' },
     });
     let flight;
-    let held;
+    let cached;
     return async () => {
-      if (held && !held.expired(marginMs / 1_000)) return held.token.access_token;
+      if (cached && !cached.expired(marginMs / 1_000)) return cached.token.access_token;
       flight ??= client.getToken({ audience }).finally(() => {
         flight = undefined;
       });
-      held = await flight;
-      return held.token.access_token;
+      cached = await flight;
+      return cached.token.access_token;
     };
   },
   '@badgateway/oauth2-client': ({ tokenUrl, clientId, clientSecret }) => {

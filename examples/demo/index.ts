@@ -103,14 +103,14 @@ async function showTestService(): Promise<void> {
 
   screen.act('Other programs of the company use the same client for 200 more APIs: the limit is reached');
   const quiet = createServiceAuth({ ...service.options, store });
-  let refusal: unknown;
+  let denial: unknown;
   for (const audience of audiences) {
     await using other = createServiceAuth({ ...service.options, audience, store });
-    refusal = await other.getToken().then(report, (error) => error);
-    if (refusal) break;
+    denial = await other.getToken().then(report, (error) => error);
+    if (denial) break;
   }
-  if (!isServiceAuthError(refusal) || refusal.code !== 'ERR_ISSUANCE_LIMIT') throw refusal;
-  screen.event(refusal.message);
+  if (!isServiceAuthError(denial) || denial.code !== 'ERR_ISSUANCE_LIMIT') throw denial;
+  screen.event(denial.message);
   const usage = await quiet.getUsage();
   screen.event(
     `${usage.limit - usage.usable} tokens are insurance, ${usage.remaining} are kept for reset() of a compromised token`,

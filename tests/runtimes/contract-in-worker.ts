@@ -80,9 +80,9 @@ function connectTo({ address, control }: WorkerAddress, manner: Manner): Connect
     }
 
     // The client's clock goes on by itself, for in a worker some wait for others on it, and follows where the case moves its own.
-    const held = clock as TestClock;
-    const { advance } = held;
-    held.advance = async (ms) => {
+    const testClock = clock as TestClock;
+    const { advance } = testClock;
+    testClock.advance = async (ms) => {
       await advance(ms);
       await ask({ action: 'advance', ms });
     };

@@ -1,5 +1,5 @@
 import axios, { type AxiosError, type AxiosInstance, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
-import { makePresentable } from './presentable.ts';
+import { redactError } from './redact-error.ts';
 
 /** What differs from the configuration that left the interceptors. */
 export type Changes = Partial<InternalAxiosRequestConfig>;
@@ -47,7 +47,7 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
         response.config = config;
         return { response };
       } catch (error) {
-        makePresentable(error, config);
+        redactError(error, config);
         return { response: Object(error).response, error: error ?? null };
       }
     },

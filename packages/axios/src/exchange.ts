@@ -3,8 +3,8 @@ import { hideProperty, isRedirect, isReplayable, type SendWithTokenOptions } fro
 import type { InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
-import { hideRequests } from './presentable.ts';
 import { isDirect } from './proxy.ts';
+import { redactConfig } from './redact-error.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 
 /** A request to a URL that `source` covers. */
@@ -46,7 +46,7 @@ export function createExchange(
   }
 
   async function send(token: AccessToken): Promise<Ending> {
-    hideRequests(config);
+    redactConfig(config);
     for (;;) {
       const ending = await dispatch.send(config, changesWith(token));
       // Not of errors alone: axios makes one of an answer that it cannot parse.

@@ -5,9 +5,9 @@ import type { LedgerRecord } from '../src/ledger/record.ts';
 import { readTokenResponse } from '../src/token-response.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
-import { settled } from './support/held-clock.ts';
 import { startServer, startSocketServer } from './support/loopback.ts';
-import { answering, failing, heldBack } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { answering, failing, gated } from './support/scripted-endpoint.ts';
 
 // Each case of bad input, by number. What one case needs in depth is tested next to its source; here is what a user gets.
 
@@ -601,7 +601,7 @@ describe('bad input: records', () => {
 describe('bad input: one thing after the other', () => {
   test('no failure leaves a timer, a rejection or a wrong count behind', async () => {
     const { client, clock, endpoint, token } = createBed('process');
-    const { answer, release } = heldBack(answering(200, 'nonsense'));
+    const { answer, release } = gated(answering(200, 'nonsense'));
     endpoint.next(failing('ECONNREFUSED'), answering(302), answering(500), answering(404), answer);
     const auth = client();
     for (const ambiguous of [false, false, true, false]) {

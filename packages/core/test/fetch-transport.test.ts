@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { fetchTransport } from '../src/index.ts';
 import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts';
 import { secretCanary } from './support/canaries.ts';
-import { createHeldClock, type HeldClock } from './support/held-clock.ts';
 import { deadAddress, startServer, startSocketServer } from './support/loopback.ts';
+import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 
 const credentials = {
   audience: 'https://api.example.com/',
@@ -18,7 +18,7 @@ const credentials = {
 const json = { 'content-type': 'application/json' };
 const body = JSON.stringify({ access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 86_400 });
 
-const request = (url: string, clock: HeldClock = createHeldClock()): Promise<TokenRequestResult> =>
+const request = (url: string, clock: ManualClock = createManualClock()): Promise<TokenRequestResult> =>
   requestToken(url, credentials, fetchTransport(), 30_000, clock);
 
 describe('a token request over a socket', () => {
@@ -187,7 +187,7 @@ describe('an answer that does not come', () => {
     ['drips its head', 'HTTP/1.1 200 OK\r\nx-slow: '],
     ['drips its body', `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`],
   ])('in time, because the endpoint %s, may have been a token: one deadline covers all of it', async (_, first) => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     let connected: (socket: Socket) => void = () => {};
     const connection = new Promise<Socket>((resolve) => {
       connected = resolve;
@@ -211,7 +211,7 @@ describe('an answer that does not come', () => {
   });
 
   test('in time holds for transports that ignore their signal, too', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const result = requestToken('http://127.0.0.1/', credentials, () => new Promise(() => {}), 1_000, clock);
     await clock.advance(1_000);
     expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
@@ -285,7 +285,7 @@ describe('a refusal whose body never ends', () => {
     ['after a redirect', 307, { location: '/elsewhere' }, { cause: 'misconfigured' }],
   ];
   test.each(meanings)('%s is cut off after two seconds, and the status stands', async (_, status, headers, meaning) => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const transport = fetchTransport();
     let answered = () => {};
     const head = new Promise<void>((resolve) => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { instantOf } from '../src/clock.ts';
 import { longestSince, sleptSince } from '../src/instant.ts';
-import { createHeldClock } from './support/held-clock.ts';
+import { createManualClock } from './support/manual-clock.ts';
 
 test('the time since a moment is what the clock with the longer time says, and sleep is the difference of the clocks', async () => {
-  const clock = createHeldClock();
+  const clock = createManualClock();
   const from = instantOf(clock);
   await clock.advance(1_000);
   clock.suspend(5_000);

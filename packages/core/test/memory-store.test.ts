@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../src/index.ts';
-import { createHeldClock } from './support/held-clock.ts';
+import { createManualClock } from './support/manual-clock.ts';
 
 describe('memoryStore', () => {
   test('keeps what was swapped in, for each key', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const store = memoryStore({ clock });
     expect(store.durability).toBe('process');
     expect(await store.load('a')).toEqual({ now: clock.now() });
@@ -33,7 +33,7 @@ describe('memoryStore', () => {
   });
 
   test('has a clock that no setting of the wall clock moves', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const store = memoryStore({ clock });
     const { now } = await store.load('a');
     clock.step(3_600_000);

@@ -183,8 +183,8 @@ describe('the transport', () => {
     [new Uint8Array([0xff]), 'is not UTF-8'],
   ])('says what is wrong with a token response, number %#', async (body, problem) => {
     await expect(answer(new Response(body))).rejects.toThrow(`[service-auth] The token endpoint's answer ${problem}.`);
-    const refusal = await answer(new Response(body, { status: 500 }));
-    expect([refusal.status, await refusal.body]).toEqual([500, '']);
+    const error = await answer(new Response(body, { status: 500 }));
+    expect([error.status, await error.body]).toEqual([500, '']);
   });
 
   test('puts together characters that arrive in pieces', async () => {

@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { pause, raced, timedOut, untilDone, within } from '../src/pause.ts';
-import { createHeldClock, settled } from './support/held-clock.ts';
+import { createManualClock, settled } from './support/manual-clock.ts';
 
 describe('pause', () => {
   test('waits for half to one and a half of what it is told, not always the same', async () => {
     const waited = new Set<number>();
     for (let round = 0; round < 50; round++) {
-      const clock = createHeldClock();
+      const clock = createManualClock();
       await clock.until(pause(clock, 1_000));
       waited.add(clock.monotonic());
     }
@@ -17,7 +17,7 @@ describe('pause', () => {
   });
 
   test('ends with an abort, and leaves no timer', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const controller = new AbortController();
     const waiting = pause(clock, 1_000, controller.signal);
     controller.abort('enough');
@@ -27,7 +27,7 @@ describe('pause', () => {
   });
 
   test('leaves no listener behind', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, 'abort').length;
     const waiting = pause(clock, 1_000, signal);
@@ -49,7 +49,7 @@ describe('pause', () => {
   });
 
   test('that ended is not ended again by an abort', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const controller = new AbortController();
     const ended = pause(clock, 1_000, controller.signal);
     await clock.until(ended);
@@ -61,7 +61,7 @@ describe('pause', () => {
 
 describe('untilDone', () => {
   test('tries until there is a result, ever less often, and passes failures on', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const triedAt: number[] = [];
     const attempt = async () => {
       triedAt.push(clock.monotonic());
@@ -100,14 +100,14 @@ describe('raced', () => {
 
 describe('within', () => {
   test('resolves with what was done in time, and leaves no timer', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     expect(await within(1_000, clock, async () => 'done')).toBe('done');
     await expect(within(1_000, clock, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     expect(clock.timers.all).toBe(0);
   });
 
   test('resolves when time ran out, tells by the signal, and ignores what comes later', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     let aborted = false;
     const run = (signal: AbortSignal) =>
       new Promise<never>((_, reject) => {
@@ -124,7 +124,7 @@ describe('within', () => {
   describe('while the event loop stands still', () => {
     /** A clock whose loop is blocked for a while: timers that fell due fire first, and what came over the network is seen a moment later. */
     function blockable() {
-      const clock = createHeldClock();
+      const clock = createManualClock();
       let blockedMs = 0;
       const late = {
         ...clock,

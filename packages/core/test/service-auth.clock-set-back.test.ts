@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';
-import { settled } from './support/held-clock.ts';
+import { settled } from './support/manual-clock.ts';
 import { answering, silent } from './support/scripted-endpoint.ts';
 
 /** How far the clock of the store is ahead before it is put right. */

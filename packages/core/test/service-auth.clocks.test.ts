@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { fails, losesReply } from './support/faulty-store.ts';
-import { settled } from './support/held-clock.ts';
+import { settled } from './support/manual-clock.ts';
 import { answering, failing } from './support/scripted-endpoint.ts';
 
 describe('a wall clock that is set', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, failure, minute, second } from './support/bed.ts';
 import { hangs } from './support/faulty-store.ts';
-import { createHeldClock, settled } from './support/held-clock.ts';
-import { heldBack, silent } from './support/scripted-endpoint.ts';
+import { createManualClock, settled } from './support/manual-clock.ts';
+import { gated, silent } from './support/scripted-endpoint.ts';
 
 describe('close', () => {
   test('of an idle client is done at once; afterwards nothing works', async () => {
@@ -29,7 +29,7 @@ describe('close', () => {
 
   test('ends all waits, and gives a request under way the time to be recorded', async () => {
     const { client, endpoint } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const waiting = Promise.all(
@@ -76,7 +76,7 @@ describe('close', () => {
   test('ends the wait for another process', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(silent);
-    client({ clock: createHeldClock() })
+    client({ clock: createManualClock() })
       .getToken()
       .catch(() => {});
     await settled();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
-import { settled } from './support/held-clock.ts';
-import { heldBack, silent } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { gated, silent } from './support/scripted-endpoint.ts';
 
 /** A process that asks for a token and is killed after `livesMs`: none of its timers fires any more. */
 async function mortal({ client, clock }: Bed, livesMs: number, options?: Partial<ServiceAuthOptions>): Promise<void> {
@@ -153,7 +153,7 @@ describe('processes that die while they ask for a token', () => {
     await failure('ERR_TOKEN_ENDPOINT', client().getToken());
     await clock.advance(minute);
     const slow = client();
-    const late = heldBack(endpoint.issue);
+    const late = gated(endpoint.issue);
     endpoint.next(late.answer);
     const waiting = slow.getToken();
     await clock.advance(20 * second);

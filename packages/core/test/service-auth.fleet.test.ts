@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
-import { createHeldClock, settled } from './support/held-clock.ts';
-import { answering, failing, heldBack, silent } from './support/scripted-endpoint.ts';
+import { createManualClock, settled } from './support/manual-clock.ts';
+import { answering, failing, gated, silent } from './support/scripted-endpoint.ts';
 
 describe('two clients over one store', () => {
   test('the second adopts what the first got, at no cost', async () => {
@@ -38,7 +38,7 @@ describe('two clients over one store', () => {
 
   test('the second waits for the request of the first', async () => {
     const { client, clock, endpoint } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const first = client().getToken();
     await settled();
@@ -88,7 +88,7 @@ describe('two clients over one store', () => {
     try {
       const { client, clock, endpoint, token } = createBed();
       endpoint.next(silent);
-      client({ clock: createHeldClock() })
+      client({ clock: createManualClock() })
         .getToken()
         .catch(() => {});
       await settled();
@@ -104,7 +104,7 @@ describe('two clients over one store', () => {
     const { client, clock, endpoint } = createBed();
     endpoint.next(silent);
     // A process whose clock stands still never does anything again.
-    const doomed = client({ clock: createHeldClock() });
+    const doomed = client({ clock: createManualClock() });
     doomed.getToken().catch(() => {});
     await settled();
     const startedAt = clock.monotonic();
@@ -124,7 +124,7 @@ describe('two clients over one store', () => {
   test('the sooner a request has to end, the sooner the second takes over', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.next(silent);
-    const doomed = client({ clock: createHeldClock(), timeoutMs: second });
+    const doomed = client({ clock: createManualClock(), timeoutMs: second });
     doomed.getToken().catch(() => {});
     await settled();
     const startedAt = clock.monotonic();
@@ -138,7 +138,7 @@ describe('two clients over one store', () => {
 
   test('those who wait fail with the failure of the one they wait for', async () => {
     const { client, clock, endpoint } = createBed();
-    const { answer, release } = heldBack(answering(401, '{"error":"invalid_client"}'));
+    const { answer, release } = gated(answering(401, '{"error":"invalid_client"}'));
     endpoint.next(answer);
     const first = failure('ERR_CREDENTIALS_REJECTED', client().getToken());
     await settled();
@@ -223,14 +223,14 @@ describe('what a fleet holds off together', () => {
     const { client, clock, endpoint, token } = createBed('process');
     endpoint.otherwise(answering(502));
     const auth = client();
-    let mostUsed = 0;
+    let maxUsed = 0;
     for (const until = clock.monotonic() + 3 * day; clock.monotonic() < until; ) {
       const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
       await clock.advance(retryAt - clock.now());
-      mostUsed = Math.max(mostUsed, (await auth.getUsage()).used);
+      maxUsed = Math.max(maxUsed, (await auth.getUsage()).used);
     }
-    expect(mostUsed).toBeLessThanOrEqual(60);
-    expect(mostUsed).toBeGreaterThan(40);
+    expect(maxUsed).toBeLessThanOrEqual(60);
+    expect(maxUsed).toBeGreaterThan(40);
     endpoint.otherwise(endpoint.issue);
     expect((await token(auth)).value).toBeTruthy();
   });
@@ -253,7 +253,7 @@ describe('what a fleet holds off together', () => {
   test('a lease that is taken again and again: those who wait give up', async () => {
     const { client, clock, endpoint, store } = createBed();
     endpoint.next(silent);
-    client({ clock: createHeldClock() })
+    client({ clock: createManualClock() })
       .getToken()
       .catch(() => {});
     await settled();

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/index.ts';
 import { createBed, day, hour, minute, second } from './support/bed.ts';
 import { answersAfter, fails } from './support/faulty-store.ts';
-import { settled } from './support/held-clock.ts';
-import { answering, heldBack } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { answering, gated } from './support/scripted-endpoint.ts';
 
 describe('invalidate', () => {
   test('leads to one renewal, for all who wait', async () => {
@@ -75,7 +75,7 @@ describe('invalidate', () => {
     const auth = client();
     const first = await token(auth);
     await clock.advance(0.9 * day);
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     await auth.getToken();
     await clock.advance(second);

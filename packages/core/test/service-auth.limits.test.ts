@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
-import { settled } from './support/held-clock.ts';
+import { settled } from './support/manual-clock.ts';
 import { answering, silent } from './support/scripted-endpoint.ts';
 
 /** Spends tokens of a budget: each audience has one of its own. */

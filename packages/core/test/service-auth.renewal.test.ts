@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
-import { settled } from './support/held-clock.ts';
-import { answering, failing, heldBack, silent } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { answering, failing, gated, silent } from './support/scripted-endpoint.ts';
 
 /** Short of the earliest, and beyond the latest moment at which a token of 24 hours is renewed ahead of its expiry. */
 const early = 0.8 * day - 2 * minute;
@@ -29,7 +29,7 @@ describe('renewal ahead of expiry', () => {
     const { client, clock, endpoint, token, use, eventsOf } = createBed();
     const auth = client();
     const first = await token(auth);
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     await clock.advance(late);
     const served = await use(auth, 10 * second, 100);
@@ -135,7 +135,7 @@ describe('expiry', () => {
 
   test('is counted from before the request was sent', async () => {
     const { client, clock, endpoint } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const promise = auth.getToken();
@@ -204,7 +204,7 @@ describe('short lives', () => {
     const { client, clock, endpoint, token, use } = createBed();
     const auth = client();
     const first = await token(auth);
-    const { answer, release } = heldBack(endpoint.issueWith({ expires_in: 1 }));
+    const { answer, release } = gated(endpoint.issueWith({ expires_in: 1 }));
     endpoint.next(answer);
     await clock.advance(late);
     await use(auth, 5 * second, second);
@@ -214,7 +214,7 @@ describe('short lives', () => {
     expect(endpoint.requests.length).toBe(2);
 
     const cold = createBed();
-    const slow = heldBack(cold.endpoint.issueWith({ expires_in: 1 }));
+    const slow = gated(cold.endpoint.issueWith({ expires_in: 1 }));
     cold.endpoint.next(slow.answer);
     const promise = cold.client().getToken();
     await cold.clock.advance(5 * second);

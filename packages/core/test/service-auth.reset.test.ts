@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { answersAfter, fails } from './support/faulty-store.ts';
-import { settled } from './support/held-clock.ts';
-import { answering, heldBack } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { answering, gated } from './support/scripted-endpoint.ts';
 
 describe('reset', () => {
   test('drops the token at once, and the next caller gets a new one', async () => {
@@ -85,7 +85,7 @@ describe('reset', () => {
 
   test('during a request of this process: the token on its way is not used', async () => {
     const { client, clock, endpoint } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const promise = auth.getToken();
@@ -100,7 +100,7 @@ describe('reset', () => {
 
   test('during a request of another process: the token on its way is not used there', async () => {
     const { client, clock, endpoint, eventsOf } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const promise = client().getToken();
     await settled();
@@ -272,7 +272,7 @@ describe('reset', () => {
 
   test('ends a token on its way, though the clock of the store came back from far ahead meanwhile', async () => {
     const { client, clock, endpoint, store } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     store.aheadMs = 30 * day;
     const underway = client().getToken();

@@ -3,7 +3,7 @@ import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { StoredToken } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
-import { settled } from './support/held-clock.ts';
+import { settled } from './support/manual-clock.ts';
 import { answering } from './support/scripted-endpoint.ts';
 
 const sentSecrets = (requests: readonly { body: string }[]): string[] =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { answersAfter, duplicates, fails, hangs, hangsAfterwards, losesReply } from './support/faulty-store.ts';
-import { settled } from './support/held-clock.ts';
-import { failing, heldBack } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { failing, gated } from './support/scripted-endpoint.ts';
 
 describe('a store that is down', () => {
   test('sends nothing uncounted: without a token in memory it is an error', async () => {
@@ -104,7 +104,7 @@ describe('the outcome of a request', () => {
     'of %i ms, and the token it brought, lead to reading the record %i times: after a minute to enter it as well',
     async (ms, times) => {
       const { client, clock, store, endpoint } = createBed();
-      const { answer, release } = heldBack(endpoint.issue);
+      const { answer, release } = gated(endpoint.issue);
       endpoint.next(answer);
       const waiting = client({ timeoutMs: 2 * minute }).getToken();
       await clock.advance(ms);
@@ -330,7 +330,7 @@ describe('a record that was lost', () => {
     const { client, clock, store, endpoint, eventsOf } = createBed();
     const auth = client();
     await clock.until(auth.getUsage());
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const promise = auth.getToken();
     await settled();
@@ -407,7 +407,7 @@ describe('a store that breaks the contract', () => {
 
   test('an entry counts from when its token arrived', async () => {
     const { client, clock, endpoint } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const underway = auth.getToken();

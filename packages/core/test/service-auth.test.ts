@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, failure, hour, minute, second } from './support/bed.ts';
-import { settled } from './support/held-clock.ts';
-import { answering, failing, heldBack } from './support/scripted-endpoint.ts';
+import { settled } from './support/manual-clock.ts';
+import { answering, failing, gated } from './support/scripted-endpoint.ts';
 
 describe('createServiceAuth', () => {
   test('reads nothing, sends nothing and arms no timer before somebody asks for a token', async () => {
@@ -68,7 +68,7 @@ describe('getToken', () => {
 
   test('says when the token was requested and when it expires, and names it as the ledger does', async () => {
     const { client, clock, endpoint, events } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const requestedAt = clock.now();
@@ -134,25 +134,25 @@ describe('getToken', () => {
 describe('abort', () => {
   test('of one caller rejects that caller alone, with its own reason', async () => {
     const { client, endpoint } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const controller = new AbortController();
-    const impatient = auth.getToken({ signal: controller.signal });
-    const patient = auth.getToken({ signal: new AbortController().signal });
+    const aborting = auth.getToken({ signal: controller.signal });
+    const waiting = auth.getToken({ signal: new AbortController().signal });
     const careless = auth.getToken();
     await settled();
     const reason = new Error('changed my mind');
     controller.abort(reason);
-    await expect(impatient).rejects.toBe(reason);
+    await expect(aborting).rejects.toBe(reason);
     release();
-    expect(await patient).toBe(await careless);
+    expect(await waiting).toBe(await careless);
     expect(endpoint.requests.length).toBe(1);
   });
 
   test('of the caller who set off the request does not end the request', async () => {
     const { client, endpoint, token } = createBed();
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client();
     const controller = new AbortController();

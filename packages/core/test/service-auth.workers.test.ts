@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Clock, createServiceAuth } from '../src/index.ts';
 import { createBed, day, failure, minute, second } from './support/bed.ts';
-import { type HeldClock, settled } from './support/held-clock.ts';
-import { failing, heldBack, silent } from './support/scripted-endpoint.ts';
+import { type ManualClock, settled } from './support/manual-clock.ts';
+import { failing, gated, silent } from './support/scripted-endpoint.ts';
 
 /** The clock as the requests of a worker have it: what one of them set off ends with it. */
-function requestClock(clock: HeldClock): Clock & { endRequest(): void } {
+function requestClock(clock: ManualClock): Clock & { endRequest(): void } {
   let request = { alive: true };
   return {
     ...clock,
@@ -31,7 +31,7 @@ describe('where I/O ends with the request that began it', () => {
 
   test('callers wait for each other through the record: one request, one token', async () => {
     const { client, clock, endpoint } = createBed('process');
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const auth = client({ waitUntil: lifeline().waitUntil });
     const callers = Promise.all(Array.from({ length: 20 }, () => auth.getToken()));
@@ -89,7 +89,7 @@ describe('where I/O ends with the request that began it', () => {
     const auth = client({ waitUntil });
     const first = await token(auth);
     await clock.advance(0.95 * day);
-    const { answer, release } = heldBack(endpoint.issue);
+    const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
     const begun = work.length;
     for (let call = 0; call < 100; call += 1) expect(await token(auth)).toBe(first);

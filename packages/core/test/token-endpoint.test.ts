@@ -4,13 +4,13 @@ import { serviceAuthError } from '../src/errors.ts';
 import type { Transport, TransportResponse } from '../src/index.ts';
 import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts';
 import { day, minute, second } from './support/bed.ts';
-import { createHeldClock } from './support/held-clock.ts';
+import { createManualClock } from './support/manual-clock.ts';
 import { answered } from './support/scripted-endpoint.ts';
 
 const credentials = { audience: 'orders', clientId: 'client-1', clientSecret: 'secret' };
 const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 86_400 });
 
-const through = (transport: Transport, clock = createHeldClock(), timeoutMs = 30_000): Promise<TokenRequestResult> =>
+const through = (transport: Transport, clock = createManualClock(), timeoutMs = 30_000): Promise<TokenRequestResult> =>
   requestToken('https://auth.example.com/oauth/token', credentials, transport, timeoutMs, clock);
 const meaningOf = (response: TransportResponse): Promise<TokenRequestResult> => through(async () => response);
 
@@ -104,7 +104,7 @@ describe('the body of a refusal', () => {
     [429, { 'retry-after': '3600' }, released('rate_limited', { retryAfterMs: 3_600 * second })],
     [503, {}, { kind: 'ambiguous', charge: 1, status: 503 }],
   ])('of %i is awaited for two seconds, then the status stands', async (status, headers, meaning) => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     let signal: AbortSignal | undefined;
     let result: TokenRequestResult | undefined;
     const transport: Transport = async (request) => {
@@ -125,7 +125,7 @@ describe('the body of a refusal', () => {
   });
 
   test('is not awaited beyond the deadline of the request, and the status stands all the same', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const transport: Transport = async () => ({ status: 429, headers: { 'retry-after': '60' }, body: never });
     const result = through(transport, clock, 300);
     await clock.advance(300);
@@ -133,7 +133,7 @@ describe('the body of a refusal', () => {
   });
 
   test('is read if it comes in time', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     let arrive: (body: string) => void = () => {};
     const body = new Promise<string>((resolve) => {
       arrive = resolve;
@@ -155,7 +155,7 @@ describe('the body of a refusal', () => {
   });
 
   test('of a success that never ends may have been a token', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const result = through(async () => ({ status: 200, headers: {}, body: never }), clock);
     await clock.advance(2_000);
     expect(clock.timers.all).toBe(1);
@@ -444,7 +444,7 @@ describe('a transport that fails', () => {
 
 describe('the request', () => {
   test('is the documented one, with the deadline as its signal', async () => {
-    const clock = createHeldClock();
+    const clock = createManualClock();
     const requests: unknown[] = [];
     const never: Transport = (request) => {
       requests.push(request);

@@ -50,20 +50,20 @@ async function contend(onGrant: (child: ChildProcess) => void): Promise<void> {
 test('processes that are killed and stopped at any moment never grant more than the limit, and lose nothing', async () => {
   const random = randomNumbers(150);
   const stopped: ChildProcess[] = [];
-  const counts = { grants: 0, kills: 0, stops: 0 };
+  const counts = { issued: 0, kills: 0, stops: 0 };
 
   function disturb(): void {
-    counts.grants += 1;
+    counts.issued += 1;
     const awake = [...running].filter((child) => !stopped.includes(child));
     const victim = awake[random(awake.length)];
     // Each is stopped while others write more often than states are kept, and four are always awake.
-    if (counts.grants % 5 === 0 && victim) {
+    if (counts.issued % 5 === 0 && victim) {
       stopped.push(victim);
       counts.stops += Number(victim.kill('SIGSTOP'));
-    } else if (counts.grants % 7 === 0 && victim) {
+    } else if (counts.issued % 7 === 0 && victim) {
       counts.kills += Number(victim.kill('SIGKILL'));
     }
-    if (stopped.length > 4 || counts.grants > limit - 30) stopped.shift()?.kill('SIGCONT');
+    if (stopped.length > 4 || counts.issued > limit - 30) stopped.shift()?.kill('SIGCONT');
   }
   await Promise.all(Array.from({ length: processes }, () => contend(disturb)));
 

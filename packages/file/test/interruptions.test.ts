@@ -146,9 +146,9 @@ describe('a process that dies', () => {
   });
 });
 
-describe('a process that is held up', () => {
+describe('a process that is delayed', () => {
   /** Executes `change`, and `meanwhile` just before or after its call of that name. */
-  function heldUp(call: string, moment: 'before' | 'after', change: StoreChange, meanwhile: () => Promise<unknown>) {
+  function delayedAt(call: string, moment: 'before' | 'after', change: StoreChange, meanwhile: () => Promise<unknown>) {
     return watched(
       async (name, run) => {
         if (name !== call) return run();
@@ -168,7 +168,7 @@ describe('a process that is held up', () => {
     await write();
     const change = await nextChange();
     const meanwhile = unwatched(() => write(others));
-    await heldUp('link', 'before', change, meanwhile).then(
+    await delayedAt('link', 'before', change, meanwhile).then(
       ({ swapped }) => expect(swapped).toBe(false),
       (error) => expect(error).toMatchObject({ code: 'EAGAIN' }),
     );
@@ -178,7 +178,7 @@ describe('a process that is held up', () => {
   test.each([1, 5, 10])('after it linked its state knows that others built on it: %i of them', async (others) => {
     await write();
     const change = await nextChange();
-    const { swapped } = await heldUp(
+    const { swapped } = await delayedAt(
       'link',
       'after',
       change,
@@ -191,7 +191,7 @@ describe('a process that is held up', () => {
     await write();
     const change = await nextChange();
     const meanwhile = unwatched(() => write(40));
-    await expect(heldUp('link', 'after', change, meanwhile)).rejects.toMatchObject({ code: 'EAGAIN' });
+    await expect(delayedAt('link', 'after', change, meanwhile)).rejects.toMatchObject({ code: 'EAGAIN' });
   });
 
   test('while its temporary file is removed rejects', async () => {
@@ -200,7 +200,7 @@ describe('a process that is held up', () => {
     const meanwhile = unwatched(async () => {
       for (const name of await readdir(directory)) if (name.startsWith('t.')) await unlink(join(directory, name));
     });
-    await expect(heldUp('link', 'before', change, meanwhile)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(delayedAt('link', 'before', change, meanwhile)).rejects.toMatchObject({ code: 'ENOENT' });
     expect((await store.load('key')).version).toBe(change.expected);
   });
 

@@ -8,18 +8,18 @@ const [mountPoint = ''] = process.argv.slice(2);
 execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0755', 'tmpfs', mountPoint]);
 const store = fileStore(join(mountPoint, 'store'));
 
-interface Refusal {
+interface StoreFailure {
   code: string;
   message: string;
 }
 
 /** Replaces the record by a large one. */
-async function write(record: string): Promise<boolean | Refusal> {
+async function write(record: string): Promise<boolean | StoreFailure> {
   const { version: expected } = await store.load('key');
   const change = { expected, version: crypto.randomUUID(), record: record.padEnd(9_000, '.') };
   return store.swap('key', change).then(
     ({ swapped }) => swapped,
-    ({ code, message }: Refusal) => ({ code, message }),
+    ({ code, message }: StoreFailure) => ({ code, message }),
   );
 }
 

@@ -5,7 +5,7 @@ import {
   type DynamicModule,
 } from '@nestjs/common';
 import { ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
-import { type ClientHolder, createClientHolder } from './client-holder.ts';
+import { type ClientLifecycle, createClientLifecycle } from './client-lifecycle.ts';
 import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
 import { createTestingServiceAuth, type TestingServiceAuthOptions } from './testing-service-auth.ts';
 
@@ -83,14 +83,14 @@ function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingMo
 }
 
 function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: ServiceAuthStaticOptions): DynamicModule {
-  const holder = 'service-auth client holder';
+  const lifecycle = 'service-auth client lifecycle';
   const client = {
     provide: getServiceAuthToken(name),
-    inject: [holder, MODULE_OPTIONS_TOKEN],
-    useFactory: (holder: ClientHolder, given: ServiceAuthFactoryOptions): ServiceAuth => {
+    inject: [lifecycle, MODULE_OPTIONS_TOKEN],
+    useFactory: (lifecycle: ClientLifecycle, given: ServiceAuthFactoryOptions): ServiceAuth => {
       refuseStaticOptions(given);
       const { warmUp: warmUpByFactory, ...options } = given;
-      return holder.open(options, warmUpByFactory ?? warmUp ?? false);
+      return lifecycle.open(options, warmUpByFactory ?? warmUp ?? false);
     },
   };
   const baseUrl = {
@@ -103,7 +103,7 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
     global: isGlobal ?? true,
     providers: [
       ...(definition.providers ?? []),
-      { provide: holder, useFactory: () => createClientHolder(name) },
+      { provide: lifecycle, useFactory: () => createClientLifecycle(name) },
       client,
       baseUrl,
     ],

@@ -21,7 +21,7 @@ interface Entry {
   readonly client: ServiceAuth;
   readonly condition: Condition;
   /** Who holds the client, and their listeners. */
-  readonly holders: Map<object, ServiceAuthEventListener | undefined>;
+  readonly users: Map<object, ServiceAuthEventListener | undefined>;
   /** A closure, so that no secret is found on globalThis. */
   readonly hasOptions: (options: ServiceAuthOptions) => boolean;
 }
@@ -48,13 +48,13 @@ function registry(): Registry {
  */
 export function shareClient(options: ServiceAuthOptions, log: ServiceAuthEventListener): SharedClient {
   const entry = [...registry().entries].find(({ hasOptions }) => hasOptions(options)) ?? addEntry(options, log);
-  const holder = {};
-  entry.holders.set(holder, options.onEvent);
+  const user = {};
+  entry.users.set(user, options.onEvent);
   return {
     client: entry.client,
     async release() {
-      entry.holders.delete(holder);
-      if (entry.holders.size === 0) await entry.client.close();
+      entry.users.delete(user);
+      if (entry.users.size === 0) await entry.client.close();
     },
   };
 }
@@ -67,10 +67,10 @@ export function conditionOf(client: object): Condition | undefined {
 function addEntry(options: ServiceAuthOptions, log: ServiceAuthEventListener): Entry {
   const { entries } = registry();
   const condition = trackCondition(options.clock);
-  const holders: Entry['holders'] = new Map();
+  const users: Entry['users'] = new Map();
   const onEvent = (event: ServiceAuthEvent): void => {
     condition.note(event);
-    for (const listener of new Set([log, ...holders.values()])) notify(listener, event);
+    for (const listener of new Set([log, ...users.values()])) notify(listener, event);
   };
   const store = options.store ?? sharedStore(options);
   const client = createServiceAuth({ ...options, store, onEvent });
@@ -82,7 +82,7 @@ function addEntry(options: ServiceAuthOptions, log: ServiceAuthEventListener): E
   const entry: Entry = {
     client: { ...client, close, [Symbol.asyncDispose]: close },
     condition,
-    holders,
+    users,
     hasOptions: (others) => same(comparable(options), comparable(others)),
   };
   entries.add(entry);

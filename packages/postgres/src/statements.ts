@@ -67,8 +67,8 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
         return (await raced(statement, signal)).rows[0];
       } catch (error) {
         // Sessions of a stricter isolation level than the usual one refuse what others changed meanwhile, instead of looking again.
-        const isRefused = (error as { code?: unknown } | undefined)?.code === serializationFailure;
-        if (!isRefused || attempt === maxAttempts) throw error;
+        const isConflict = (error as { code?: unknown } | undefined)?.code === serializationFailure;
+        if (!isConflict || attempt === maxAttempts) throw error;
         signal?.throwIfAborted();
       }
     }

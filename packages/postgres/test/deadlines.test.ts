@@ -116,9 +116,9 @@ describe.runIf(postgres)('a table that somebody else has locked', () => {
     const pool = connect(url);
     const store = postgresStore(pool);
     await lock();
-    for (let look = 0; look < 5; look += 1) {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
       const { signal, pass } = deadline();
-      const calls = [store.load('key', { signal }), store.swap(`key ${look}`, change('1'), { signal })];
+      const calls = [store.load('key', { signal }), store.swap(`key ${attempt}`, change('1'), { signal })];
       pass();
       for (const call of calls) await expect(call).rejects.toThrow('the deadline');
       expect(await running(watcher)).toBeLessThanOrEqual(1);
@@ -187,14 +187,14 @@ describe.runIf(postgres)('a synchronous standby that does not answer', () => {
     await expect(swap).rejects.toThrow('the deadline');
 
     // This process sends nothing more; others read what was there before, and do not wait for the row.
-    for (let look = 0; look < 5; look += 1) {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
       const { signal, pass } = deadline();
-      const calls = [store.load('key', { signal }), store.swap('key', change(`3 ${look}`, '1'), { signal })];
+      const calls = [store.load('key', { signal }), store.swap('key', change(`3 ${attempt}`, '1'), { signal })];
       setImmediate(pass);
       for (const call of calls) await expect(call).rejects.toThrow('the deadline');
       const another = postgresStore(connect(server.url));
       expect(await another.load('key')).toMatchObject({ version: '1' });
-      await expect(another.swap('key', change(`4 ${look}`, '1'))).rejects.toMatchObject({ code: '55P03' });
+      await expect(another.swap('key', change(`4 ${attempt}`, '1'))).rejects.toMatchObject({ code: '55P03' });
       await untilRunning(watcher, 1);
       expect(pool.totalCount).toBe(1);
     }

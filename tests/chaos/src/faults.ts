@@ -34,8 +34,8 @@ export async function causeFaults(
   let over = false;
 
   /** Something that lasts for a while, and for no longer than the faults. */
-  function lasting(longestMs: number, end: () => unknown): void {
-    const ms = Math.min(random.between(20, longestMs), Math.max(0, until - performance.now()));
+  function lasting(maxMs: number, end: () => unknown): void {
+    const ms = Math.min(random.between(20, maxMs), Math.max(0, until - performance.now()));
     const ending = delay(ms).then(end);
     ends.add(ending);
   }

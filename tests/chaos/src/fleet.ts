@@ -21,7 +21,7 @@ export interface Fleet {
   /** Has every process get a token that the API takes. */
   serveEach(): Promise<unknown>;
   /** What those were told whom `serveEach` has not served yet. */
-  refusals(): string[];
+  denials(): string[];
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
   const killed = new WeakSet<ChildProcess>();
   const ambushes: Ambush[] = [];
   const askers = new Map<ChildProcess, () => void>();
-  const refusals = new Map<ChildProcess, string>();
+  const denials = new Map<ChildProcess, string>();
   let onReady = () => {};
   const ready = new Promise<void>((resolve) => {
     onReady = resolve;
@@ -58,9 +58,9 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       if (message.type === 'ready') begun += 1;
       if (begun === size) onReady();
       if (message.type === 'sending' && processes[index] === child) ambushes.shift()?.(index);
-      if (message.type === 'refused') refusals.set(child, `${options.instance} was last told: ${message.what}`);
+      if (message.type === 'refused') denials.set(child, `${options.instance} was last told: ${message.what}`);
       if (message.type === 'served') {
-        refusals.delete(child);
+        denials.delete(child);
         askers.get(child)?.();
       }
     });
@@ -106,7 +106,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     resume: (index) => processes[index]?.kill('SIGCONT'),
     lieInWait: (ambush) => ambushes.push(ambush),
     serveEach: () => Promise.all(processes.map((_, index) => served(index))),
-    refusals: () => [...refusals.values()],
+    denials: () => [...denials.values()],
     async close() {
       process.off('exit', killAll);
       closing = true;

@@ -75,7 +75,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     const calmAt = performance.now();
     const served = fleet.serveEach().then(() => true);
     const allServed = await Promise.race([served, delay(recoverWithinMs, false, { ref: false })]);
-    const refusals = fleet.refusals();
+    const denials = fleet.denials();
     const servedAfterMs = Math.round(performance.now() - calmAt);
     await fleet.close();
     await judge.close();
@@ -83,7 +83,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     const leaked = service.findSecrets(fleet.complaints.join('\n'));
     const violations = [...judge.violations, ...fleet.complaints, ...leaked.map((kind) => `a ${kind} was printed`)];
     if (!allServed) {
-      violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`, ...refusals);
+      violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`, ...denials);
     }
     const { tokenRequests, issued: tokensIssued } = service.counts;
     return {

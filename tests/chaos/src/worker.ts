@@ -56,14 +56,14 @@ function connect({ clientId, clientSecret, issuanceLimit }: Customer, audience: 
 
 async function tolerating<Result>(
   call: Promise<Result>,
-  onRefusal = (_message: string) => {},
+  onDenied = (_message: string) => {},
 ): Promise<Result | undefined> {
   try {
     return await call;
   } catch (error) {
     if (!isServiceAuthError(error)) say({ type: 'unexpected', what: `${error}` });
     else if (!expected.includes(error.code)) say({ type: 'unexpected', what: error.code });
-    else onRefusal(error.message);
+    else onDenied(error.message);
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ export interface Behaviour {
   /** Whether a token was spent before, and is gone. */
   readonly spent?: true;
   /** How long the caller waits for the silent one: until its request arrived there, or for a moment. */
-  readonly patience?: 'aborts' | 'times out';
+  readonly deadline?: 'aborts' | 'times out';
   /** A status of the API, the code of our error, or `fails`: an error of the client. */
   readonly outcome: number | string;
 }
@@ -81,7 +81,7 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
   },
   unreachable: { ...good, options: () => ({ authUrl: nowhere }), outcome: 'ERR_TOKEN_ENDPOINT' },
   'times-out': { ...good, token: undefined, options: () => ({ timeoutMs: 100 }), outcome: 'ERR_TOKEN_ENDPOINT' },
-  'wait-aborts': { ...good, token: undefined, patience: 'aborts', outcome: 'fails' },
+  'wait-aborts': { ...good, token: undefined, deadline: 'aborts', outcome: 'fails' },
   'secret-fails': {
     ...good,
     options: (secret) => ({ clientSecret: () => Promise.reject(new Error(`no ${secret}`, { cause: { secret } })) }),
@@ -104,6 +104,6 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
   },
   'api-breaks': { ...good, api: breaking, outcome: 'fails' },
   'api-unreachable': { ...good, options: () => ({ baseUrl: `${nowhere}/api` }), outcome: 'fails' },
-  'api-times-out': { ...good, api: undefined, patience: 'times out', outcome: 'fails' },
-  'api-aborts': { ...good, api: undefined, patience: 'aborts', outcome: 'fails' },
+  'api-times-out': { ...good, api: undefined, deadline: 'times out', outcome: 'fails' },
+  'api-aborts': { ...good, api: undefined, deadline: 'aborts', outcome: 'fails' },
 };

@@ -6,26 +6,26 @@ import { serviceAuthInterceptor } from '@service-auth/undici';
 import axios, { type AxiosRequestConfig } from 'axios';
 import got from 'got';
 import { Agent, interceptors, request, fetch as undiciFetch } from 'undici';
-import type { Client, Patience } from './client.ts';
+import type { Client, Deadline } from './client.ts';
 import { connectNest } from './nest-client.ts';
 
 /** `mayWait`: whether its start may wait for a token. */
 export type Connect = (options: ServiceAuthOptions, mayWait: boolean) => Client | Promise<Client>;
 
-function ending({ signal, timeoutMs }: Patience): { signal?: AbortSignal } {
+function ending({ signal, timeoutMs }: Deadline): { signal?: AbortSignal } {
   const end = timeoutMs ? AbortSignal.timeout(timeoutMs) : signal;
   return end ? { signal: end } : {};
 }
 
 function byHand(options: ServiceAuthOptions): Client {
   const auth = createServiceAuth(options);
-  async function get(url: string, patience: Patience, again = true): ReturnType<Client['get']> {
-    const end = ending(patience);
+  async function get(url: string, deadline: Deadline, again = true): ReturnType<Client['get']> {
+    const end = ending(deadline);
     const token = await auth.getToken(end);
     const response = await fetch(url, { ...end, headers: { authorization: token.authorization } });
     if (response.status !== 401) return [response.status, response, token, await response.text()];
     await auth.invalidate(token);
-    return again ? get(url, patience, false) : [401, response];
+    return again ? get(url, deadline, false) : [401, response];
   }
   return { auth, get };
 }
@@ -35,8 +35,8 @@ function withFetch(options: ServiceAuthOptions): Client {
   const authFetch = createAuthFetch(auth);
   return {
     auth,
-    async get(url, patience) {
-      const response = await authFetch(url, ending(patience));
+    async get(url, deadline) {
+      const response = await authFetch(url, ending(deadline));
       return [response.status, response, response.headers, await response.text()];
     },
   };
@@ -71,12 +71,12 @@ const withGot =
       auth,
       hidesRequest: true,
       async get(url, { signal, timeoutMs }) {
-        const patience = { ...(signal && { signal }), ...(timeoutMs && { timeout: { request: timeoutMs } }) };
+        const deadline = { ...(signal && { signal }), ...(timeoutMs && { timeout: { request: timeoutMs } }) };
         if (!streamed) {
-          const { statusCode, headers, body, retryCount } = await api.get(url, patience);
+          const { statusCode, headers, body, retryCount } = await api.get(url, deadline);
           return [statusCode, headers, body, retryCount];
         }
-        const stream = api.stream.get(url, patience);
+        const stream = api.stream.get(url, deadline);
         const chunks = await stream.toArray();
         return [stream.response?.statusCode ?? 0, chunks];
       },
@@ -94,8 +94,8 @@ function withUndici(options: ServiceAuthOptions): Client {
   return {
     auth,
     async get(url, { signal, timeoutMs: headersTimeout }) {
-      const patience = { ...(signal && { signal }), ...(headersTimeout && { headersTimeout }) };
-      const response = await request(url, { dispatcher, ...patience });
+      const deadline = { ...(signal && { signal }), ...(headersTimeout && { headersTimeout }) };
+      const response = await request(url, { dispatcher, ...deadline });
       return [response.statusCode, response, await response.body.text()];
     },
     close: () => agent.destroy(),
@@ -108,8 +108,8 @@ function withUndiciFetch(options: ServiceAuthOptions): Client {
   const dispatcher = agent.compose(serviceAuthInterceptor(auth));
   return {
     auth,
-    async get(url, patience) {
-      const response = await undiciFetch(url, { dispatcher, ...ending(patience) });
+    async get(url, deadline) {
+      const response = await undiciFetch(url, { dispatcher, ...ending(deadline) });
       return [response.status, response, await response.text()];
     },
     close: () => agent.destroy(),

@@ -7,7 +7,7 @@ import type { ServiceAuthOptions } from '@service-auth/core';
 import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
 import { ServiceAuthHealthIndicator } from '@service-auth/nestjs/terminus';
 import { firstValueFrom } from 'rxjs';
-import type { Client, Patience } from './client.ts';
+import type { Client, Deadline } from './client.ts';
 
 /** Passes every failure on to Nest, as most applications do. */
 class Orders {
@@ -56,9 +56,9 @@ export async function connectNest(options: ServiceAuthOptions, warmUp: boolean, 
   return {
     auth: app.get(ServiceAuth),
     hidesRequest: true,
-    async get(url, { signal, timeoutMs: timeout }: Patience) {
-      const patience = { ...(signal && { signal }), ...(timeout && { timeout }) };
-      const { status, data, headers, config } = await firstValueFrom(http.get(url, patience));
+    async get(url, { signal, timeoutMs: timeout }: Deadline) {
+      const deadline = { ...(signal && { signal }), ...(timeout && { timeout }) };
+      const { status, data, headers, config } = await firstValueFrom(http.get(url, deadline));
       return [status, data, headers, config];
     },
     visit: async () => [await served('orders'), await served('health')],

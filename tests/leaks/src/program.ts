@@ -5,7 +5,7 @@ import { EventEmitter } from 'node:events';
 import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { logLines, renderings } from '@service-auth/test-tools/renderings';
 import { behaviours } from './behaviours.ts';
-import type { Patience } from './client.ts';
+import type { Deadline } from './client.ts';
 import { clients } from './clients.ts';
 import { plant } from './planted.ts';
 import { damagedStore, openStores, type Stores } from './stores.ts';
@@ -57,7 +57,7 @@ function outcomeOf(error: unknown): number | string {
 
 async function meet(client: string, store: string, { up, down }: Stores, behaviour: string): Promise<void> {
   const connect = clients[client];
-  const { options, store: fault, spent, patience } = behaviours[behaviour] ?? {};
+  const { options, store: fault, spent, deadline } = behaviours[behaviour] ?? {};
   const given: ServiceAuthOptions = {
     authUrl: `${origin}/${behaviour}`,
     baseUrl: `${origin}/${behaviour}/api`,
@@ -68,16 +68,16 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
     onEvent: print,
     ...options?.(secret),
   };
-  const connected = await connect?.(given, !patience);
+  const connected = await connect?.(given, !deadline);
   if (!connected) throw new Error(`There is no client ${client}.`);
   const { auth } = connected;
   const controller = new AbortController();
-  if (patience === 'aborts') kept.once(behaviour, () => controller.abort());
-  const limits: Record<string, Patience> = { aborts: { signal: controller.signal }, 'times out': { timeoutMs: 200 } };
+  if (deadline === 'aborts') kept.once(behaviour, () => controller.abort());
+  const limits: Record<string, Deadline> = { aborts: { signal: controller.signal }, 'times out': { timeoutMs: 200 } };
   if (spent) await auth.getToken().then(() => auth.reset());
   // So that there is one to be found on its way to a silent API.
-  if (patience === 'times out') await auth.getToken();
-  const outcome = await connected.get(`${given.baseUrl}/orders`, limits[patience ?? ''] ?? {}).then(
+  if (deadline === 'times out') await auth.getToken();
+  const outcome = await connected.get(`${given.baseUrl}/orders`, limits[deadline ?? ''] ?? {}).then(
     (shown) => {
       for (const part of shown) print(part);
       return shown[0];
@@ -91,17 +91,17 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
   );
   process.send?.({ client, store, behaviour, outcome } satisfies Outcome);
   // Whoever waits for a silent one now waits for long.
-  if (!patience) {
+  if (!deadline) {
     if (connected.visit) await printed(connected.visit());
     await printed(connected.get(`${origin}/elsewhere`, {}).then(([status]) => status));
   }
-  const held = auth.peekToken();
-  if (held) await printed(auth.invalidate(held));
+  const token = auth.peekToken();
+  if (token) await printed(auth.invalidate(token));
   await printed(auth.getUsage());
   await printed(auth.reset());
   await printed(auth.close());
   await printed(auth.getToken());
-  print([auth, held]);
+  print([auth, token]);
   await connected.close?.();
 }
 

@@ -23,7 +23,7 @@ const decideOn = (record: LedgerRecord, ask: Partial<Ask> = {}): Decision => dec
 
 const current = tokenAt(5, noon + hour);
 const withCurrent = recordWith({ slots: [slotWith({ token: current })] });
-const heldCurrent = { id: current.id, generation: 5 };
+const cachedCurrent = { id: current.id, generation: 5 };
 
 /** The record that the decision wants to swap in. */
 function reserved(decision: Decision): LedgerRecord {
@@ -53,7 +53,7 @@ describe('a token in the record', () => {
   });
 
   test('is used although this machine takes it for expired: the clock of the store counts', () => {
-    expect(decideOn(withCurrent, { reason: 'expired', held: heldCurrent })).toEqual({ kind: 'use', token: current });
+    expect(decideOn(withCurrent, { reason: 'expired', held: cachedCurrent })).toEqual({ kind: 'use', token: current });
   });
 
   test('is used instead of an expired one of a later reservation, for it may come from holders of another key', () => {
@@ -81,21 +81,21 @@ describe('a token in the record', () => {
 });
 
 describe('a look', () => {
-  const look = { reason: 'refresh', mayIssue: false } as const;
+  const revalidation = { reason: 'refresh', mayIssue: false } as const;
 
   test('finds what is held', () => {
-    expect(decideOn(withCurrent, { ...look, held: heldCurrent })).toEqual({ kind: 'use', token: current });
+    expect(decideOn(withCurrent, { ...revalidation, held: cachedCurrent })).toEqual({ kind: 'use', token: current });
   });
 
   test('keeps what is held when the record has none', () => {
-    const decision = decideOn(recordWith(), { ...look, held: heldCurrent });
+    const decision = decideOn(recordWith(), { ...revalidation, held: cachedCurrent });
     expect(decision).toEqual({ kind: 'keep', retryAt: noon });
   });
 
   test('drops what was reset, under whichever key', () => {
     const record = recordWith({ slots: [slotWith({ revoked: 5 })] });
-    expect(decideOn(record, { ...look, held: heldCurrent })).toEqual({ kind: 'drop' });
-    expect(decideOn(record, { ...look, held: heldCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
+    expect(decideOn(record, { ...revalidation, held: cachedCurrent })).toEqual({ kind: 'drop' });
+    expect(decideOn(record, { ...revalidation, held: cachedCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
   });
 });
 
@@ -105,11 +105,11 @@ describe('a decision', () => {
 
   test('shows that the held token is still good, unless the fleet reset or replaced it', () => {
     const use = { kind: 'use', token: current } as const;
-    const confirmed = [use, reserved, kept].map((decision) => confirms(decision, heldCurrent));
+    const confirmed = [use, reserved, kept].map((decision) => confirms(decision, cachedCurrent));
     expect(confirmed).toEqual([true, true, true]);
     expect(confirms(use, { id: 'other', generation: 4 })).toBe(false);
     expect(confirms(use, undefined)).toBe(false);
-    expect(confirms({ kind: 'drop' }, heldCurrent)).toBe(false);
+    expect(confirms({ kind: 'drop' }, cachedCurrent)).toBe(false);
   });
 });
 
@@ -120,9 +120,9 @@ describe('a token that was reset', () => {
     'is dropped before anything is refused, when the reason is %s',
     (reason) => {
       const spent = recordWith({ slots: [reset], entries: entriesAt(noon, 120) });
-      expect(decideOn(spent, { reason, held: heldCurrent })).toEqual({ kind: 'drop' });
+      expect(decideOn(spent, { reason, held: cachedCurrent })).toEqual({ kind: 'drop' });
       const leased = recordWith({ slots: [{ ...reset, lease: { id: 'other', generation: 6, until: noon + minute } }] });
-      expect(decideOn(leased, { reason, held: heldCurrent })).toEqual({ kind: 'drop' });
+      expect(decideOn(leased, { reason, held: cachedCurrent })).toEqual({ kind: 'drop' });
     },
   );
 
@@ -215,13 +215,13 @@ describe('the lease of another process', () => {
   test('is waited for by those without a token', () => {
     const record = leased(noon + minute);
     for (const reason of ['cold', 'expired', 'rejected'] as const) {
-      const decision = decideOn(record, { reason, unusable: [current.id], held: heldCurrent });
+      const decision = decideOn(record, { reason, unusable: [current.id], held: cachedCurrent });
       expect(decision).toEqual({ kind: 'wait', until: noon + minute });
     }
   });
 
   test('is not waited for by those who can go on', () => {
-    const decision = decideOn(leased(noon + minute), { reason: 'refresh', held: heldCurrent });
+    const decision = decideOn(leased(noon + minute), { reason: 'refresh', held: cachedCurrent });
     expect(decision).toEqual({ kind: 'keep', retryAt: noon + minute });
   });
 
@@ -232,7 +232,7 @@ describe('the lease of another process', () => {
 });
 
 describe('refusals', () => {
-  const refusal = (fields: Partial<LedgerRecord>, ask: Partial<Ask> = {}) => {
+  const denial = (fields: Partial<LedgerRecord>, ask: Partial<Ask> = {}) => {
     const decision = decideOn(recordWith(fields), ask);
     return 'refused' in decision ? { kind: decision.kind, ...decision.refused } : decision.kind;
   };
@@ -241,66 +241,66 @@ describe('refusals', () => {
   const refused = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
 
   test('the budget is spent', () => {
-    expect(refusal({ entries: entriesAt(noon, 110) })).toEqual({
+    expect(denial({ entries: entriesAt(noon, 110) })).toEqual({
       kind: 'refuse',
       cause: 'limit',
       retryAt: noon + usualLimits.settledMs,
     });
-    expect(refusal({ entries: entriesAt(noon, 109) })).toBe('write');
+    expect(denial({ entries: entriesAt(noon, 109) })).toBe('write');
   });
 
   test('the token endpoint failed, until the pause is over', () => {
-    expect(refusal({ failures })).toEqual({ kind: 'refuse', cause: 'backoff', retryAt: later });
-    expect(refusal({ failures: { ...failures, retryAt: noon } })).toBe('write');
+    expect(denial({ failures })).toEqual({ kind: 'refuse', cause: 'backoff', retryAt: later });
+    expect(denial({ failures: { ...failures, retryAt: noon } })).toBe('write');
   });
 
   test('the token endpoint answered 429', () => {
     const rateLimit = { count: 1, retryAt: later };
-    expect(refusal({ rateLimit, failures })).toEqual({ kind: 'refuse', cause: 'rate_limited', retryAt: later });
-    expect(refusal({ rateLimit: { count: 1, retryAt: noon } })).toBe('write');
+    expect(denial({ rateLimit, failures })).toEqual({ kind: 'refuse', cause: 'rate_limited', retryAt: later });
+    expect(denial({ rateLimit: { count: 1, retryAt: noon } })).toBe('write');
   });
 
   test('the credentials were rejected: these, not others', () => {
     const slots = [slotWith({ refused })];
-    expect(refusal({ slots })).toEqual({ kind: 'refuse', cause: 'credentials', retryAt: later });
-    expect(refusal({ slots }, { secretId: 'new secret' })).toBe('write');
+    expect(denial({ slots })).toEqual({ kind: 'refuse', cause: 'credentials', retryAt: later });
+    expect(denial({ slots }, { secretId: 'new secret' })).toBe('write');
   });
 
   test('a renewal ahead of expiry was in vain: no other one so soon, but everything else', () => {
     const slots = [slotWith({ renewAfter: later })];
-    const ask = { reason: 'refresh', held: heldCurrent } as const;
-    expect(refusal({ slots }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
-    expect(refusal({ slots }, { ...ask, reason: 'expired' })).toBe('write');
+    const ask = { reason: 'refresh', held: cachedCurrent } as const;
+    expect(denial({ slots }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
+    expect(denial({ slots }, { ...ask, reason: 'expired' })).toBe('write');
   });
 
   test('a token that cannot be opened is replaced, but not again for a quarter of an hour', () => {
     const record = reserved(decideOn(recordWith(), { unreadable: true }));
     expect(record.slots[0]?.unreadableUntil).toBe(noon + 15 * minute);
     const again = { slots: [slotWith({ unreadableUntil: noon + 15 * minute })] };
-    expect(refusal(again, { unreadable: true })).toEqual({
+    expect(denial(again, { unreadable: true })).toEqual({
       kind: 'refuse',
       cause: 'backoff',
       retryAt: noon + 15 * minute,
     });
-    expect(refusal(again)).toBe('write');
+    expect(denial(again)).toBe('write');
   });
 
   test('those who can go on are told when to ask again, the others are refused', () => {
     for (const reason of ['refresh', 'rejected'] as const) {
-      expect(refusal({ failures }, { reason, held: heldCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
+      expect(denial({ failures }, { reason, held: cachedCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
     }
     for (const reason of ['cold', 'expired'] as const) {
-      expect(refusal({ failures }, { reason, held: heldCurrent })).toMatchObject({ kind: 'refuse' });
+      expect(denial({ failures }, { reason, held: cachedCurrent })).toMatchObject({ kind: 'refuse' });
     }
   });
 
   test('renewals ahead of expiry are refused long before a cold start', () => {
     const entries = entriesAt(noon, 84);
-    expect(refusal({ entries }, { reason: 'refresh', held: heldCurrent })).toMatchObject({
+    expect(denial({ entries }, { reason: 'refresh', held: cachedCurrent })).toMatchObject({
       kind: 'keep',
       cause: 'limit',
     });
-    expect(refusal({ entries })).toBe('write');
+    expect(denial({ entries })).toBe('write');
   });
 });
 
@@ -310,7 +310,7 @@ describe('renewals caused by 401s', () => {
     const allowed: number[] = [];
     let record = recordWith();
     for (let now = noon; now < until; ) {
-      const ask = askFor({ reason: 'rejected', held: heldCurrent, unusable: [current.id], id: `${allowed.length}` });
+      const ask = askFor({ reason: 'rejected', held: cachedCurrent, unusable: [current.id], id: `${allowed.length}` });
       const decision = decide(record, now, ask, usualLimits);
       if (decision.kind === 'write') {
         allowed.push(now);
@@ -331,14 +331,14 @@ describe('renewals caused by 401s', () => {
 
   test('start anew with a minute when nobody needed one for an hour', () => {
     const after = (rejections: { count: number; retryAt: number }) =>
-      reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', held: heldCurrent })).rejections;
+      reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', held: cachedCurrent })).rejections;
     expect(after({ count: 5, retryAt: noon - hour })).toEqual({ count: 6, retryAt: noon + 32 * minute });
     expect(after({ count: 5, retryAt: noon - hour - 1 })).toEqual({ count: 1, retryAt: noon + minute });
   });
 
   test('are spaced in the whole fleet, while other renewals are not', () => {
     const record = recordWith({ rejections: { count: 3, retryAt: noon + minute } });
-    const ask = { held: heldCurrent, unusable: [current.id] };
+    const ask = { held: cachedCurrent, unusable: [current.id] };
     expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ refused: { cause: 'spacing' } });
     expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('write');
     expect(reserved(decideOn(record, { ...ask, reason: 'expired' })).rejections).toEqual(record.rejections);
@@ -346,6 +346,6 @@ describe('renewals caused by 401s', () => {
 
   test('do not use entries of other reasons as their own', () => {
     const entries = [...entriesAt(noon, 19, { reason: 'rejected' }), entryAt(noon)];
-    expect(decideOn(recordWith({ entries }), { reason: 'rejected', held: heldCurrent }).kind).toBe('write');
+    expect(decideOn(recordWith({ entries }), { reason: 'rejected', held: cachedCurrent }).kind).toBe('write');
   });
 });

@@ -248,18 +248,18 @@ describe('pauses after failures', () => {
   ] as const)('an outage of any length leaves half of what a %s store may spend of %i', (durability, tokens) => {
     const limits = limitsFor(tokens, day, undefined, durability);
     let leaving: number[] = [];
-    let mostSpent = 0;
+    let maxSpent = 0;
     let failures: LedgerRecord['failures'];
     for (let now = noon; now < noon + 10 * day; now = failures?.retryAt ?? now) {
       leaving = [...leaving.filter((at) => at > now), now + limits.pendingMs];
-      mostSpent = Math.max(mostSpent, leaving.length);
+      maxSpent = Math.max(maxSpent, leaving.length);
       const entry = entryAt(now, { id: 'mine', pending: true });
       const condensed = [{ at: now, pending: true, count: leaving.length - 1 }];
       const reservation = { entry, keyId: 'key', secretId: 'secret' };
       const record = recordWith({ entries: [entry], condensed, failures });
       failures = settle(record, now, reservation, { kind: 'ambiguous', charge: 1 }, limits).failures;
     }
-    expect(mostSpent).toBeLessThanOrEqual(limits.usable / 2);
-    expect(mostSpent).toBeGreaterThan(2);
+    expect(maxSpent).toBeLessThanOrEqual(limits.usable / 2);
+    expect(maxSpent).toBeGreaterThan(2);
   });
 });

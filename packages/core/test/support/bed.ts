@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts';
 import { secretCanary, watchForCanaries } from './canaries.ts';
 import { createFaultyStore, type FaultyStore } from './faulty-store.ts';
-import { createHeldClock, type HeldClock, settled } from './held-clock.ts';
+import { createManualClock, type ManualClock, settled } from './manual-clock.ts';
 import { createScriptedEndpoint, type ScriptedEndpoint } from './scripted-endpoint.ts';
 
 export const second = 1_000;
@@ -25,7 +25,7 @@ type EventOf<Type extends ServiceAuthEventType> = Extract<ServiceAuthEvent, { ty
 
 /** A clock, a store and a token endpoint that the test holds, and the clients that share them. */
 export interface Bed {
-  readonly clock: HeldClock;
+  readonly clock: ManualClock;
   readonly store: FaultyStore;
   readonly endpoint: ScriptedEndpoint;
   readonly events: readonly ServiceAuthEvent[];
@@ -40,7 +40,7 @@ export interface Bed {
 }
 
 export function createBed(durability: StoreDurability = 'durable'): Bed {
-  const clock = createHeldClock();
+  const clock = createManualClock();
   const store = createFaultyStore(clock, durability);
   const endpoint = createScriptedEndpoint();
   const events: ServiceAuthEvent[] = [];

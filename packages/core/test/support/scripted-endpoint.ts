@@ -76,7 +76,7 @@ export const failing =
 export const silent: Answer = () => new Promise(() => {});
 
 /** An answer that waits to be released. */
-export function heldBack(answer: Answer): { readonly answer: Answer; release(): void } {
+export function gated(answer: Answer): { readonly answer: Answer; release(): void } {
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;

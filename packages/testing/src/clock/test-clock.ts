@@ -40,7 +40,7 @@ interface Timer {
   readonly background: boolean;
 }
 
-const longestDelayMs = 3_600_000;
+const maxDelayMs = 3_600_000;
 // Enough turns of the event loop for a request and its answer on loopback; more would only cost time.
 const turnsToSettle = 20;
 
@@ -62,8 +62,8 @@ export function createTestClock(options: TestClockOptions = {}): TestClock {
   let advancing = false;
 
   const setTimer: Clock['setTimer'] = (callback, delayMs, timerOptions) => {
-    if (!(delayMs >= 0 && delayMs <= longestDelayMs)) {
-      throw new RangeError(`A timer takes 0 to ${longestDelayMs} ms, not ${delayMs}.`);
+    if (!(delayMs >= 0 && delayMs <= maxDelayMs)) {
+      throw new RangeError(`A timer takes 0 to ${maxDelayMs} ms, not ${delayMs}.`);
     }
     const timer = { callback, dueAt: monotonic + delayMs, background: timerOptions?.background === true };
     timers.add(timer);

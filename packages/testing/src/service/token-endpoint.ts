@@ -54,7 +54,7 @@ export interface TokenEndpoint {
 
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
-interface Refusal {
+interface ErrorResponse {
   readonly status: number;
   readonly error: string;
   readonly description: string;
@@ -64,7 +64,7 @@ interface Refusal {
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** The error response of RFC 6749 section 5.2. */
-const refusalAnswer = ({ status, error, description, headers }: Refusal): OwnAnswer =>
+const errorAnswer = ({ status, error, description, headers }: ErrorResponse): OwnAnswer =>
   jsonAnswer(status, { error, error_description: description }, headers);
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
@@ -73,7 +73,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const requests: Writable<RecordedTokenRequest>[] = [];
 
   /** Why the client gets no token, in the order in which a service would find out. */
-  function objection(fields: TokenRequestFields): Refusal | undefined {
+  function objection(fields: TokenRequestFields): ErrorResponse | undefined {
     if (fields.grant_type !== 'client_credentials') {
       return { status: 400, error: 'unsupported_grant_type', description: 'grant_type: not client_credentials' };
     }
@@ -86,7 +86,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     return { status: 403, error: 'access_denied', description: 'audience: not one of this client' };
   }
 
-  function overLimit(clientId: string, now: number): Refusal | undefined {
+  function overLimit(clientId: string, now: number): ErrorResponse | undefined {
     const until = log.refusedUntil(clientId, now);
     if (until === undefined) return undefined;
     const headers = { 'retry-after': String(Math.max(1, Math.ceil((until - now) / 1000))) };
@@ -125,14 +125,14 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const fields = readTokenRequest(request);
     if ('problems' in fields) {
       const { status, problems, headers } = fields;
-      const refusal = { status, error: 'invalid_request', description: problems.join('; '), headers };
-      return end('rejected', refusalAnswer(refusal), problems);
+      const response = { status, error: 'invalid_request', description: problems.join('; '), headers };
+      return end('rejected', errorAnswer(response), problems);
     }
     if (!(answer.issue ?? isSuccess(status))) return end('scripted', scripted);
     const wrong = objection(fields);
-    if (wrong) return end('rejected', refusalAnswer(wrong), [wrong.description]);
+    if (wrong) return end('rejected', errorAnswer(wrong), [wrong.description]);
     const over = overLimit(fields.client_id, now);
-    if (over) return end('refused', refusalAnswer(over));
+    if (over) return end('refused', errorAnswer(over));
     const own = issue(key, fields, now, answer);
     return end('issued', isSuccess(status) ? own : scripted);
   }

@@ -44,7 +44,7 @@ export function onPath(...names: string[]): string | undefined {
 }
 
 // A package of 20 MB over a slow connection.
-const longestFillMs = 300_000;
+const maxFillMs = 300_000;
 
 /** Of the repository, in place of one for each package. */
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/servers', import.meta.url));
@@ -53,7 +53,7 @@ const cache = fileURLToPath(new URL('../../../../node_modules/.cache/servers', i
 export async function cachedFolder(
   name: string,
   fill: (folder: string) => Promise<void>,
-  withinMs: number = longestFillMs,
+  withinMs: number = maxFillMs,
 ): Promise<string> {
   const folder = join(cache, name);
   const lock = `${folder}.lock`;

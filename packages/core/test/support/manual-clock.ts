@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../src/index.ts';
 
 /** A {@link Clock} that stands still until the test moves it. */
-export interface HeldClock extends Clock {
+export interface ManualClock extends Clock {
   /** Timers that are armed, and those of them that do not keep a process running. */
   readonly timers: { readonly all: number; readonly background: number };
   /** Lets time pass: fires what falls due, in order, and lets promises settle before the first timer and after each. */
@@ -21,9 +21,9 @@ interface Timer {
   readonly background: boolean;
 }
 
-const longestDelayMs = 3_600_000;
+const maxDelayMs = 3_600_000;
 
-export function createHeldClock(startedAt: number = Date.UTC(2026, 0, 1)): HeldClock {
+export function createManualClock(startedAt: number = Date.UTC(2026, 0, 1)): ManualClock {
   const timers = new Set<Timer>();
   let monotonic = 0;
   let wallAhead = 0;
@@ -43,7 +43,7 @@ export function createHeldClock(startedAt: number = Date.UTC(2026, 0, 1)): HeldC
     now: () => startedAt + monotonic + wallAhead,
     monotonic: () => monotonic,
     setTimer(callback, delayMs, options) {
-      if (!(delayMs >= 0 && delayMs <= longestDelayMs)) throw new RangeError(`No clock has a timer of ${delayMs} ms.`);
+      if (!(delayMs >= 0 && delayMs <= maxDelayMs)) throw new RangeError(`No clock has a timer of ${delayMs} ms.`);
       const timer = { callback, dueAt: monotonic + delayMs, background: options?.background === true };
       timers.add(timer);
       return () => void timers.delete(timer);

@@ -8,7 +8,7 @@ import { type SharedClient, shareClient } from './shared-clients.ts';
 const defaultTimeoutMs = 30_000;
 
 /** Ties the client of one module node to the life of its application. */
-export interface ClientHolder extends OnModuleInit, OnApplicationShutdown {
+export interface ClientLifecycle extends OnModuleInit, OnApplicationShutdown {
   open(options: ServiceAuthOptions, warmUp: boolean): ServiceAuth;
 }
 
@@ -16,15 +16,15 @@ export interface ClientHolder extends OnModuleInit, OnApplicationShutdown {
  * Holds nothing before `open()`: where a test overrides the client, no other one is made, and none is warmed up.
  * There is no `onModuleDestroy`, for core keeps no timer that would have to be stopped: callers set off renewals.
  */
-export function createClientHolder(name: string | undefined): ClientHolder {
+export function createClientLifecycle(name: string | undefined): ClientLifecycle {
   const context = name === undefined ? 'ServiceAuth' : `ServiceAuth:${name}`;
-  let held: SharedClient | undefined;
+  let shared: SharedClient | undefined;
   let warmUpFirst: (() => Promise<void>) | undefined;
 
   return {
     open(options, warmUp) {
-      held = openClient(name, () => shareClient(options, eventLog(context)));
-      const { client } = held;
+      shared = openClient(name, () => shareClient(options, eventLog(context)));
+      const { client } = shared;
       if (warmUp) warmUpFirst = () => warmUpOnce(client, options, new Logger(context));
       return client;
     },
@@ -33,7 +33,7 @@ export function createClientHolder(name: string | undefined): ClientHolder {
     },
     // Not earlier: until now the HTTP server answered requests, which may need a token.
     async onApplicationShutdown() {
-      await held?.release();
+      await shared?.release();
     },
   };
 }
