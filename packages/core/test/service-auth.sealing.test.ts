@@ -4,7 +4,7 @@ import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord, StoredToken } from '../src/ledger/record.ts';
 import { type Bed, createBed } from './support/bed.ts';
 import { answersAfter } from './support/faulty-store.ts';
-import { settled } from './support/held-clock.ts';
+import { settled } from './support/manual-clock.ts';
 
 // Whoever can write to the store can move sealed tokens about in it. The checksum of a record keeps nobody from writing another one.
 
