@@ -1,7 +1,12 @@
 // By the pure part of core: through a client, 100,000 tokens would take minutes.
 import { encodeRecord } from '../../packages/core/src/ledger/codec.ts';
 import { limitsFor } from '../../packages/core/src/ledger/limits.ts';
-import { type LedgerEntry, newRecord, slotOf, withSlot } from '../../packages/core/src/ledger/record.ts';
+import {
+  audienceStateOf,
+  type LedgerEntry,
+  newRecord,
+  withAudienceState,
+} from '../../packages/core/src/ledger/record.ts';
 import { compact } from '../../packages/core/src/ledger/repair.ts';
 
 const windowMs = 86_400_000;
@@ -25,7 +30,11 @@ export function recordSize(tokens: number): number {
   const token = { id: 'x'.repeat(12), generation: now, expiresAt: now + windowMs, lifetimeMs: windowMs };
   const empty = newRecord('x'.repeat(12), beganAt);
   // The token of a usual length, sealed.
-  const slot = { ...slotOf(empty, audience, 'x'.repeat(12)), token: { ...token, sealed: 'x'.repeat(1_060) } };
-  const record = compact({ ...withSlot(empty, slot), entries }, now, limitsFor(tokens, windowMs, 0, 'durable'));
+  const slot = { ...audienceStateOf(empty, audience, 'x'.repeat(12)), token: { ...token, sealed: 'x'.repeat(1_060) } };
+  const record = compact(
+    { ...withAudienceState(empty, slot), entries },
+    now,
+    limitsFor(tokens, windowMs, 0, 'durable'),
+  );
   return new TextEncoder().encode(encodeRecord(record)).length;
 }

@@ -4,19 +4,19 @@ import { isAlive, type UsableToken } from './cached-token.ts';
 import type { ClientSecretSource, CurrentSecret } from './client-secret.ts';
 import { instantOf } from './clock.ts';
 import type { ServiceAuthError, TokenResponseReason } from './errors.ts';
-import { type Instant, longestSince } from './instant.ts';
-import { type Ask, confirms, decide, type Refused } from './ledger/decide.ts';
+import { type Instant, maxElapsedMs } from './instant.ts';
+import { type Ask, confirms, type Denial, decide } from './ledger/decide.ts';
 import { latestGeneration, revoke } from './ledger/generations.ts';
 import { spent } from './ledger/limits.ts';
-import { type IssuanceReason, slotOf } from './ledger/record.ts';
+import { audienceStateOf, type IssuanceReason } from './ledger/record.ts';
 import type { Reservation } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
 import { pause, untilDone } from './pause.ts';
-import { deadOnArrival, gaveUp, refusalError, refusedAfter } from './refusals.ts';
 import { randomId } from './seal.ts';
 import type { Settlement } from './settlement.ts';
 import { type SharedLedger, toLocalTime, type View } from './shared-ledger.ts';
 import { type FailedRequest, probeEndpoint, requestToken, type TokenRequestResult } from './token-endpoint.ts';
+import { denialAfter, denialError, expiredOnArrival, waitedTooLong } from './token-errors.ts';
 import type { IssuedToken } from './token-response.ts';
 import { createUsableTokens } from './usable-token.ts';
 
@@ -76,21 +76,21 @@ export function createTokenAcquisition(
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
   const usableTokens = createUsableTokens(settings);
   // Others wait until all of it can be over: sending, the request, entering its outcome. Short requests make for short waits.
-  const patienceMs = Math.max(storeCallsMs, timeoutMs);
-  const sendWithinMs = Math.min(10_000, patienceMs);
-  const leaseMs = sendWithinMs + timeoutMs + Math.min(20_000, patienceMs);
+  const deadlineMs = Math.max(storeCallsMs, timeoutMs);
+  const sendWithinMs = Math.min(10_000, deadlineMs);
+  const leaseMs = sendWithinMs + timeoutMs + Math.min(20_000, deadlineMs);
 
   async function acquire(request: TokenRequest, signal: AbortSignal): Promise<TokenResult> {
     const secret = await (request.mayIssue ? secrets.ask() : secrets.last());
     const { id: keyId, secretId } = secret.key;
-    const held = request.cached && { id: request.cached.token.id, generation: request.cached.generation };
-    const asker = { audience, keyId, secretId, held, instance, leaseMs };
+    const cached = request.cached && { id: request.cached.token.id, generation: request.cached.generation };
+    const asker = { audience, keyId, secretId, cached, instance, leaseMs };
     let ask: Ask = { ...request, ...asker, unreadable: false, id: randomId() };
     let waitedMs = 0;
 
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
       signal.throwIfAborted();
-      await settlement.enterLeftovers();
+      await settlement.enterUnsettled();
       const begunAt = instantOf(clock);
       // Whoever only looks has a token to go on with.
       let view = await ledger.load(request.mayIssue ? 2 : 1);
@@ -103,7 +103,7 @@ export function createTokenAcquisition(
           decision = decide(view.record, view.now, ask, limits);
         }
       }
-      if (confirms(decision, ask.held)) request.onRead(readAt);
+      if (confirms(decision, ask.cached)) request.onRead(readAt);
       switch (decision.kind) {
         case 'use': {
           const usable = await usableTokens.opened(decision.token, view, secret.key);
@@ -120,17 +120,17 @@ export function createTokenAcquisition(
           break;
         }
         case 'keep': {
-          const { refused, retryAt } = decision;
-          if (refused?.cause === 'limit') reportRefusal(request.reason, refused, view);
+          const { denial, retryAt } = decision;
+          if (denial?.cause === 'limit') reportDenial(request.reason, denial, view);
           return keepUntil(retryAt, view);
         }
         case 'drop':
           return { kind: 'drop' };
-        case 'refuse':
-          if (decision.refused.cause === 'limit') reportRefusal(decision.reason, decision.refused, view);
-          throw refusal(decision.refused, view, keyId);
+        case 'deny':
+          if (decision.denial.cause === 'limit') reportDenial(decision.reason, decision.denial, view);
+          throw errorOf(decision.denial, view, keyId);
         case 'wait':
-          if (waitedMs > 3 * leaseMs) throw gaveUp(toLocalTime(decision.until, view, clock));
+          if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(decision.until, view, clock));
           waitedMs += await waited(Math.min(pauseMs, decision.until - view.now + 1), signal);
           break;
         case 'write':
@@ -158,7 +158,7 @@ export function createTokenAcquisition(
   function isLate({ reservation, view, begunAt }: Attempt): boolean {
     const now = instantOf(clock);
     const foundLateMs = view.now - reservation.entry.at;
-    return Math.max(longestSince(begunAt, now), foundLateMs + longestSince(view.readAt, now)) > sendWithinMs;
+    return Math.max(maxElapsedMs(begunAt, now), foundLateMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
   }
 
   /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
@@ -174,12 +174,12 @@ export function createTokenAcquisition(
       const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
       const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
       reportIssuance(entry.reason, usable, result.token, settled);
-      const slot = slotOf(settled.record, audience, keyId);
-      if (slot.revoked >= generation) return undefined;
+      const state = audienceStateOf(settled.record, audience, keyId);
+      if (state.revoked >= generation) return undefined;
       // It would end before the one it was to replace.
-      const inVain = request.reason === 'refresh' && slot.token?.id === request.cached?.token.id;
-      if (inVain) return keepUntil(slot.renewAfter, settled);
-      if (!isAlive(usable, instantOf(clock))) throw deadOnArrival();
+      const inVain = request.reason === 'refresh' && state.token?.id === request.cached?.token.id;
+      if (inVain) return keepUntil(state.renewAfter, settled);
+      if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
       return { kind: 'token', usable };
     }
     return failed(attempt, result.kind === 'ambiguous' ? { ...result, answered: attempt.probesFirst } : result);
@@ -190,7 +190,7 @@ export function createTokenAcquisition(
     answer: TokenRequestResult,
     sentAt: Instant,
   ) {
-    const { token } = slotOf(view.record, audience, reservation.keyId);
+    const { token } = audienceStateOf(view.record, audience, reservation.keyId);
     const stored = token && (await usableTokens.opened(token, view, secret.key));
     const renewed = request.reason === 'refresh' ? request.cached?.token : undefined;
     return answer.kind === 'token' && isFromCache(answer.token, [...request.known, stored?.token], renewed, sentAt);
@@ -200,14 +200,14 @@ export function createTokenAcquisition(
   async function failed({ request, reservation, view }: Attempt, result: FailedRequest): Promise<TokenResult> {
     const { keyId } = reservation;
     const settled = await settlement.enter(reservation, result, view);
-    const refused = refusedAfter(result, settled.record, slotOf(settled.record, audience, keyId));
+    const denial = denialAfter(result, settled.record, audienceStateOf(settled.record, audience, keyId));
     const { status, error } = result;
-    const failure = refusal(refused, settled, keyId, error);
+    const failure = errorOf(denial, settled, keyId, error);
     const { code, retryAt } = failure;
     const reason = result.kind === 'ambiguous' ? (result.reason as TokenResponseReason | undefined) : undefined;
     emit('token_request_failed', { code, status, error, reason, ambiguous: result.kind === 'ambiguous', retryAt });
     if (request.reason === 'cold' || request.reason === 'expired') throw failure;
-    return keepUntil(refused.retryAt, settled);
+    return keepUntil(denial.retryAt, settled);
   }
 
   async function withdraw({ reservation, view }: Attempt): Promise<undefined> {
@@ -221,7 +221,7 @@ export function createTokenAcquisition(
       const latest = latestGeneration(view.record, audience, view.now);
       return ledger.swap(view, revoke(view.record, audience, key.id, Math.max(latest, cached?.generation ?? 0)));
     });
-    return slotOf(record, audience, key.id).revoked;
+    return audienceStateOf(record, audience, key.id).revoked;
   }
 
   /** An instant of the ledger from which another token may be had. */
@@ -235,14 +235,14 @@ export function createTokenAcquisition(
     emit('token_issued', { reason, tokenId, expiresAt, used, usable: limits.usable, warnings });
   }
 
-  function reportRefusal(reason: IssuanceReason, { retryAt }: Refused, view: View): void {
+  function reportDenial(reason: IssuanceReason, { retryAt }: Denial, view: View): void {
     const { used } = spent(view.record);
     emit('issuance_refused', { reason, retryAt: toLocalTime(retryAt, view, clock), limit: limits.limit, used });
   }
 
-  function refusal(refused: Refused, view: View, keyId: string, foreign?: string): ServiceAuthError {
-    const slot = slotOf(view.record, audience, keyId);
-    return refusalError(refused, view.record, slot, limits, toLocalTime(refused.retryAt, view, clock), foreign);
+  function errorOf(denial: Denial, view: View, keyId: string, foreign?: string): ServiceAuthError {
+    const state = audienceStateOf(view.record, audience, keyId);
+    return denialError(denial, view.record, state, limits, toLocalTime(denial.retryAt, view, clock), foreign);
   }
 
   return { acquire, reset };

@@ -18,17 +18,17 @@ export function configError(problems: readonly ConfigProblem[]): Error {
 }
 
 /** What is wrong with a text of 1 to `longest` characters. */
-export function problemOfText(value: unknown, longest: number): string | undefined {
+export function problemOfText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
-  if (value.length > longest) return `must be at most ${longest} characters long`;
+  if (value.length > maxLength) return `must be at most ${maxLength} characters long`;
   if (value.trim() !== value) return 'must not begin or end with white space';
   return /[\p{Cc}\p{Cs}]/u.test(value) ? 'must not contain control characters or unpaired surrogates' : undefined;
 }
 
 /** What is wrong with an integer from `least` to `most`. */
-export function problemOfInteger(value: unknown, least: number, most: number): string | undefined {
-  const fits = Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-  return fits ? undefined : `must be an integer from ${least} to ${most}`;
+export function problemOfInteger(value: unknown, min: number, max: number): string | undefined {
+  const fits = Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+  return fits ? undefined : `must be an integer from ${min} to ${max}`;
 }
 
 /** What is wrong with an object that must have these methods. */

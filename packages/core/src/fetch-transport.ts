@@ -13,7 +13,7 @@ export interface FetchTransportOptions {
 }
 
 /** The longest body of a token response, in bytes after decoding. */
-export const longestBody = 65_536;
+export const maxBodyLength = 65_536;
 
 /** Sends token requests by fetch: never follows a redirect, stops reading a body at 65,536 decoded bytes. */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
@@ -43,7 +43,7 @@ async function readBody(response: FetchedResponse): Promise<string> {
   let length = 0;
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     length += part.value.length;
-    if (length > longestBody) {
+    if (length > maxBodyLength) {
       // Not awaited: a peer that never stops may never confirm.
       reader.cancel().catch(() => {});
       throw unusable('too_large', 'is longer than 65,536 bytes');

@@ -10,7 +10,7 @@ export interface Instant {
  * The time since a moment, by the clock that shows more of it: the monotonic clock may stand still during sleep, and somebody may set the wall
  * clock. Use it where too long a time does no harm.
  */
-export function longestSince({ monotonic, wall }: Instant, now: Instant): number {
+export function maxElapsedMs({ monotonic, wall }: Instant, now: Instant): number {
   return Math.max(now.monotonic - monotonic, now.wall - wall);
 }
 

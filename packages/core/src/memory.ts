@@ -1,5 +1,5 @@
 import { type CachedToken, cachedToken, isAlive, recounted, sleptMs, type UsableToken } from './cached-token.ts';
-import { type Instant, longestSince } from './instant.ts';
+import { type Instant, maxElapsedMs } from './instant.ts';
 
 // What one process remembers of its token, and what it decides by that alone. Pure: no clock, no store, no randomness of its own.
 // Instants are monotonic milliseconds of this machine, unless they are an `Instant`.
@@ -69,7 +69,7 @@ export function need({ cached, rejected, revalidatedAt }: Memory, now: Instant):
   if (!cached) return 'cold';
   if (rejected) return 'rejected';
   if (!isAlive(cached, now)) return 'expired';
-  return longestSince(revalidatedAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
+  return maxElapsedMs(revalidatedAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
 }
 
 /** What is due while the cached token is handed out on. The returned memory has it marked as started: where flights are not shared, every call would start it. */

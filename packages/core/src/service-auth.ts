@@ -24,9 +24,9 @@ import {
 import { outsideRequest } from './next.ts';
 import { resolveOptions, type ServiceAuthOptions } from './options.ts';
 import { raced, within } from './pause.ts';
-import { closedError } from './refusals.ts';
 import { createSettlement } from './settlement.ts';
 import { createSharedLedger } from './shared-ledger.ts';
+import { closedError } from './token-errors.ts';
 import type { GetTokenOptions, ServiceAuth } from './token-source.ts';
 import { isTrusted, type TrustedToken, trustedToken } from './trusted-token.ts';
 import { type Usage, usageOf } from './usage.ts';

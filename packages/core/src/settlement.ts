@@ -1,5 +1,5 @@
 import { instantOf } from './clock.ts';
-import { longestSince } from './instant.ts';
+import { maxElapsedMs } from './instant.ts';
 import { expiringBy } from './ledger/clock-set-back.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
 import type { Settings } from './options.ts';
@@ -11,7 +11,7 @@ export interface Settlement {
   /** Enters an outcome. `view`: the record with the reservation. Returns the record with the outcome, entered or, while the store is down, yet to be. */
   enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View>;
   /** Enters what is left over. Rejects when the store still fails. */
-  enterLeftovers(): Promise<void>;
+  enterUnsettled(): Promise<void>;
 }
 
 const minute = 60_000;
@@ -21,19 +21,19 @@ const lastRetryMs = 64_000;
 /** Outcomes stay in memory until they are entered; if the process dies first, the reservation counts as issued, which is safe. */
 export function createSettlement({ clock, limits }: Settings, ledger: SharedLedger): Settlement {
   // With the view that each outcome is reckoned by.
-  const leftovers = new Map<Reservation, { outcome: Outcome; from: View }>();
+  const unsettled = new Map<Reservation, { outcome: Outcome; from: View }>();
 
   async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
-    leftovers.set(reservation, { outcome, from: view });
+    unsettled.set(reservation, { outcome, from: view });
     // Nobody else writes as a rule, so the record need not be read again; unless so much time passed that its clock must be asked.
-    const elapsedMs = longestSince(view.readAt, instantOf(clock));
+    const elapsedMs = maxElapsedMs(view.readAt, instantOf(clock));
     const recent = elapsedMs < trustedMs;
     const now = view.now + Math.ceil(elapsedMs);
     const expected = { ...view, now, record: settle(view.record, now, reservation, outcome, limits) };
     try {
       const swapped = recent ? await ledger.swap(view, expected.record) : undefined;
       if (!swapped) return await again(reservation, outcome, view);
-      leftovers.delete(reservation);
+      unsettled.delete(reservation);
       return swapped;
     } catch {
       retryLater(1_000);
@@ -44,29 +44,29 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
   async function again(reservation: Reservation, outcome: Outcome, from: View): Promise<View> {
     const swapped = await untilDone(clock, async () => {
       const view = await ledger.load();
-      return ledger.swap(view, settle(view.record, view.now, reservation, reckoned(outcome, from, view), limits));
+      return ledger.swap(view, settle(view.record, view.now, reservation, adjusted(outcome, from, view), limits));
     });
-    leftovers.delete(reservation);
+    unsettled.delete(reservation);
     return swapped;
   }
 
-  async function enterLeftovers(): Promise<void> {
-    for (const [reservation, { outcome, from }] of leftovers) await again(reservation, outcome, from);
+  async function enterUnsettled(): Promise<void> {
+    for (const [reservation, { outcome, from }] of unsettled) await again(reservation, outcome, from);
   }
 
   /** The outcome by the store's clock as it is now: a clock that was set back meanwhile must not lengthen the life of a token. */
-  function reckoned(outcome: Outcome, from: View, view: View): Outcome {
+  function adjusted(outcome: Outcome, from: View, view: View): Outcome {
     const isBehind = view.now + minute < from.now + view.readAt.monotonic - from.readAt.monotonic;
     if (outcome.kind !== 'issued' || !isBehind) return outcome;
-    const leftMs = outcome.token.expiresAt - from.now - longestSince(from.readAt, instantOf(clock));
+    const leftMs = outcome.token.expiresAt - from.now - maxElapsedMs(from.readAt, instantOf(clock));
     return { ...outcome, token: expiringBy(outcome.token, Math.floor(view.now + Math.max(0, leftMs))) };
   }
 
   function retryLater(delayMs: number): void {
     if (delayMs > lastRetryMs) return;
-    const retry = () => void enterLeftovers().catch(() => retryLater(delayMs * 2));
+    const retry = () => void enterUnsettled().catch(() => retryLater(delayMs * 2));
     clock.setTimer(retry, delayMs, { background: true });
   }
 
-  return { enter, enterLeftovers };
+  return { enter, enterUnsettled };
 }

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
-import { type Instant, longestSince, sleptSince } from './instant.ts';
+import { type Instant, maxElapsedMs, sleptSince } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
@@ -110,7 +110,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
               now: known.now,
               ledgerNow: known.ledgerNow,
               elapsedMs: readAt.monotonic - known.at,
-              longestMs: longestSince(known.askedAt, instantOf(clock)),
+              maxElapsedMs: maxElapsedMs(known.askedAt, instantOf(clock)),
             }
           : undefined;
       const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
@@ -142,8 +142,8 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       if (!result.swapped) return undefined;
       const ledgerNow = Math.max(next.highWaterAt, result.now);
       // The store's clock may have been set back since the record was read; what the record says is of the clock before that.
-      const mostNow = Math.max(ledgerNow, view.now + longestSince(view.readAt, readAt));
-      seen = { text: change.record, now: result.now, ledgerNow: mostNow, askedAt: readAt, at: clock.monotonic() };
+      const maxNow = Math.max(ledgerNow, view.now + maxElapsedMs(view.readAt, readAt));
+      seen = { text: change.record, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
       return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
       // Once is looked into by loading again; a store that can be read but not written would keep us busy for ever.

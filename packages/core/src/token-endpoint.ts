@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { type ConnectionWatch, watchConnections } from './connection-evidence.ts';
 import { isServiceAuthError } from './errors.ts';
-import { longestBody } from './fetch-transport.ts';
+import { maxBodyLength } from './fetch-transport.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { timedOut, within } from './pause.ts';
@@ -30,7 +30,7 @@ const second = 1_000;
 const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
 
 /** The time for the body of a refusal. The status says all but `oauthError`. */
-const refusalBodyMs = 2 * second;
+const errorBodyMs = 2 * second;
 
 const requestHeaders = {
   'content-type': 'application/json',
@@ -48,15 +48,15 @@ export async function requestToken(
 ): Promise<TokenRequestResult> {
   const controller = new AbortController();
   const watch = watchConnections(url);
-  let refusal: TransportResponse | undefined;
+  let errorResponse: TransportResponse | undefined;
 
   async function exchange(): Promise<TokenRequestResult> {
     const { signal } = controller;
     const body = credentials ? bodyOf(credentials) : '{}';
     const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
-    refusal = response;
-    const text = await within(refusalBodyMs, clock, async () => response.body).catch(() => '');
+    errorResponse = response;
+    const text = await within(errorBodyMs, clock, async () => response.body).catch(() => '');
     if (text === timedOut) controller.abort();
     return interpret(response, text === timedOut ? '' : text, clock);
   }
@@ -67,7 +67,7 @@ export async function requestToken(
   if (watch.misdirected()) return misdirected;
   if (result !== timedOut) return result;
   controller.abort();
-  return refusal ? interpret(refusal, '', clock) : { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
+  return errorResponse ? interpret(errorResponse, '', clock) : { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
 }
 
 /**
@@ -105,7 +105,7 @@ function isSuccess({ status }: TransportResponse): boolean {
 function interpret(response: TransportResponse, body: string, clock: Clock): TokenRequestResult {
   const { status } = response;
   if (isSuccess(response)) {
-    if (body.length > longestBody) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
+    if (body.length > maxBodyLength) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
     const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '');
     return typeof token === 'string'
       ? { kind: 'ambiguous', charge: 1, status, reason: token }
@@ -116,7 +116,7 @@ function interpret(response: TransportResponse, body: string, clock: Clock): Tok
       kind: 'released',
       cause: 'credentials',
       status,
-      oauthError: readOAuthError(`${body}`.slice(0, longestBody)),
+      oauthError: readOAuthError(`${body}`.slice(0, maxBodyLength)),
     };
   }
   if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };

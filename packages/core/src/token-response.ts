@@ -2,7 +2,7 @@ import type { TokenResponseReason } from './errors.ts';
 import type { TokenResponseWarning } from './events.ts';
 import { own } from './foreign.ts';
 import { type OAuthErrorCode, oauthErrorCode } from './ledger/oauth-error.ts';
-import { longestLifetimeMs } from './ledger/record.ts';
+import { maxLifetimeMs } from './ledger/record.ts';
 
 /** A token as the token endpoint sent it. */
 export interface IssuedToken {
@@ -12,10 +12,10 @@ export interface IssuedToken {
   readonly warnings: readonly TokenResponseWarning[];
 }
 
-const longestLifetime = longestLifetimeMs / 1_000;
+const maxLifetimeSeconds = maxLifetimeMs / 1_000;
 // RFC 6750 section 2.1: anything else could not be sent in a header, or would change it.
 const bearer = /^[A-Za-z0-9\-._~+/]+=*$/;
-const longestToken = 16_384;
+const maxTokenLength = 16_384;
 
 /** Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). */
 export function readTokenResponse(body: string, contentType: string): IssuedToken | TokenResponseReason {
@@ -25,7 +25,7 @@ export function readTokenResponse(body: string, contentType: string): IssuedToke
   if (!response) return 'not_json';
 
   const value = own(response, 'access_token');
-  if (typeof value !== 'string' || value.length > longestToken || !bearer.test(value)) return 'access_token';
+  if (typeof value !== 'string' || value.length > maxTokenLength || !bearer.test(value)) return 'access_token';
 
   const warnings: TokenResponseWarning[] = [];
   const type = own(response, 'token_type');
@@ -37,8 +37,8 @@ export function readTokenResponse(body: string, contentType: string): IssuedToke
   if (stated !== undefined && stated < 1) return 'expires_in';
   const claimed = lifetimeOfJwt(value);
   if (stated === undefined && claimed === undefined) warnings.push('lifetime_assumed');
-  const lifetime = Math.min(stated ?? claimed ?? 3_600, claimed ?? longestLifetime, longestLifetime);
-  if ((stated ?? 0) > longestLifetime) warnings.push('lifetime_clamped');
+  const lifetime = Math.min(stated ?? claimed ?? 3_600, claimed ?? maxLifetimeSeconds, maxLifetimeSeconds);
+  if ((stated ?? 0) > maxLifetimeSeconds) warnings.push('lifetime_clamped');
   if (lifetime < 120) warnings.push('lifetime_short');
   return { value, lifetimeMs: lifetime * 1_000, warnings };
 }
@@ -56,7 +56,7 @@ function lifetimeOfJwt(token: string): number | undefined {
   try {
     const claims = parseObject(atob(payload.replace(/-/g, '+').replace(/_/g, '/')));
     const lifetime = Number(own(claims, 'exp')) - Number(own(claims, 'iat'));
-    return lifetime >= 60 && lifetime <= longestLifetime ? Math.floor(lifetime) : undefined;
+    return lifetime >= 60 && lifetime <= maxLifetimeSeconds ? Math.floor(lifetime) : undefined;
   } catch {
     return undefined;
   }

@@ -22,7 +22,7 @@ export interface TrustedToken {
 /** So many calls in a row, none of them 50 µs after the one before, are a burst. Then as many go by the wall clock alone. */
 const burstCalls = 256;
 const callInBurstMs = 0.05;
-const longestBurstMs = (burstCalls + 1) * callInBurstMs;
+const maxBurstMs = (burstCalls + 1) * callInBurstMs;
 
 /** Trusts a token from now on. */
 export function trustedToken(
@@ -42,7 +42,7 @@ export function isTrusted(trusted: TrustedToken, clock: Clock): boolean {
   const wall = clock.now();
   const { from, forMs, readAt } = trusted;
   if (!(wall >= from.wall && wall - from.wall < forMs)) return false;
-  if (trusted.free > 0 && wall - readAt.wall < longestBurstMs) {
+  if (trusted.free > 0 && wall - readAt.wall < maxBurstMs) {
     trusted.free -= 1;
     return true;
   }

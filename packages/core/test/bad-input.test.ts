@@ -572,10 +572,13 @@ describe('bad input: records', () => {
   });
 
   test.each([
-    ['sequence', (record: LedgerRecord) => ({ ...record, sequence: 8e15, slots: [] })],
+    ['sequence', (record: LedgerRecord) => ({ ...record, sequence: 8e15, audiences: [] })],
     [
       'reset',
-      (record: LedgerRecord) => ({ ...record, slots: record.slots.map((slot) => ({ ...slot, revoked: 8e15 })) }),
+      (record: LedgerRecord) => ({
+        ...record,
+        audiences: record.audiences.map((state) => ({ ...state, revoked: 8e15 })),
+      }),
     ],
   ])('30: a %s at the end of all numbers damages the record, until somebody deletes it', async (_, forge) => {
     const { client, clock, store, token } = createBed();

@@ -258,11 +258,11 @@ describe('what a fleet holds off together', () => {
       .catch(() => {});
     await settled();
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
-    const slots = record.slots.map((slot) => ({
-      ...slot,
-      lease: slot.lease && { ...slot.lease, until: clock.now() + hour },
+    const audiences = record.audiences.map((state) => ({
+      ...state,
+      lease: state.lease && { ...state.lease, until: clock.now() + hour },
     }));
-    await store.replace(encodeRecord({ ...record, slots }));
+    await store.replace(encodeRecord({ ...record, audiences }));
     const waiting = failure('ERR_TOKEN_ENDPOINT', client().getToken());
     await clock.advance(3 * minute - second);
     expect(clock.timers.all).toBeGreaterThan(0);

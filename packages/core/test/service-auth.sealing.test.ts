@@ -27,7 +27,7 @@ async function recordOf({ bed }: Party): Promise<LedgerRecord> {
 }
 
 async function storedToken(party: Party): Promise<StoredToken> {
-  const found = (await recordOf(party)).slots.find(({ token }) => token?.id === party.token.id)?.token;
+  const found = (await recordOf(party)).audiences.find(({ token }) => token?.id === party.token.id)?.token;
   if (!found) throw new Error('It is not in the record.');
   return found;
 }
@@ -36,9 +36,11 @@ async function storedToken(party: Party): Promise<StoredToken> {
 async function tokenInPlaceOf(party: Party, planted: StoredToken): Promise<AccessToken> {
   const { bed, options, token } = party;
   const record = await recordOf(party);
-  const slots = record.slots.map((slot) => (slot.token?.id === token.id ? { ...slot, token: planted } : slot));
-  expect(slots).not.toEqual(record.slots);
-  await bed.store.replace(encodeRecord({ ...record, slots }));
+  const audiences = record.audiences.map((state) =>
+    state.token?.id === token.id ? { ...state, token: planted } : state,
+  );
+  expect(audiences).not.toEqual(record.audiences);
+  await bed.store.replace(encodeRecord({ ...record, audiences }));
   const got = await bed.token(bed.client(options));
   await settled();
   await bed.store.replace(encodeRecord(record));

@@ -180,8 +180,8 @@ describe('a token at rest', () => {
     const first = await token(client());
     const record = decodeRecord((await store.text()) ?? '');
     if (typeof record === 'string') expect.fail(record);
-    const slots = record.slots.map((slot) => ({ ...slot, token: slot.token && altered(slot.token) }));
-    await store.replace(encodeRecord({ ...record, slots }));
+    const audiences = record.audiences.map((state) => ({ ...state, token: state.token && altered(state.token) }));
+    await store.replace(encodeRecord({ ...record, audiences }));
     expect((await token(client())).value).not.toBe(first.value);
     expect(endpoint.requests.length).toBe(2);
   });
@@ -191,11 +191,11 @@ describe('a token at rest', () => {
     const tamper = async () => {
       const record = decodeRecord((await store.text()) ?? '');
       if (typeof record === 'string') expect.fail(record);
-      const slots = record.slots.map((slot) => ({
-        ...slot,
-        token: slot.token && { ...slot.token, sealed: `AAAA${slot.token.sealed}` },
+      const audiences = record.audiences.map((state) => ({
+        ...state,
+        token: state.token && { ...state.token, sealed: `AAAA${state.token.sealed}` },
       }));
-      await store.replace(encodeRecord({ ...record, slots }));
+      await store.replace(encodeRecord({ ...record, audiences }));
     };
     const auth = client();
     const first = await token(auth);

@@ -1,24 +1,31 @@
 import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
 import {
+  type AudienceState,
   type Condensed,
+  type CredentialsBackoff,
   type Deaths,
-  detailed,
   type Failures,
   type IssuanceReason,
   type LedgerEntry,
   type LedgerRecord,
-  type Refusal,
-  type Slot,
+  maxDetailedEntries,
   type StoredToken,
 } from './record.ts';
 
 const header = 'service-auth/1 ';
 const reasons: readonly IssuanceReason[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'];
-const longest = 4_000_000;
+const maxLength = 4_000_000;
 // On top of those in detail come a reservation, and a second token charged to it.
-const mostEntries = detailed + 2;
+const maxEntries = maxDetailedEntries + 2;
 // The latest instant that a Date can show, less enough for clocks that differ.
-const largest = 8e15;
+const maxInstant = 8e15;
+
+// Fields that have another name in the stored text. The text does not change when a name in the code does.
+const storedNames = new Map([
+  ['audiences', 'slots'],
+  ['credentialsBackoff', 'refused'],
+]);
+const storedName = (name: string): string => storedNames.get(name) ?? name;
 
 /** The text that a store keeps: version, checksum, JSON. Entries name instances and audiences by index, for they repeat. */
 export function encodeRecord(record: LedgerRecord): string {
@@ -28,7 +35,7 @@ export function encodeRecord(record: LedgerRecord): string {
     return index < 0 ? names.push(name) - 1 : index;
   };
   const json = JSON.stringify({
-    ...record,
+    ...stored({ ...record, audiences: record.audiences.map(stored) }),
     entries: record.entries.map(({ id, at, pending, reason, instance, audience }) => [
       id,
       at,
@@ -43,11 +50,15 @@ export function encodeRecord(record: LedgerRecord): string {
   return `${header}${checksum(json)} ${json}`;
 }
 
+function stored(part: object): object {
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [storedName(name), value]));
+}
+
 /** What {@link encodeRecord} wrote, or why it cannot be trusted. Nothing in it is believed unchecked. */
 export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
   if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
   const json = text.slice(header.length + 9);
-  if (text.length > longest || text !== `${header}${checksum(json)} ${json}`) return 'damaged';
+  if (text.length > maxLength || text !== `${header}${checksum(json)} ${json}`) return 'damaged';
   try {
     return readRecord(JSON.parse(json));
   } catch {
@@ -71,7 +82,7 @@ const text: Reader<string> = (wire) => {
 const oauthError: Reader<OAuthErrorCode> = (wire) => oauthErrorCode(text(wire));
 
 const count: Reader<number> = (wire) => {
-  demand(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= largest);
+  demand(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= maxInstant);
   return wire as number;
 };
 
@@ -85,22 +96,25 @@ const optional =
   (wire) =>
     wire === undefined ? undefined : read(wire);
 
-const list = (wire: unknown, most: number): unknown[] => {
-  demand(Array.isArray(wire) && wire.length <= most);
+const list = (wire: unknown, max: number): unknown[] => {
+  demand(Array.isArray(wire) && wire.length <= max);
   return wire;
 };
 
 const listOf =
-  <Part>(read: Reader<Part>, most: number): Reader<Part[]> =>
+  <Part>(read: Reader<Part>, max: number): Reader<Part[]> =>
   (wire) =>
-    list(wire, most).map((part) => read(part));
+    list(wire, max).map((part) => read(part));
 
 /** An object with exactly these fields; never one that a polluted prototype adds. What is no object lacks those that every object of a record has. */
 const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> => {
   const readers = Object.entries<Reader<unknown>>(fields);
   return (wire) => {
     const own = Object(wire) as Record<string, unknown>;
-    const entries = readers.map(([name, read]) => [name, read(Object.hasOwn(own, name) ? own[name] : undefined)]);
+    const entries = readers.map(([field, read]) => {
+      const name = storedName(field);
+      return [field, read(Object.hasOwn(own, name) ? own[name] : undefined)];
+    });
     return Object.fromEntries(entries) as Whole;
   };
 };
@@ -116,7 +130,7 @@ const token = object<StoredToken>({
   sealed: text,
 });
 
-const slot = object<Slot>({
+const state = object<AudienceState>({
   audience: text,
   keyId: text,
   revoked: count,
@@ -124,7 +138,9 @@ const slot = object<Slot>({
   lease: optional(object({ id: text, generation: count, until: count })),
   renewAfter: count,
   unreadableUntil: count,
-  refused: optional(object<Refusal>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) })),
+  credentialsBackoff: optional(
+    object<CredentialsBackoff>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) }),
+  ),
 });
 
 const shape = object<
@@ -134,9 +150,9 @@ const shape = object<
   sequence: count,
   bornAt: count,
   highWaterAt: count,
-  entries: listOf((wire) => wire, mostEntries),
+  entries: listOf((wire) => wire, maxEntries),
   condensed: listOf((wire) => wire, 2_000),
-  slots: listOf(slot, 10_000),
+  audiences: listOf(state, 10_000),
   failures: optional(
     object<Failures>({
       ...spacing,
@@ -149,7 +165,7 @@ const shape = object<
   rateLimit: optional(object(spacing)),
   rejections: object(spacing),
   deaths: object<Deaths>({ ...spacing, countedUntil: count }),
-  names: listOf(text, 2 * mostEntries),
+  names: listOf(text, 2 * maxEntries),
 });
 
 function readRecord(wire: unknown): LedgerRecord {

@@ -11,7 +11,7 @@ const freeDeaths = 2;
  */
 export function withDeaths(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
   const { countedUntil } = record.deaths;
-  const ended = record.slots.flatMap(({ lease }) =>
+  const ended = record.audiences.flatMap(({ lease }) =>
     lease && lease.until > countedUntil && lease.until <= now ? [lease] : [],
   );
   if (ended.length === 0) return record;

@@ -1,14 +1,14 @@
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
-import { hold, type Limits, rejectedRoomAt, roomAt } from './limits.ts';
+import { type Limits, nextBackoff, rejectedRoomAt, roomAt } from './limits.ts';
 import {
+  type AudienceState,
+  audienceStateOf,
   type IssuanceReason,
   type LedgerEntry,
   type LedgerRecord,
-  type Slot,
   type StoredToken,
-  slotOf,
-  withSlot,
+  withAudienceState,
 } from './record.ts';
 
 /** What a process asks the ledger for. */
@@ -19,7 +19,7 @@ export interface Ask {
   /** Why a token would be issued. With `refresh` and `rejected` the caller can go on with the token it holds. */
   readonly reason: IssuanceReason;
   /** The token in this process's memory. */
-  readonly held?: { readonly id: string; readonly generation: number } | undefined;
+  readonly cached?: { readonly id: string; readonly generation: number } | undefined;
   /** Tokens that must not be used whatever the record says: rejected by the API, reset, or not to be opened. */
   readonly unusable: readonly (string | undefined)[];
   /** Tokens up to this generation were reset by this process, whatever the record says: a store that went back forgot it. */
@@ -36,7 +36,7 @@ export interface Ask {
 }
 
 /** Why no token is issued now. */
-export interface Refused {
+export interface Denial {
   readonly cause: 'limit' | 'spacing' | 'deaths' | 'backoff' | 'rate_limited' | 'credentials';
   readonly retryAt: number;
 }
@@ -47,7 +47,7 @@ export interface Refused {
  */
 export type Decision =
   | { readonly kind: 'use'; readonly token: StoredToken }
-  | { readonly kind: 'keep'; readonly retryAt: number; readonly refused?: Refused }
+  | { readonly kind: 'keep'; readonly retryAt: number; readonly denial?: Denial }
   | { readonly kind: 'drop' }
   | { readonly kind: 'wait'; readonly until: number }
   | {
@@ -56,7 +56,7 @@ export type Decision =
       readonly generation: number;
       readonly probesFirst: boolean;
     }
-  | { readonly kind: 'refuse'; readonly reason: IssuanceReason; readonly refused: Refused }
+  | { readonly kind: 'deny'; readonly reason: IssuanceReason; readonly denial: Denial }
   | { readonly kind: 'write'; readonly record: LedgerRecord };
 
 const minute = 60_000;
@@ -68,59 +68,62 @@ export function marginOf(lifetimeMs: number): number {
 
 /** Decides for one process what the record allows it. Expects a reconciled record; `now` is the ledger's time. */
 export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limits): Decision {
-  const slot = slotOf(record, ask.audience, ask.keyId);
-  if (slot.revoked < ask.revoked && isRemembered(ask.revoked, now))
+  const state = audienceStateOf(record, ask.audience, ask.keyId);
+  if (state.revoked < ask.revoked && isRemembered(ask.revoked, now))
     return { kind: 'write', record: revoke(record, ask.audience, ask.keyId, ask.revoked) };
   const entry = record.entries.find(({ id }) => id === ask.id);
-  if (entry && slot.lease?.id === ask.id) {
+  if (entry && state.lease?.id === ask.id) {
     const probesFirst = record.failures?.probeAt !== undefined && now < record.failures.retryAt;
-    return { kind: 'admitted', entry, generation: slot.lease.generation, probesFirst };
+    return { kind: 'admitted', entry, generation: state.lease.generation, probesFirst };
   }
 
-  const held = ask.held && ask.held.generation > slot.revoked ? ask.held : undefined;
-  const stored = slot.token;
-  const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === held?.id;
+  const cached = ask.cached && ask.cached.generation > state.revoked ? ask.cached : undefined;
+  const stored = state.token;
+  const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === cached?.id;
   const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
   // An expired one is no reason to disregard what another key's holders share.
-  const superseded = stored && held && ask.reason !== 'expired' && held.generation > stored.generation;
+  const superseded = stored && cached && ask.reason !== 'expired' && cached.generation > stored.generation;
   if (fresh && !due && !superseded) return { kind: 'use', token: stored };
   // Before anything is refused: whoever goes on with what it holds must not go on with this.
-  if (ask.held && !held) return { kind: 'drop' };
+  if (ask.cached && !cached) return { kind: 'drop' };
   if (!ask.mayIssue) return { kind: 'keep', retryAt: now };
 
-  if (slot.lease && slot.lease.until > now) {
-    const { until } = slot.lease;
-    return held && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
+  if (state.lease && state.lease.until > now) {
+    const { until } = state.lease;
+    return cached && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
-  const reason = slot.revoked > 0 && !slot.token ? 'reset' : ask.reason;
+  const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
   const counted = withDeaths(record, now, limits);
-  const refused = refusal(counted, slot, now, ask, reason, limits);
-  if (!refused) return { kind: 'write', record: reserve(counted, slot, now, ask, reason) };
-  return held && (reason === 'refresh' || reason === 'rejected')
-    ? { kind: 'keep', retryAt: refused.retryAt, refused }
-    : { kind: 'refuse', reason, refused };
+  const denial = firstDenial(counted, state, now, ask, reason, limits);
+  if (!denial) return { kind: 'write', record: reserve(counted, state, now, ask, reason) };
+  return cached && (reason === 'refresh' || reason === 'rejected')
+    ? { kind: 'keep', retryAt: denial.retryAt, denial }
+    : { kind: 'deny', reason, denial };
 }
 
 /** Whether the record shows that the held token is still good: the fleet neither reset nor replaced it. */
-export function confirms(decision: Decision, held: Ask['held']): boolean {
-  return decision.kind === 'use' ? decision.token.id === held?.id : decision.kind !== 'drop';
+export function confirms(decision: Decision, cached: Ask['cached']): boolean {
+  return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';
 }
 
-function refusal(
+function firstDenial(
   record: LedgerRecord,
-  slot: Slot,
+  state: AudienceState,
   now: number,
   ask: Ask,
   reason: IssuanceReason,
   limits: Limits,
-): Refused | undefined {
+): Denial | undefined {
   const backoffs = [
     record.failures?.probeAt ?? record.failures?.retryAt ?? 0,
-    reason === 'refresh' ? slot.renewAfter : 0,
-    ask.unreadable ? slot.unreadableUntil : 0,
+    reason === 'refresh' ? state.renewAfter : 0,
+    ask.unreadable ? state.unreadableUntil : 0,
   ];
-  const causes: Refused[] = [
-    { cause: 'credentials', retryAt: slot.refused?.secretId === ask.secretId ? slot.refused.retryAt : 0 },
+  const causes: Denial[] = [
+    {
+      cause: 'credentials',
+      retryAt: state.credentialsBackoff?.secretId === ask.secretId ? state.credentialsBackoff.retryAt : 0,
+    },
     { cause: 'rate_limited', retryAt: record.rateLimit?.retryAt ?? 0 },
     { cause: 'backoff', retryAt: Math.max(...backoffs) },
     { cause: 'deaths', retryAt: record.deaths.retryAt },
@@ -130,21 +133,27 @@ function refusal(
   return causes.find((cause) => cause.retryAt > now);
 }
 
-function reserve(record: LedgerRecord, slot: Slot, now: number, ask: Ask, reason: IssuanceReason): LedgerRecord {
+function reserve(
+  record: LedgerRecord,
+  state: AudienceState,
+  now: number,
+  ask: Ask,
+  reason: IssuanceReason,
+): LedgerRecord {
   const { id, instance, audience } = ask;
   const { rejections } = record;
   // An hour in which a renewal was allowed and nobody asked for one: what is rejected now is another matter.
   const recent = now > rejections.retryAt + 60 * minute ? undefined : rejections;
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
-  const next = withSlot(record, {
-    ...slot,
+  const next = withAudienceState(record, {
+    ...state,
     lease: { id, generation: latestGeneration(record, audience, now) + 1, until: now + ask.leaseMs },
-    unreadableUntil: ask.unreadable ? now + 15 * minute : slot.unreadableUntil,
+    unreadableUntil: ask.unreadable ? now + 15 * minute : state.unreadableUntil,
   });
   return {
     ...next,
     // Reserved before, but the lease was lost before anything was sent: the new reservation replaces it.
     entries: [...next.entries.filter((other) => other.id !== id), entry],
-    rejections: reason === 'rejected' ? hold(recent, now, minute, 60 * minute) : rejections,
+    rejections: reason === 'rejected' ? nextBackoff(recent, now, minute, 60 * minute) : rejections,
   };
 }

@@ -1,4 +1,4 @@
-import type { Hold, IssuanceReason, LedgerRecord } from './record.ts';
+import type { Backoff, IssuanceReason, LedgerRecord } from './record.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -103,15 +103,15 @@ export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits
 }
 
 /** One more failure in a row: hold off for `firstMs`, doubled with every failure, at most `longestMs`, and `leastMs` in any case. */
-export function hold(
-  before: Hold | undefined,
+export function nextBackoff(
+  before: Backoff | undefined,
   failedAt: number,
   firstMs: number,
-  longestMs: number,
-  leastMs = 0,
-): Hold {
+  maxMs: number,
+  minMs = 0,
+): Backoff {
   const count = before?.count ?? 0;
-  const pauseMs = Math.max(leastMs, Math.min(longestMs, firstMs * 2 ** Math.min(count, 30)));
+  const pauseMs = Math.max(minMs, Math.min(maxMs, firstMs * 2 ** Math.min(count, 30)));
   return { count: count + 1, retryAt: Math.max(before?.retryAt ?? 0, Math.ceil(failedAt + pauseMs)) };
 }
 

@@ -1,10 +1,10 @@
 import type { OAuthErrorCode } from './oauth-error.ts';
 
 /** How many entries a record keeps in detail; older ones are added up. */
-export const detailed = 150;
+export const maxDetailedEntries = 150;
 
 /** The longest that a token is believed to live. */
-export const longestLifetimeMs: number = 7 * 86_400_000;
+export const maxLifetimeMs: number = 7 * 86_400_000;
 
 /** Why a token was issued. `cold`: none was known; `refresh`: ahead of expiry; `expired`; `rejected`: the API answered 401; `reset`. */
 export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'reset';
@@ -42,7 +42,7 @@ export interface StoredToken {
 }
 
 /** What is shared about one audience by the processes that hold the same sealing key. */
-export interface Slot {
+export interface AudienceState {
   readonly audience: string;
   readonly keyId: string;
   /** Tokens up to this generation were reset. */
@@ -54,24 +54,24 @@ export interface Slot {
   readonly renewAfter: number;
   /** A token that could not be opened is replaced once; not again before this. */
   readonly unreadableUntil: number;
-  readonly refused?: Refusal | undefined;
+  readonly credentialsBackoff?: CredentialsBackoff | undefined;
 }
 
 /** Failures in a row, and until when nobody asks. */
-export interface Hold {
+export interface Backoff {
   readonly count: number;
   readonly retryAt: number;
 }
 
 /** The token endpoint refused these credentials; forgotten at once when the secret changes. */
-export interface Refusal extends Hold {
+export interface CredentialsBackoff extends Backoff {
   readonly secretId: string;
   readonly status: number;
   readonly oauthError?: OAuthErrorCode | undefined;
 }
 
 /** The token endpoint failed; the whole fleet holds off. */
-export interface Failures extends Hold {
+export interface Failures extends Backoff {
   /** Earlier than `retryAt`, where that spares the budget: a request is sent if a probe, which has no credentials and costs nothing, is answered. */
   readonly probeAt?: number | undefined;
   readonly ambiguous: boolean;
@@ -81,7 +81,7 @@ export interface Failures extends Hold {
 }
 
 /** Processes in a row that died while they asked for a token: their leases ended and no outcome was entered. */
-export interface Deaths extends Hold {
+export interface Deaths extends Backoff {
   /** Leases that ended up to this instant have been counted. */
   readonly countedUntil: number;
 }
@@ -98,12 +98,12 @@ export interface LedgerRecord {
   /** The newest 150, oldest first. */
   readonly entries: readonly LedgerEntry[];
   readonly condensed: readonly Condensed[];
-  readonly slots: readonly Slot[];
+  readonly audiences: readonly AudienceState[];
   readonly failures?: Failures | undefined;
   /** The token endpoint answered 429. */
-  readonly rateLimit?: Hold | undefined;
+  readonly rateLimit?: Backoff | undefined;
   /** Renewals caused by API 401s. */
-  readonly rejections: Hold;
+  readonly rejections: Backoff;
   readonly deaths: Deaths;
 }
 
@@ -116,7 +116,7 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     highWaterAt: now,
     entries: [],
     condensed: [],
-    slots: [],
+    audiences: [],
     failures: undefined,
     rateLimit: undefined,
     rejections: { count: 0, retryAt: 0 },
@@ -125,15 +125,15 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
 }
 
 /** What the holders of all keys share about an audience. */
-export function slotsOf(record: LedgerRecord, audience: string): readonly Slot[] {
-  return record.slots.filter((slot) => slot.audience === audience);
+export function audienceStatesOf(record: LedgerRecord, audience: string): readonly AudienceState[] {
+  return record.audiences.filter((state) => state.audience === audience);
 }
 
 /** The slot of an audience and key, an empty one if there is none. What was reset under any key of the audience is no longer in it. */
-export function slotOf(record: LedgerRecord, audience: string, keyId: string): Slot {
-  const slots = slotsOf(record, audience);
-  const slot = slots.find((slot) => slot.keyId === keyId);
-  const revoked = Math.max(0, ...slots.map((slot) => slot.revoked));
+export function audienceStateOf(record: LedgerRecord, audience: string, keyId: string): AudienceState {
+  const audiences = audienceStatesOf(record, audience);
+  const state = audiences.find((state) => state.keyId === keyId);
+  const revoked = Math.max(0, ...audiences.map((state) => state.revoked));
   const later = <Part extends { generation: number }>(part: Part | undefined) =>
     part && part.generation > revoked ? part : undefined;
   return {
@@ -141,16 +141,16 @@ export function slotOf(record: LedgerRecord, audience: string, keyId: string): S
     keyId,
     renewAfter: 0,
     unreadableUntil: 0,
-    refused: undefined,
-    ...slot,
+    credentialsBackoff: undefined,
+    ...state,
     revoked,
-    token: later(slot?.token),
-    lease: later(slot?.lease),
+    token: later(state?.token),
+    lease: later(state?.lease),
   };
 }
 
 /** The record with one slot replaced. */
-export function withSlot(record: LedgerRecord, slot: Slot): LedgerRecord {
-  const others = record.slots.filter((other) => other.audience !== slot.audience || other.keyId !== slot.keyId);
-  return { ...record, slots: [...others, slot] };
+export function withAudienceState(record: LedgerRecord, state: AudienceState): LedgerRecord {
+  const others = record.audiences.filter((other) => other.audience !== state.audience || other.keyId !== state.keyId);
+  return { ...record, audiences: [...others, state] };
 }

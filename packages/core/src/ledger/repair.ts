@@ -1,15 +1,15 @@
-import { type SetBack, startAgain } from './clock-set-back.ts';
+import { type SetBack, withClockSetBack } from './clock-set-back.ts';
 import { isRemembered, revoke } from './generations.ts';
 import { type Limits, leavesAt } from './limits.ts';
 import {
+  type AudienceState,
+  audienceStateOf,
   type Condensed,
-  detailed,
   type LedgerEntry,
   type LedgerRecord,
+  maxDetailedEntries,
   newRecord,
-  type Slot,
-  slotOf,
-  withSlot,
+  withAudienceState,
 } from './record.ts';
 
 const minute = 60_000;
@@ -24,7 +24,7 @@ export interface Seen {
   /** How long ago that was, at least: a clock that stands still while the machine sleeps makes entries younger, never older. */
   readonly elapsedMs: number;
   /** How long ago that was, at most: by whichever clock of this machine says longer. */
-  readonly longestMs: number;
+  readonly maxElapsedMs: number;
 }
 
 /** A record that can be decided on, and what had to be done to it. */
@@ -52,11 +52,11 @@ export function reconcile(
 ): Reconciled {
   const lost = seen !== undefined && (loaded?.epoch !== seen.record.epoch || loaded.sequence < seen.record.sequence);
   const back = loaded && setBackSince(loaded, seen, now);
-  const present = loaded && back ? startAgain(loaded, back) : loaded;
+  const present = loaded && back ? withClockSetBack(loaded, back) : loaded;
   const merged = lost
     ? merge(present, seen, now, epoch)
     : { record: present ?? newRecord(epoch, now), restored: 0, changed: false };
-  const clockBackMs = back ? Math.floor(back.leastOld - now) : 0;
+  const clockBackMs = back ? Math.floor(back.minOldNow - now) : 0;
   // A clock that was so far ahead may have made every entry leave: nobody knows what was issued.
   const record = clockBackMs > limits.pendingMs ? { ...merged.record, epoch, bornAt: now } : merged.record;
   const ledgerNow = Math.max(record.highWaterAt, now);
@@ -74,16 +74,18 @@ export function reconcile(
 function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
   const known = seen?.record.epoch === record.epoch ? seen : undefined;
   const isSame = known?.record.sequence === record.sequence;
-  const leastOld = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
+  const minOldNow = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
   // Whoever wrote the record after this process saw it wrote it later than that.
-  const mostOld = known ? Math.max(record.highWaterAt, known.ledgerNow) + known.longestMs : Number.POSITIVE_INFINITY;
-  return leastOld - now > minute ? { leastOld, mostOld, now } : undefined;
+  const maxOldNow = known
+    ? Math.max(record.highWaterAt, known.ledgerNow) + known.maxElapsedMs
+    : Number.POSITIVE_INFINITY;
+  return minOldNow - now > minute ? { minOldNow, maxOldNow, now } : undefined;
 }
 
 function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch: string) {
   const older = seen.record;
   const back = setBackSince(older, seen, now);
-  const memory = back ? startAgain(older, back) : older;
+  const memory = back ? withClockSetBack(older, back) : older;
   const base = loaded ?? newRecord(epoch, now);
   // An older state of the very record this process knew: what came after it is lost for everybody, so the record begins anew.
   const regressed = loaded?.epoch === older.epoch;
@@ -98,7 +100,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
   // Which entries were added up is forgotten: rather twice than not at all.
   const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
-  const { slots } = memory.slots.reduce(withMemory, base);
+  const { audiences } = memory.audiences.reduce(withMemory, base);
   const record: LedgerRecord = {
     ...base,
     epoch: regressed ? epoch : base.epoch,
@@ -106,7 +108,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     sequence: Math.max(base.sequence, older.sequence),
     entries: [...base.entries, ...entries].sort((a, b) => a.at - b.at),
     condensed: [...base.condensed, ...condensed],
-    slots,
+    audiences,
     failures: base.failures ?? memory.failures,
     rateLimit: base.rateLimit ?? memory.rateLimit,
     rejections: base.rejections.count > 0 ? base.rejections : memory.rejections,
@@ -114,39 +116,39 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A sequence that only this process knew is written as well, or the record would look like an older one again.
-  const changed = restored > 0 || slots !== base.slots || record.sequence > base.sequence;
+  const changed = restored > 0 || audiences !== base.audiences || record.sequence > base.sequence;
   return { record, restored, changed };
 }
 
 /** The record with what memory knows of a slot: the token of the later generation, and whatever was reset. */
-function withMemory(record: LedgerRecord, memory: Slot): LedgerRecord {
+function withMemory(record: LedgerRecord, memory: AudienceState): LedgerRecord {
   const { audience, keyId } = memory;
-  const slot = slotOf(record, audience, keyId);
-  const revoked = Math.max(slot.revoked, memory.revoked);
-  const token = (memory.token?.generation ?? 0) > (slot.token?.generation ?? revoked) ? memory.token : slot.token;
-  if (token === slot.token && revoked === slot.revoked) return record;
-  return revoke(withSlot(record, { ...slot, token }), audience, keyId, revoked);
+  const state = audienceStateOf(record, audience, keyId);
+  const revoked = Math.max(state.revoked, memory.revoked);
+  const token = (memory.token?.generation ?? 0) > (state.token?.generation ?? revoked) ? memory.token : state.token;
+  if (token === state.token && revoked === state.revoked) return record;
+  return revoke(withAudienceState(record, { ...state, token }), audience, keyId, revoked);
 }
 
 /** Drops what no longer counts and adds up all but the newest entries. */
 export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
   const live = (part: LedgerEntry | Condensed) => leavesAt(part, limits) > now;
   const entries = record.entries.filter(live);
-  const surplus = entries.splice(0, entries.length - detailed);
+  const surplus = entries.splice(0, entries.length - maxDetailedEntries);
   const added = surplus.map((entry) => ({ at: entry.at, pending: entry.pending, count: 1 }));
   const audiences = new Set(entries.map((entry) => entry.audience));
-  const needed = (slot: Slot) =>
-    audiences.has(slot.audience) ||
-    isRemembered(slot.revoked, now) ||
-    (slot.token?.expiresAt ?? 0) > now ||
-    (slot.lease?.until ?? 0) > now ||
+  const needed = (state: AudienceState) =>
+    audiences.has(state.audience) ||
+    isRemembered(state.revoked, now) ||
+    (state.token?.expiresAt ?? 0) > now ||
+    (state.lease?.until ?? 0) > now ||
     // As long as the longest pause: a count that is forgotten when its pause ends never grows.
-    (slot.refused?.retryAt ?? 0) + 60 * minute > now;
+    (state.credentialsBackoff?.retryAt ?? 0) + 60 * minute > now;
   return {
     ...record,
     entries,
     condensed: addUp([...record.condensed.filter(live), ...added], limits.windowMs / 96),
-    slots: record.slots.filter(needed),
+    audiences: record.audiences.filter(needed),
   };
 }
 

@@ -6,6 +6,7 @@ import type { LedgerEntry, LedgerRecord } from '../../src/ledger/record.ts';
 import { newRecord } from '../../src/ledger/record.ts';
 import { compact } from '../../src/ledger/repair.ts';
 import {
+  audienceWith,
   day,
   entriesAt,
   entryAt,
@@ -14,7 +15,6 @@ import {
   recordWith,
   second,
   seed,
-  slotWith,
   tokenAt,
 } from '../support/records.ts';
 
@@ -35,7 +35,7 @@ const anEntry = fc.record({
   audience: name,
 });
 const aToken = fc.record({ id: name, generation: small, expiresAt: instant, lifetimeMs: small, sealed: name });
-const aSlot = fc.record({
+const anAudience = fc.record({
   audience: name,
   keyId: name,
   revoked: small,
@@ -43,7 +43,7 @@ const aSlot = fc.record({
   lease: maybe(fc.record({ id: name, generation: small, until: instant })),
   renewAfter: instant,
   unreadableUntil: instant,
-  refused: maybe(
+  credentialsBackoff: maybe(
     fc.record({
       secretId: name,
       ...spacing,
@@ -59,7 +59,7 @@ const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
   highWaterAt: instant,
   entries: fc.uniqueArray(anEntry, { selector: ({ id }) => id, maxLength: 20 }),
   condensed: fc.array(fc.record({ at: instant, pending: fc.boolean(), count: small })),
-  slots: fc.array(aSlot, { maxLength: 4 }),
+  audiences: fc.array(anAudience, { maxLength: 4 }),
   failures: maybe(fc.record({ ...spacing, ambiguous: fc.boolean(), status: maybe(small), reason: maybe(name) })),
   rateLimit: maybe(fc.record(spacing)),
   rejections: fc.record(spacing),
@@ -73,13 +73,19 @@ const full = recordWith({
     entryAt(noon, { pending: true, instance: 'other', audience: 'invoices' }),
   ],
   condensed: [{ at: noon - day, pending: false, count: 7 }],
-  slots: [
-    slotWith({
+  audiences: [
+    audienceWith({
       token: tokenAt(3, noon + day),
       lease: { id: 'lease', generation: 4, until: noon + minute },
-      refused: { secretId: 'secret', count: 1, retryAt: noon + minute, status: 401, oauthError: 'invalid_client' },
+      credentialsBackoff: {
+        secretId: 'secret',
+        count: 1,
+        retryAt: noon + minute,
+        status: 401,
+        oauthError: 'invalid_client',
+      },
     }),
-    slotWith({ audience: 'invoices' }),
+    audienceWith({ audience: 'invoices' }),
   ],
   failures: { count: 2, retryAt: noon + second, ambiguous: true, status: 502, reason: 'not_json' },
   rateLimit: { count: 1, retryAt: noon + minute },
@@ -119,7 +125,7 @@ describe('encodeRecord and decodeRecord', () => {
     (oauthError) => {
       const text = encodeRecord(full).slice('service-auth/1 12345678 '.length);
       const record = decodeRecord(authored(text.replace('invalid_client', oauthError)));
-      expect(record).toMatchObject({ slots: [{ refused: { status: 401, oauthError: 'other' } }, {}] });
+      expect(record).toMatchObject({ audiences: [{ credentialsBackoff: { status: 401, oauthError: 'other' } }, {}] });
     },
   );
 
@@ -264,11 +270,11 @@ describe('the size of a record', () => {
       const [newest] = batch.slice(-1);
       record = compact({ ...record, entries: [...record.entries, ...batch] }, newest?.at ?? 0, limits);
     }
-    const slots = [slotWith({ token: tokenAt(100_000, noon + 2 * day, { sealed: 's'.repeat(2_000) }) })];
-    const text = encodeRecord({ ...record, slots });
+    const audiences = [audienceWith({ token: tokenAt(100_000, noon + 2 * day, { sealed: 's'.repeat(2_000) }) })];
+    const text = encodeRecord({ ...record, audiences });
     expect(spent(record).used).toBe(100_000);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(48 * 1_024);
-    expect(decodeRecord(text)).toEqual({ ...record, slots });
+    expect(decodeRecord(text)).toEqual({ ...record, audiences });
   });
 
   test('leaves room for a reservation of two tokens on top of those in detail', () => {
@@ -277,8 +283,9 @@ describe('the size of a record', () => {
   });
 
   test('is at most four million characters', () => {
-    const slotOf = (length: number) => slotWith({ token: tokenAt(1, noon, { sealed: 's'.repeat(length) }) });
-    const most = (length: number) => recordWith({ slots: [...new Array(99).fill(slotOf(40_000)), slotOf(length)] });
+    const audienceOf = (length: number) => audienceWith({ token: tokenAt(1, noon, { sealed: 's'.repeat(length) }) });
+    const most = (length: number) =>
+      recordWith({ audiences: [...new Array(99).fill(audienceOf(40_000)), audienceOf(length)] });
     const spare = 4_000_000 - encodeRecord(most(0)).length;
     expect(decodeRecord(encodeRecord(most(spare)))).toEqual(most(spare));
     expect(decodeRecord(encodeRecord(most(spare + 1)))).toBe('damaged');

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { withDeaths } from '../../src/ledger/deaths.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import {
+  audienceWith,
   entriesAt,
   entryAt,
   hour,
@@ -9,7 +10,6 @@ import {
   noon,
   recordWith,
   second,
-  slotWith,
   usualLimits,
 } from '../support/records.ts';
 
@@ -18,7 +18,7 @@ const leaseUntil = (until: number, id = 'mine') => ({ id, generation: 9, until }
 const leased = (until: number, fields: Partial<LedgerRecord> = {}) =>
   recordWith({
     entries: [entryAt(until - minute, { id: 'mine', pending: true })],
-    slots: [slotWith({ lease: leaseUntil(until) })],
+    audiences: [audienceWith({ lease: leaseUntil(until) })],
     ...fields,
   });
 const deaths = (count: number, retryAt: number, countedUntil: number) => ({ count, retryAt, countedUntil });
@@ -37,7 +37,7 @@ describe('a lease', () => {
   });
 
   test('stays in the record: later generations go by it', () => {
-    expect(withDeaths(leased(noon), noon, usualLimits).slots).toEqual(leased(noon).slots);
+    expect(withDeaths(leased(noon), noon, usualLimits).audiences).toEqual(leased(noon).audiences);
   });
 
   test('that ran beside one that was counted is the same death', () => {

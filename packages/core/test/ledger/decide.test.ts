@@ -4,6 +4,7 @@ import { revoke } from '../../src/ledger/generations.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import {
   askFor,
+  audienceWith,
   day,
   entriesAt,
   entryAt,
@@ -12,7 +13,6 @@ import {
   noon,
   recordWith,
   second,
-  slotWith,
   tokenAt,
   usualLimits,
 } from '../support/records.ts';
@@ -22,7 +22,7 @@ const decideAt = (now: number, record: LedgerRecord, ask: Partial<Ask> = {}): De
 const decideOn = (record: LedgerRecord, ask: Partial<Ask> = {}): Decision => decideAt(noon, record, ask);
 
 const current = tokenAt(5, noon + hour);
-const withCurrent = recordWith({ slots: [slotWith({ token: current })] });
+const withCurrent = recordWith({ audiences: [audienceWith({ token: current })] });
 const cachedCurrent = { id: current.id, generation: 5 };
 
 /** The record that the decision wants to swap in. */
@@ -40,34 +40,37 @@ describe('marginOf', () => {
 describe('a token in the record', () => {
   test('is used while its margin of life is left', () => {
     const expired = { ...current, expiresAt: noon + minute };
-    const record = recordWith({ slots: [slotWith({ token: expired })] });
+    const record = recordWith({ audiences: [audienceWith({ token: expired })] });
     expect(decideAt(noon - 1, record)).toEqual({ kind: 'use', token: expired });
     expect(decideOn(record).kind).toBe('write');
   });
 
   test('is used instead of the one in memory when it is newer, whatever the reason for asking', () => {
     for (const reason of ['refresh', 'rejected', 'expired'] as const) {
-      const decision = decideOn(withCurrent, { reason, held: { id: 'older', generation: 4 }, unusable: ['older'] });
+      const decision = decideOn(withCurrent, { reason, cached: { id: 'older', generation: 4 }, unusable: ['older'] });
       expect(decision).toEqual({ kind: 'use', token: current });
     }
   });
 
   test('is used although this machine takes it for expired: the clock of the store counts', () => {
-    expect(decideOn(withCurrent, { reason: 'expired', held: cachedCurrent })).toEqual({ kind: 'use', token: current });
+    expect(decideOn(withCurrent, { reason: 'expired', cached: cachedCurrent })).toEqual({
+      kind: 'use',
+      token: current,
+    });
   });
 
   test('is used instead of an expired one of a later reservation, for it may come from holders of another key', () => {
-    const held = { id: 'newer', generation: 6 };
-    expect(decideOn(withCurrent, { reason: 'expired', held, unusable: ['newer'] }).kind).toBe('use');
+    const cached = { id: 'newer', generation: 6 };
+    expect(decideOn(withCurrent, { reason: 'expired', cached, unusable: ['newer'] }).kind).toBe('use');
   });
 
   test('is not used when it is older than the one in memory', () => {
-    const held = { id: 'newer', generation: 6 };
-    expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, held })).toEqual({
+    const cached = { id: 'newer', generation: 6 };
+    expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, cached })).toEqual({
       kind: 'keep',
       retryAt: noon,
     });
-    expect(decideOn(withCurrent, { reason: 'refresh', held }).kind).toBe('write');
+    expect(decideOn(withCurrent, { reason: 'refresh', cached }).kind).toBe('write');
   });
 
   test('is not used when the asking process may not use it', () => {
@@ -84,18 +87,18 @@ describe('a look', () => {
   const revalidation = { reason: 'refresh', mayIssue: false } as const;
 
   test('finds what is held', () => {
-    expect(decideOn(withCurrent, { ...revalidation, held: cachedCurrent })).toEqual({ kind: 'use', token: current });
+    expect(decideOn(withCurrent, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'use', token: current });
   });
 
   test('keeps what is held when the record has none', () => {
-    const decision = decideOn(recordWith(), { ...revalidation, held: cachedCurrent });
+    const decision = decideOn(recordWith(), { ...revalidation, cached: cachedCurrent });
     expect(decision).toEqual({ kind: 'keep', retryAt: noon });
   });
 
   test('drops what was reset, under whichever key', () => {
-    const record = recordWith({ slots: [slotWith({ revoked: 5 })] });
-    expect(decideOn(record, { ...revalidation, held: cachedCurrent })).toEqual({ kind: 'drop' });
-    expect(decideOn(record, { ...revalidation, held: cachedCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
+    const record = recordWith({ audiences: [audienceWith({ revoked: 5 })] });
+    expect(decideOn(record, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'drop' });
+    expect(decideOn(record, { ...revalidation, cached: cachedCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
   });
 });
 
@@ -114,20 +117,24 @@ describe('a decision', () => {
 });
 
 describe('a token that was reset', () => {
-  const reset = slotWith({ revoked: 5 });
+  const reset = audienceWith({ revoked: 5 });
 
   test.each(['refresh', 'rejected', 'expired'] as const)(
-    'is dropped before anything is refused, when the reason is %s',
+    'is dropped before anything is credentialsBackoff, when the reason is %s',
     (reason) => {
-      const spent = recordWith({ slots: [reset], entries: entriesAt(noon, 120) });
-      expect(decideOn(spent, { reason, held: cachedCurrent })).toEqual({ kind: 'drop' });
-      const leased = recordWith({ slots: [{ ...reset, lease: { id: 'other', generation: 6, until: noon + minute } }] });
-      expect(decideOn(leased, { reason, held: cachedCurrent })).toEqual({ kind: 'drop' });
+      const spent = recordWith({ audiences: [reset], entries: entriesAt(noon, 120) });
+      expect(decideOn(spent, { reason, cached: cachedCurrent })).toEqual({ kind: 'drop' });
+      const leased = recordWith({
+        audiences: [{ ...reset, lease: { id: 'other', generation: 6, until: noon + minute } }],
+      });
+      expect(decideOn(leased, { reason, cached: cachedCurrent })).toEqual({ kind: 'drop' });
     },
   );
 
   test('by this process, and forgotten by the store, is reset once more before anything else', () => {
-    const record = recordWith({ slots: [slotWith({ token: current }), slotWith({ audience: 'invoices' })] });
+    const record = recordWith({
+      audiences: [audienceWith({ token: current }), audienceWith({ audience: 'invoices' })],
+    });
     const revoked = noon - 7 * day + 1;
     for (const mayIssue of [true, false]) {
       expect(reserved(decideOn(record, { revoked, mayIssue }))).toEqual(revoke(record, 'orders', 'key', revoked));
@@ -138,16 +145,16 @@ describe('a token that was reset', () => {
   });
 
   test('is replaced from the slots that only a reset may use', () => {
-    const record = recordWith({ slots: [reset], entries: entriesAt(noon, 115) });
+    const record = recordWith({ audiences: [reset], entries: entriesAt(noon, 115) });
     expect(reserved(decideOn(record)).entries.at(-1)).toMatchObject({ reason: 'reset' });
     const expired = { token: tokenAt(6, noon) };
-    expect(decideOn({ ...record, slots: [{ ...reset, ...expired }] })).toMatchObject({
-      kind: 'refuse',
+    expect(decideOn({ ...record, audiences: [{ ...reset, ...expired }] })).toMatchObject({
+      kind: 'deny',
       reason: 'cold',
     });
     // Each key's holders need one.
-    const elsewhere = slotWith({ keyId: 'other key', ...expired });
-    expect(reserved(decideOn({ ...record, slots: [reset, elsewhere] })).entries.at(-1)).toMatchObject({
+    const elsewhere = audienceWith({ keyId: 'other key', ...expired });
+    expect(reserved(decideOn({ ...record, audiences: [reset, elsewhere] })).entries.at(-1)).toMatchObject({
       reason: 'reset',
     });
   });
@@ -155,12 +162,12 @@ describe('a token that was reset', () => {
   test('is not used, whatever is stored beside the reset', () => {
     const lease = { id: 'asked', generation: 5, until: noon + minute };
     const entries = [entryAt(noon - second, { id: 'asked', pending: true })];
-    const under = (keyId: string) => slotWith({ keyId, token: current, lease });
-    for (const slots of [
+    const under = (keyId: string) => audienceWith({ keyId, token: current, lease });
+    for (const audiences of [
       [{ ...under('key'), revoked: 5 }],
-      [under('key'), slotWith({ keyId: 'other key', revoked: 5 })],
+      [under('key'), audienceWith({ keyId: 'other key', revoked: 5 })],
     ]) {
-      expect(decideOn(recordWith({ slots, entries })).kind).toBe('write');
+      expect(decideOn(recordWith({ audiences, entries })).kind).toBe('write');
     }
   });
 });
@@ -170,8 +177,8 @@ describe('a reservation', () => {
     const record = reserved(decideOn(recordWith(), { instance: 'b', leaseMs: 30 * second }));
     const entry = { id: 'asked', at: noon, pending: true, reason: 'cold', instance: 'b', audience: 'orders' };
     expect(record.entries).toEqual([entry]);
-    expect(record.slots).toEqual([
-      slotWith({ lease: { id: 'asked', generation: noon + 1, until: noon + 30 * second } }),
+    expect(record.audiences).toEqual([
+      audienceWith({ lease: { id: 'asked', generation: noon + 1, until: noon + 30 * second } }),
     ]);
   });
 
@@ -181,7 +188,7 @@ describe('a reservation', () => {
     expect(decideOn(record)).toEqual(admitted);
     const takenOver = {
       ...record,
-      slots: [slotWith({ lease: { id: 'other', generation: noon + 2, until: noon + minute } })],
+      audiences: [audienceWith({ lease: { id: 'other', generation: noon + 2, until: noon + minute } })],
     };
     expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
   });
@@ -193,7 +200,7 @@ describe('a reservation', () => {
     const later = { ...record, failures: { ...failures, retryAt: noon } };
     expect(decideOn(later)).toMatchObject({ kind: 'admitted', probesFirst: false });
     const tooEarly = recordWith({ failures: { ...failures, probeAt: noon + 1 } });
-    expect(decideOn(tooEarly)).toMatchObject({ kind: 'refuse', refused: { cause: 'backoff', retryAt: noon + 1 } });
+    expect(decideOn(tooEarly)).toMatchObject({ kind: 'deny', denial: { cause: 'backoff', retryAt: noon + 1 } });
   });
 
   test('that lost its lease is made again, in place of the first', () => {
@@ -203,46 +210,46 @@ describe('a reservation', () => {
   });
 
   test('leaves other slots alone', () => {
-    const other = slotWith({ audience: 'invoices', token: tokenAt(3, noon + hour) });
-    expect(reserved(decideOn(recordWith({ slots: [other] }))).slots).toContainEqual(other);
+    const other = audienceWith({ audience: 'invoices', token: tokenAt(3, noon + hour) });
+    expect(reserved(decideOn(recordWith({ audiences: [other] }))).audiences).toContainEqual(other);
   });
 });
 
 describe('the lease of another process', () => {
   const leased = (until: number) =>
-    recordWith({ slots: [slotWith({ token: current, lease: { id: 'other', generation: 9, until } })] });
+    recordWith({ audiences: [audienceWith({ token: current, lease: { id: 'other', generation: 9, until } })] });
 
   test('is waited for by those without a token', () => {
     const record = leased(noon + minute);
     for (const reason of ['cold', 'expired', 'rejected'] as const) {
-      const decision = decideOn(record, { reason, unusable: [current.id], held: cachedCurrent });
+      const decision = decideOn(record, { reason, unusable: [current.id], cached: cachedCurrent });
       expect(decision).toEqual({ kind: 'wait', until: noon + minute });
     }
   });
 
   test('is not waited for by those who can go on', () => {
-    const decision = decideOn(leased(noon + minute), { reason: 'refresh', held: cachedCurrent });
+    const decision = decideOn(leased(noon + minute), { reason: 'refresh', cached: cachedCurrent });
     expect(decision).toEqual({ kind: 'keep', retryAt: noon + minute });
   });
 
   test('is taken over when it has run out', () => {
     const record = reserved(decideOn(leased(noon), { unusable: [current.id] }));
-    expect(record.slots[0]?.lease?.id).toBe('asked');
+    expect(record.audiences[0]?.lease?.id).toBe('asked');
   });
 });
 
 describe('refusals', () => {
   const denial = (fields: Partial<LedgerRecord>, ask: Partial<Ask> = {}) => {
     const decision = decideOn(recordWith(fields), ask);
-    return 'refused' in decision ? { kind: decision.kind, ...decision.refused } : decision.kind;
+    return 'denial' in decision ? { kind: decision.kind, ...decision.denial } : decision.kind;
   };
   const later = noon + minute;
   const failures = { count: 1, retryAt: later, ambiguous: true };
-  const refused = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
+  const credentialsBackoff = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
 
   test('the budget is spent', () => {
     expect(denial({ entries: entriesAt(noon, 110) })).toEqual({
-      kind: 'refuse',
+      kind: 'deny',
       cause: 'limit',
       retryAt: noon + usualLimits.settledMs,
     });
@@ -250,35 +257,35 @@ describe('refusals', () => {
   });
 
   test('the token endpoint failed, until the pause is over', () => {
-    expect(denial({ failures })).toEqual({ kind: 'refuse', cause: 'backoff', retryAt: later });
+    expect(denial({ failures })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
     expect(denial({ failures: { ...failures, retryAt: noon } })).toBe('write');
   });
 
   test('the token endpoint answered 429', () => {
     const rateLimit = { count: 1, retryAt: later };
-    expect(denial({ rateLimit, failures })).toEqual({ kind: 'refuse', cause: 'rate_limited', retryAt: later });
+    expect(denial({ rateLimit, failures })).toEqual({ kind: 'deny', cause: 'rate_limited', retryAt: later });
     expect(denial({ rateLimit: { count: 1, retryAt: noon } })).toBe('write');
   });
 
   test('the credentials were rejected: these, not others', () => {
-    const slots = [slotWith({ refused })];
-    expect(denial({ slots })).toEqual({ kind: 'refuse', cause: 'credentials', retryAt: later });
-    expect(denial({ slots }, { secretId: 'new secret' })).toBe('write');
+    const audiences = [audienceWith({ credentialsBackoff })];
+    expect(denial({ audiences })).toEqual({ kind: 'deny', cause: 'credentials', retryAt: later });
+    expect(denial({ audiences }, { secretId: 'new secret' })).toBe('write');
   });
 
   test('a renewal ahead of expiry was in vain: no other one so soon, but everything else', () => {
-    const slots = [slotWith({ renewAfter: later })];
-    const ask = { reason: 'refresh', held: cachedCurrent } as const;
-    expect(denial({ slots }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
-    expect(denial({ slots }, { ...ask, reason: 'expired' })).toBe('write');
+    const audiences = [audienceWith({ renewAfter: later })];
+    const ask = { reason: 'refresh', cached: cachedCurrent } as const;
+    expect(denial({ audiences }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
+    expect(denial({ audiences }, { ...ask, reason: 'expired' })).toBe('write');
   });
 
   test('a token that cannot be opened is replaced, but not again for a quarter of an hour', () => {
     const record = reserved(decideOn(recordWith(), { unreadable: true }));
-    expect(record.slots[0]?.unreadableUntil).toBe(noon + 15 * minute);
-    const again = { slots: [slotWith({ unreadableUntil: noon + 15 * minute })] };
+    expect(record.audiences[0]?.unreadableUntil).toBe(noon + 15 * minute);
+    const again = { audiences: [audienceWith({ unreadableUntil: noon + 15 * minute })] };
     expect(denial(again, { unreadable: true })).toEqual({
-      kind: 'refuse',
+      kind: 'deny',
       cause: 'backoff',
       retryAt: noon + 15 * minute,
     });
@@ -287,16 +294,16 @@ describe('refusals', () => {
 
   test('those who can go on are told when to ask again, the others are refused', () => {
     for (const reason of ['refresh', 'rejected'] as const) {
-      expect(denial({ failures }, { reason, held: cachedCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
+      expect(denial({ failures }, { reason, cached: cachedCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
     }
     for (const reason of ['cold', 'expired'] as const) {
-      expect(denial({ failures }, { reason, held: cachedCurrent })).toMatchObject({ kind: 'refuse' });
+      expect(denial({ failures }, { reason, cached: cachedCurrent })).toMatchObject({ kind: 'deny' });
     }
   });
 
   test('renewals ahead of expiry are refused long before a cold start', () => {
     const entries = entriesAt(noon, 84);
-    expect(denial({ entries }, { reason: 'refresh', held: cachedCurrent })).toMatchObject({
+    expect(denial({ entries }, { reason: 'refresh', cached: cachedCurrent })).toMatchObject({
       kind: 'keep',
       cause: 'limit',
     });
@@ -310,12 +317,17 @@ describe('renewals caused by 401s', () => {
     const allowed: number[] = [];
     let record = recordWith();
     for (let now = noon; now < until; ) {
-      const ask = askFor({ reason: 'rejected', held: cachedCurrent, unusable: [current.id], id: `${allowed.length}` });
+      const ask = askFor({
+        reason: 'rejected',
+        cached: cachedCurrent,
+        unusable: [current.id],
+        id: `${allowed.length}`,
+      });
       const decision = decide(record, now, ask, usualLimits);
       if (decision.kind === 'write') {
         allowed.push(now);
         const entries = decision.record.entries.filter(({ at }) => at + usualLimits.settledMs > now);
-        record = { ...decision.record, entries: entries.map((entry) => ({ ...entry, pending: false })), slots: [] };
+        record = { ...decision.record, entries: entries.map((entry) => ({ ...entry, pending: false })), audiences: [] };
       } else if (decision.kind === 'keep') now = decision.retryAt;
       else expect.fail(`unexpected: ${decision.kind}`);
     }
@@ -331,21 +343,21 @@ describe('renewals caused by 401s', () => {
 
   test('start anew with a minute when nobody needed one for an hour', () => {
     const after = (rejections: { count: number; retryAt: number }) =>
-      reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', held: cachedCurrent })).rejections;
+      reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', cached: cachedCurrent })).rejections;
     expect(after({ count: 5, retryAt: noon - hour })).toEqual({ count: 6, retryAt: noon + 32 * minute });
     expect(after({ count: 5, retryAt: noon - hour - 1 })).toEqual({ count: 1, retryAt: noon + minute });
   });
 
   test('are spaced in the whole fleet, while other renewals are not', () => {
     const record = recordWith({ rejections: { count: 3, retryAt: noon + minute } });
-    const ask = { held: cachedCurrent, unusable: [current.id] };
-    expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ refused: { cause: 'spacing' } });
+    const ask = { cached: cachedCurrent, unusable: [current.id] };
+    expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ denial: { cause: 'spacing' } });
     expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('write');
     expect(reserved(decideOn(record, { ...ask, reason: 'expired' })).rejections).toEqual(record.rejections);
   });
 
   test('do not use entries of other reasons as their own', () => {
     const entries = [...entriesAt(noon, 19, { reason: 'rejected' }), entryAt(noon)];
-    expect(decideOn(recordWith({ entries }), { reason: 'rejected', held: cachedCurrent }).kind).toBe('write');
+    expect(decideOn(recordWith({ entries }), { reason: 'rejected', cached: cachedCurrent }).kind).toBe('write');
   });
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leavesAt, limitsFor, roomAt, spent } from '../../src/ledger/limits.ts';
-import { type Condensed, type LedgerRecord, type Slot, slotOf } from '../../src/ledger/record.ts';
+import { type AudienceState, audienceStateOf, type Condensed, type LedgerRecord } from '../../src/ledger/record.ts';
 import { compact, reconcile, type Seen } from '../../src/ledger/repair.ts';
 import {
+  audienceWith,
   day,
   entriesAt,
   entryAt,
@@ -13,13 +14,12 @@ import {
   recordWith,
   second,
   seed,
-  slotWith,
   tokenAt,
   usualLimits,
 } from '../support/records.ts';
 
-const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0, longestMs = elapsedMs): Seen => {
-  return { record, now, ledgerNow: Math.max(now, record.highWaterAt), elapsedMs, longestMs };
+const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0, maxElapsedMs = elapsedMs): Seen => {
+  return { record, now, ledgerNow: Math.max(now, record.highWaterAt), elapsedMs, maxElapsedMs };
 };
 const repaired = (loaded: LedgerRecord | undefined, seen?: Seen, now = noon) =>
   reconcile(loaded, seen, now, 'new epoch', usualLimits);
@@ -46,7 +46,7 @@ describe('a record that was lost', () => {
   const known = recordWith({
     entries: [entryAt(noon - 2 * hour), entryAt(noon - hour, { pending: true })],
     condensed: [{ at: noon - 3 * hour, pending: false, count: 40 }],
-    slots: [slotWith({ token })],
+    audiences: [audienceWith({ token })],
     failures: { count: 1, retryAt: noon + minute, ambiguous: true },
     rateLimit: { count: 2, retryAt: noon + hour },
     rejections: { count: 4, retryAt: noon + minute },
@@ -55,8 +55,8 @@ describe('a record that was lost', () => {
   test('is put back with the token, in a new epoch', () => {
     const found = repaired(undefined, seenAt(known));
     expect(found).toMatchObject({ lost: true, restored: 42, changed: true });
-    const { entries, slots, failures, rateLimit, rejections } = known;
-    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: 9, entries, slots });
+    const { entries, audiences, failures, rateLimit, rejections } = known;
+    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: 9, entries, audiences });
     expect(found.record).toMatchObject({ failures, rateLimit, rejections });
     expect(spent(found.record)).toEqual(spent(known));
   });
@@ -140,10 +140,11 @@ describe('a record that went back to an older state', () => {
 });
 
 describe('slots on both sides', () => {
-  const loadedWith = (fields: object) => recordWith({ epoch: 'other', sequence: 20, slots: [slotWith(fields)] });
+  const loadedWith = (fields: object) =>
+    recordWith({ epoch: 'other', sequence: 20, audiences: [audienceWith(fields)] });
   const merged = (store: object, memory: object) => {
-    const { record, changed } = repaired(loadedWith(store), seenAt(recordWith({ slots: [slotWith(memory)] })));
-    return { ...record.slots[0], changed };
+    const { record, changed } = repaired(loadedWith(store), seenAt(recordWith({ audiences: [audienceWith(memory)] })));
+    return { ...record.audiences[0], changed };
   };
   const first = tokenAt(noon - 2, noon + hour);
   const later = tokenAt(noon - 1, noon + hour);
@@ -169,32 +170,35 @@ describe('slots on both sides', () => {
 
   test('what was reset under any key stays reset', () => {
     const token = tokenAt(noon - 2, noon + hour);
-    const reset = slotWith({ keyId: 'other', revoked: noon - 1 });
-    const found = (store: Slot, memory: Slot) =>
-      repaired(recordWith({ epoch: 'other', slots: [store] }), seenAt(recordWith({ slots: [memory] }))).record;
-    for (const record of [found(reset, slotWith({ token })), found(slotWith({ token }), reset)]) {
-      expect(slotOf(record, 'orders', 'key')).toMatchObject({ revoked: noon - 1, token: undefined });
-      expect(record.slots.some((slot) => slot.token)).toBe(false);
+    const reset = audienceWith({ keyId: 'other', revoked: noon - 1 });
+    const found = (store: AudienceState, memory: AudienceState) =>
+      repaired(recordWith({ epoch: 'other', audiences: [store] }), seenAt(recordWith({ audiences: [memory] }))).record;
+    for (const record of [found(reset, audienceWith({ token })), found(audienceWith({ token }), reset)]) {
+      expect(audienceStateOf(record, 'orders', 'key')).toMatchObject({ revoked: noon - 1, token: undefined });
+      expect(record.audiences.some((state) => state.token)).toBe(false);
     }
   });
 
   test('of two tokens of one reservation that of the record wins', () => {
-    const [mine, theirs] = ['mine', 'theirs'].map((id) => slotWith({ token: tokenAt(5, noon + hour, { id }) }));
-    const seen = recordWith({ slots: [mine ?? slotWith()] });
-    const found = repaired(recordWith({ epoch: 'other', slots: [theirs ?? slotWith()] }), seenAt(seen));
-    expect(found.record.slots[0]?.token?.id).toBe('theirs');
+    const [mine, theirs] = ['mine', 'theirs'].map((id) => audienceWith({ token: tokenAt(5, noon + hour, { id }) }));
+    const seen = recordWith({ audiences: [mine ?? audienceWith()] });
+    const found = repaired(recordWith({ epoch: 'other', audiences: [theirs ?? audienceWith()] }), seenAt(seen));
+    expect(found.record.audiences[0]?.token?.id).toBe('theirs');
   });
 
   test('a slot without a token is kept for what was reset in it', () => {
-    const slot = slotWith({ revoked: noon - day });
-    const found = repaired(recordWith({ epoch: 'other' }), seenAt(recordWith({ slots: [slot] })));
-    expect(found.record.slots).toEqual([{ ...slot, token: undefined }]);
+    const state = audienceWith({ revoked: noon - day });
+    const found = repaired(recordWith({ epoch: 'other' }), seenAt(recordWith({ audiences: [state] })));
+    expect(found.record.audiences).toEqual([{ ...state, token: undefined }]);
   });
 
   test('a slot that only one side knows is kept', () => {
-    const others = [slotWith({ keyId: 'other', token: first }), slotWith({ audience: 'invoices', token: first })];
-    const { record } = repaired(loadedWith({ token: later }), seenAt(recordWith({ slots: others })));
-    expect(record.slots).toEqual([slotWith({ token: later }), ...others]);
+    const others = [
+      audienceWith({ keyId: 'other', token: first }),
+      audienceWith({ audience: 'invoices', token: first }),
+    ];
+    const { record } = repaired(loadedWith({ token: later }), seenAt(recordWith({ audiences: others })));
+    expect(record.audiences).toEqual([audienceWith({ token: later }), ...others]);
   });
 });
 
@@ -216,13 +220,13 @@ describe('clocks', () => {
       highWaterAt: before,
       entries: [entryAt(noon - hour), entryAt(before)],
       condensed: [{ at: before, pending: true, count: 5 }],
-      slots: [
-        slotWith({
+      audiences: [
+        audienceWith({
           token,
           lease: { id: 'x', generation: before + 1, until: before + minute },
           renewAfter: before + 2 * minute,
           unreadableUntil: before + 3 * minute,
-          refused: { secretId: 'secret', count: 2, retryAt: before + 4 * minute, status: 401 },
+          credentialsBackoff: { secretId: 'secret', count: 2, retryAt: before + 4 * minute, status: 401 },
         }),
       ],
       failures: { count: 3, retryAt: before + 5 * minute, ambiguous: true },
@@ -236,13 +240,13 @@ describe('clocks', () => {
       expect(found.record).toMatchObject({ epoch: 'epoch', sequence: 9, bornAt: noon, highWaterAt: noon });
       expect(found.record.entries.map(({ at }) => at)).toEqual([noon - hour, noon]);
       expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
-      const { slots, failures, rateLimit, rejections } = found.record;
-      expect(slots).toMatchObject([
+      const { audiences, failures, rateLimit, rejections } = found.record;
+      expect(audiences).toMatchObject([
         {
           lease: { id: 'x', generation: before + 1, until: noon + minute },
           renewAfter: noon + 2 * minute,
           unreadableUntil: noon + 3 * minute,
-          refused: { count: 2, retryAt: noon + 4 * minute },
+          credentialsBackoff: { count: 2, retryAt: noon + 4 * minute },
         },
       ]);
       expect(failures).toMatchObject({ count: 3, retryAt: noon + 5 * minute });
@@ -251,20 +255,20 @@ describe('clocks', () => {
     });
 
     test('end a token whose life nobody measured, and keep its generation', () => {
-      const [slot] = repaired(known).record.slots;
-      expect(slot?.token).toEqual({ ...token, expiresAt: noon, aheadMs: 9 * hour + day });
+      const [state] = repaired(known).record.audiences;
+      expect(state?.token).toEqual({ ...token, expiresAt: noon, aheadMs: 9 * hour + day });
     });
 
     test('leave a token the life that this process measured, whoever wrote the record since', () => {
       const left = (sequence: number, now: number) => {
         const seen = seenAt({ ...known, sequence }, before, 10 * second, 20 * second);
-        return (repaired(known, seen, now).record.slots[0]?.token?.expiresAt ?? 0) - now;
+        return (repaired(known, seen, now).record.audiences[0]?.token?.expiresAt ?? 0) - now;
       };
       expect(left(9, noon)).toBe(day - 20 * second);
       expect(left(8, noon)).toBe(day - 20 * second);
       // A record of another beginning says nothing of when this one was written.
-      const foreign = seenAt({ ...known, epoch: 'other', slots: [] }, before);
-      expect(repaired(known, foreign, noon).record.slots[0]?.token?.expiresAt).toBe(noon);
+      const foreign = seenAt({ ...known, epoch: 'other', audiences: [] }, before);
+      expect(repaired(known, foreign, noon).record.audiences[0]?.token?.expiresAt).toBe(noon);
     });
 
     test('are noticed by who measured it, though the clock has passed the latest instant of the record since', () => {
@@ -272,7 +276,7 @@ describe('clocks', () => {
       const now = before + hour;
       const found = repaired(known, seen, now);
       expect(found).toMatchObject({ now, clockBackMs: 9 * hour, changed: true });
-      expect(found.record.slots[0]?.token?.expiresAt).toBe(now + 14 * hour);
+      expect(found.record.audiences[0]?.token?.expiresAt).toBe(now + 14 * hour);
       expect(found.record.rateLimit?.retryAt).toBe(now + hour);
       expect(repaired({ ...known, sequence: 10 }, seen, now)).toMatchObject({ clockBackMs: 0, changed: false });
     });
@@ -280,7 +284,7 @@ describe('clocks', () => {
     test('twice take away from the life of a token what passed, once', () => {
       const first = repaired(known, seenAt(known, before, 0)).record;
       const again = repaired({ ...first, highWaterAt: noon }, seenAt(first, noon, minute), noon - hour).record;
-      expect(again.slots[0]?.token).toEqual({
+      expect(again.audiences[0]?.token).toEqual({
         ...token,
         expiresAt: noon - hour + day - minute,
         aheadMs: 10 * hour + minute,
@@ -300,7 +304,7 @@ describe('clocks', () => {
       highWaterAt: noon + ahead,
       entries: entriesAt(noon + ahead, 2),
       condensed: [{ at: noon + ahead, pending: true, count: 5 }],
-      slots: [slotWith({ token: tokenAt(4, noon + ahead + day) })],
+      audiences: [audienceWith({ token: tokenAt(4, noon + ahead + day) })],
       failures: { count: 1, retryAt: noon + ahead, ambiguous: true },
     });
     const found = repaired(record);
@@ -309,7 +313,7 @@ describe('clocks', () => {
     expect(found.record.entries.every(({ at }) => at === noon)).toBe(true);
     expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
     expect(found.record.failures?.retryAt).toBe(noon);
-    expect(found.record.slots[0]?.token?.expiresAt).toBe(noon);
+    expect(found.record.audiences[0]?.token?.expiresAt).toBe(noon);
     expect(repaired({ ...record, highWaterAt: noon + ahead - 1 }).record).toMatchObject({
       epoch: 'epoch',
       bornAt: record.bornAt,
@@ -374,13 +378,15 @@ describe('compact', () => {
   test('keeps a slot until the last of what is in it has ended', () => {
     const refusedUntil = (retryAt: number) => ({ secretId: 'secret', count: 1, retryAt, status: 401 });
     const endingAt = (at: number) => [
-      slotWith({ revoked: at - 7 * day }),
-      slotWith({ token: tokenAt(1, at) }),
-      slotWith({ lease: { id: 'lease', generation: 1, until: at } }),
-      slotWith({ refused: refusedUntil(at - hour) }),
+      audienceWith({ revoked: at - 7 * day }),
+      audienceWith({ token: tokenAt(1, at) }),
+      audienceWith({ lease: { id: 'lease', generation: 1, until: at } }),
+      audienceWith({ credentialsBackoff: refusedUntil(at - hour) }),
     ];
-    const keptOf = (slots: LedgerRecord['slots']) =>
-      slots.filter((slot) => compact(recordWith({ slots: [slot] }), noon, usualLimits).slots.length === 1);
+    const keptOf = (audiences: LedgerRecord['audiences']) =>
+      audiences.filter(
+        (state) => compact(recordWith({ audiences: [state] }), noon, usualLimits).audiences.length === 1,
+      );
     expect(keptOf(endingAt(noon))).toEqual([]);
     expect(keptOf(endingAt(noon + 1))).toHaveLength(4);
   });
@@ -400,11 +406,15 @@ describe('compact', () => {
     ['its audience has an entry', {}, [entryAt(noon)]],
     ['its token lives', { token: tokenAt(1, noon + 1) }, []],
     ['somebody has its lease', { lease: { id: 'x', generation: 1, until: noon + 1 } }, []],
-    ['its secret is refused', { refused: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } }, []],
+    [
+      'its secret is refused',
+      { credentialsBackoff: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } },
+      [],
+    ],
     ['somebody may still hold what was reset', { revoked: noon - 7 * day + 1 }, []],
   ])('keeps a slot while %s', (_, fields, entries) => {
     const kept = (now: number) =>
-      compact(recordWith({ slots: [slotWith(fields)], entries }), now, usualLimits).slots.length;
+      compact(recordWith({ audiences: [audienceWith(fields)], entries }), now, usualLimits).audiences.length;
     expect(kept(noon)).toBe(1);
     expect(kept(noon + 30 * day)).toBe(0);
   });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { leavesAt, spent } from '../../src/ledger/limits.ts';
-import type { LedgerRecord, Slot } from '../../src/ledger/record.ts';
+import type { AudienceState, LedgerRecord } from '../../src/ledger/record.ts';
 import { type Outcome, settle } from '../../src/ledger/settle.ts';
 import {
+  audienceWith,
   day,
   entriesAt,
   entryAt,
@@ -12,7 +13,6 @@ import {
   noon,
   recordWith,
   second,
-  slotWith,
   tokenAt,
   usualLimits,
 } from '../support/records.ts';
@@ -21,13 +21,14 @@ const reservedAt = noon - 20 * second;
 const entry = entryAt(reservedAt, { id: 'mine', pending: true });
 const lease = { id: 'mine', generation: 9, until: noon + 40 * second };
 const older = entryAt(noon - hour);
-const reserved = recordWith({ entries: [older, entry], slots: [slotWith({ lease })] });
+const reserved = recordWith({ entries: [older, entry], audiences: [audienceWith({ lease })] });
 const token = tokenAt(9, noon + day, { id: 'mine' });
 
 const settled = (outcome: Outcome, record: LedgerRecord = reserved, now = noon): LedgerRecord =>
   settle(record, now, { entry, keyId: 'key', secretId: 'secret' }, outcome, usualLimits);
 
-const slotIn = (record: LedgerRecord): Slot | undefined => record.slots.find(({ keyId }) => keyId === 'key');
+const stateIn = (record: LedgerRecord): AudienceState | undefined =>
+  record.audiences.find(({ keyId }) => keyId === 'key');
 
 describe('a token that arrived', () => {
   const issued: Outcome = { kind: 'issued', token };
@@ -59,41 +60,45 @@ describe('a token that arrived', () => {
   });
 
   test('is kept for the fleet, and the lease given back', () => {
-    expect(settled(issued).slots).toEqual([slotWith({ token, lease: undefined, refused: undefined })]);
+    expect(settled(issued).audiences).toEqual([
+      audienceWith({ token, lease: undefined, credentialsBackoff: undefined }),
+    ]);
   });
 
   test('ends what held the fleet off', () => {
-    const held = {
+    const failing = {
       ...reserved,
       failures: { count: 3, retryAt: noon + hour, ambiguous: true },
       rateLimit: { count: 1, retryAt: noon + hour },
-      slots: [slotWith({ lease, refused: { secretId: 'secret', count: 2, retryAt: noon, status: 401 } })],
+      audiences: [
+        audienceWith({ lease, credentialsBackoff: { secretId: 'secret', count: 2, retryAt: noon, status: 401 } }),
+      ],
     };
-    expect(settled(issued, held)).toMatchObject({ failures: undefined, rateLimit: undefined });
-    expect(slotIn(settled(issued, held))?.refused).toBeUndefined();
+    expect(settled(issued, failing)).toMatchObject({ failures: undefined, rateLimit: undefined });
+    expect(stateIn(settled(issued, failing))?.credentialsBackoff).toBeUndefined();
   });
 
   test('leaves the lease of somebody else alone', () => {
     const takenOver = { ...lease, id: 'other' };
-    const record = { ...reserved, slots: [slotWith({ lease: takenOver })] };
-    expect(slotIn(settled(issued, record))).toMatchObject({ lease: takenOver, token });
+    const record = { ...reserved, audiences: [audienceWith({ lease: takenOver })] };
+    expect(stateIn(settled(issued, record))).toMatchObject({ lease: takenOver, token });
   });
 
   test('does not replace one of a later reservation', () => {
     const later = tokenAt(10, noon + hour);
-    const record = { ...reserved, slots: [slotWith({ token: later })] };
-    expect(slotIn(settled(issued, record))).toMatchObject({ token: later });
+    const record = { ...reserved, audiences: [audienceWith({ token: later })] };
+    expect(stateIn(settled(issued, record))).toMatchObject({ token: later });
   });
 
   test('of an earlier reservation leaves the slot as it is', () => {
-    const slot = slotWith({ token: tokenAt(10, noon + hour), renewAfter: noon });
-    const record = { ...reserved, slots: [{ ...slot, lease }] };
-    expect(slotIn(settled(issued, record))).toEqual({ ...slot, lease: undefined });
+    const state = audienceWith({ token: tokenAt(10, noon + hour), renewAfter: noon });
+    const record = { ...reserved, audiences: [{ ...state, lease }] };
+    expect(stateIn(settled(issued, record))).toEqual({ ...state, lease: undefined });
   });
 
   test('is not kept when it was reset on its way', () => {
-    const record = { ...reserved, slots: [slotWith({ revoked: 9, lease })] };
-    expect(slotIn(settled(issued, record))).toEqual(slotWith({ revoked: 9, lease: undefined }));
+    const record = { ...reserved, audiences: [audienceWith({ revoked: 9, lease })] };
+    expect(stateIn(settled(issued, record))).toEqual(audienceWith({ revoked: 9, lease: undefined }));
     expect(spent(settled(issued, record)).used).toBe(2);
   });
 
@@ -110,14 +115,14 @@ describe('a token that arrived', () => {
 describe('a renewal ahead of expiry', () => {
   const present = tokenAt(8, noon + 3 * hour, { id: 'present' });
   const ahead = { ...entry, reason: 'refresh' } as const;
-  const renewed = (fields: Partial<typeof token>, record: Partial<Slot> = {}) => {
+  const renewed = (fields: Partial<typeof token>, record: Partial<AudienceState> = {}) => {
     const before = {
       ...reserved,
       entries: [ahead],
-      slots: [slotWith({ token: present, lease, ...record })],
+      audiences: [audienceWith({ token: present, lease, ...record })],
     };
     const outcome: Outcome = { kind: 'issued', token: { ...token, ...fields } };
-    return slotIn(settle(before, noon, { entry: ahead, keyId: 'key', secretId: 'secret' }, outcome, usualLimits));
+    return stateIn(settle(before, noon, { entry: ahead, keyId: 'key', secretId: 'secret' }, outcome, usualLimits));
   };
 
   test('that brought a later expiry may be followed by another one', () => {
@@ -145,15 +150,15 @@ describe('a renewal ahead of expiry', () => {
       { kind: 'issued', token },
       usualLimits,
     );
-    expect(slotIn(record)).toMatchObject({ token, renewAfter: 0 });
+    expect(stateIn(record)).toMatchObject({ token, renewAfter: 0 });
   });
 
   test('is worth it from a hundredth of a life on', () => {
     const outcomeOf = (expiresAt: number) => {
       const present = tokenAt(5, noon + hour);
-      return slotIn(
+      return stateIn(
         settle(
-          { ...reserved, slots: [slotWith({ lease, token: present })] },
+          { ...reserved, audiences: [audienceWith({ lease, token: present })] },
           noon,
           { entry: { ...entry, reason: 'refresh' }, keyId: 'key', secretId: 'secret' },
           { kind: 'issued', token: { ...token, expiresAt } },
@@ -168,14 +173,14 @@ describe('a renewal ahead of expiry', () => {
   });
 
   test('in vain counts as one only when it was ahead of expiry', () => {
-    const before = { ...reserved, slots: [slotWith({ token: present, lease })] };
+    const before = { ...reserved, audiences: [audienceWith({ token: present, lease })] };
     const short = { ...token, expiresAt: noon + minute };
-    expect(slotIn(settled({ kind: 'issued', token: short }, before))).toMatchObject({ token: short, renewAfter: 0 });
+    expect(stateIn(settled({ kind: 'issued', token: short }, before))).toMatchObject({ token: short, renewAfter: 0 });
   });
 
   test('is not taken for one in vain when its outcome is entered twice', () => {
     const once = renewed({});
-    const before = { ...reserved, entries: [ahead], slots: once ? [once] : [] };
+    const before = { ...reserved, entries: [ahead], audiences: once ? [once] : [] };
     const twice = settle(
       before,
       noon,
@@ -183,7 +188,7 @@ describe('a renewal ahead of expiry', () => {
       { kind: 'issued', token },
       usualLimits,
     );
-    expect(slotIn(twice)).toEqual({ ...once, lease: undefined });
+    expect(stateIn(twice)).toEqual({ ...once, lease: undefined });
   });
 });
 
@@ -192,7 +197,7 @@ describe('what was surely not issued', () => {
     expect(settled({ kind: 'unsent' })).toEqual({
       ...reserved,
       entries: [older],
-      slots: [slotWith({ lease: undefined })],
+      audiences: [audienceWith({ lease: undefined })],
     });
   });
 
@@ -218,29 +223,36 @@ describe('what was surely not issued', () => {
     const pauses: number[] = [];
     for (let attempts = 0; attempts < 6; attempts++) {
       record = settled(outcome, record);
-      pauses.push(((slotIn(record)?.refused?.retryAt ?? 0) - noon) / minute);
+      pauses.push(((stateIn(record)?.credentialsBackoff?.retryAt ?? 0) - noon) / minute);
     }
     expect(pauses).toEqual([5, 10, 15, 15, 15, 15]);
     expect(record.entries).toEqual([older]);
     expect(record.failures).toBeUndefined();
-    expect(slotIn(record)?.refused).toMatchObject({ secretId: 'secret', status: 401, oauthError: 'invalid_client' });
+    expect(stateIn(record)?.credentialsBackoff).toMatchObject({
+      secretId: 'secret',
+      status: 401,
+      oauthError: 'invalid_client',
+    });
   });
 
   test('another secret that is rejected starts from 5 minutes again', () => {
-    const refused = { secretId: 'old secret', count: 5, retryAt: noon + hour, status: 401 };
-    const record = { ...reserved, slots: [slotWith({ refused, lease })] };
+    const credentialsBackoff = { secretId: 'old secret', count: 5, retryAt: noon + hour, status: 401 };
+    const record = { ...reserved, audiences: [audienceWith({ credentialsBackoff, lease })] };
     const outcome: Outcome = { kind: 'released', cause: 'credentials', status: 403 };
-    expect(slotIn(settled(outcome, record))?.refused).toMatchObject({ count: 1, retryAt: noon + 5 * minute });
+    expect(stateIn(settled(outcome, record))?.credentialsBackoff).toMatchObject({
+      count: 1,
+      retryAt: noon + 5 * minute,
+    });
   });
 
   test('429 holds off for as long as it says, else 15 minutes', () => {
-    const held = (retryAfterMs: number | undefined, count: number) => {
+    const backoffMs = (retryAfterMs: number | undefined, count: number) => {
       const record = { ...reserved, rateLimit: { count, retryAt: noon } };
       const { rateLimit } = settled({ kind: 'released', cause: 'rate_limited', retryAfterMs }, record);
       return (rateLimit?.retryAt ?? 0) - noon;
     };
-    expect(held(7 * second, 3)).toBe(7 * second);
-    expect([0, 1, 2, 3, 4, 5].map((count) => held(undefined, count) / minute)).toEqual([15, 15, 15, 15, 15, 15]);
+    expect(backoffMs(7 * second, 3)).toBe(7 * second);
+    expect([0, 1, 2, 3, 4, 5].map((count) => backoffMs(undefined, count) / minute)).toEqual([15, 15, 15, 15, 15, 15]);
     const first = settled({ kind: 'released', cause: 'rate_limited' });
     expect(first.entries).toEqual([older]);
     expect(first.rateLimit?.count).toBe(1);
@@ -258,7 +270,7 @@ describe('what may have been issued', () => {
       status: 502,
       reason: undefined,
     });
-    expect(slotIn(record)?.lease).toBeUndefined();
+    expect(stateIn(record)?.lease).toBeUndefined();
     const again = settled({ kind: 'ambiguous', charge: 1, reason: 'not_json' }, record);
     expect(again.failures).toMatchObject({ count: 2, retryAt: noon + 2 * second, reason: 'not_json' });
   });
@@ -322,26 +334,30 @@ describe('a failure of which the store hears late', () => {
     { kind: 'released', cause: 'credentials', status: 401 },
     { kind: 'ambiguous', charge: 1 },
   ];
-  const heldUntil = ({ failures, rateLimit, slots }: LedgerRecord): number =>
-    Math.max(failures?.retryAt ?? 0, rateLimit?.retryAt ?? 0, ...slots.map(({ refused }) => refused?.retryAt ?? 0));
+  const backoffUntil = ({ failures, rateLimit, audiences }: LedgerRecord): number =>
+    Math.max(
+      failures?.retryAt ?? 0,
+      rateLimit?.retryAt ?? 0,
+      ...audiences.map(({ credentialsBackoff }) => credentialsBackoff?.retryAt ?? 0),
+    );
 
   test.each(outcomes)('%j, holds nobody off for what is over', (outcome) => {
-    const pauseMs = heldUntil(settled(outcome)) - noon;
+    const pauseMs = backoffUntil(settled(outcome)) - noon;
     expect(pauseMs).toBeGreaterThan(0);
-    expect(heldUntil(settled(outcome, reserved, noon + day))).toBe(reservedAt + 6 * minute + pauseMs);
-    expect(heldUntil(settled(outcome, reserved, reservedAt - hour))).toBe(reservedAt - hour + pauseMs);
+    expect(backoffUntil(settled(outcome, reserved, noon + day))).toBe(reservedAt + 6 * minute + pauseMs);
+    expect(backoffUntil(settled(outcome, reserved, reservedAt - hour))).toBe(reservedAt - hour + pauseMs);
   });
 
   test('does not cut short what holds the fleet off since', () => {
     const hold = { count: 1, retryAt: noon + 2 * day };
-    const held = {
+    const failing = {
       ...reserved,
       failures: { ...hold, ambiguous: true },
       rateLimit: hold,
-      slots: [slotWith({ refused: { ...hold, secretId: 'secret', status: 401 } })],
+      audiences: [audienceWith({ credentialsBackoff: { ...hold, secretId: 'secret', status: 401 } })],
     };
     for (const outcome of outcomes) {
-      expect(heldUntil(settled(outcome, held, noon + day))).toBe(noon + 2 * day);
+      expect(backoffUntil(settled(outcome, failing, noon + day))).toBe(noon + 2 * day);
     }
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Ask } from '../../src/ledger/decide.ts';
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
-import type { LedgerEntry, LedgerRecord, Slot, StoredToken } from '../../src/ledger/record.ts';
+import type { AudienceState, LedgerEntry, LedgerRecord, StoredToken } from '../../src/ledger/record.ts';
 import { newRecord } from '../../src/ledger/record.ts';
 
 /** The seed of all properties: another one with `SEED=…`. fast-check prints it with every failure. */
@@ -34,7 +34,7 @@ export function tokenAt(generation: number, expiresAt: number, fields: Partial<S
   return { id: `token-${generation}`, generation, expiresAt, lifetimeMs: day, sealed: 'sealed', ...fields };
 }
 
-export function slotWith(fields: Partial<Slot> = {}): Slot {
+export function audienceWith(fields: Partial<AudienceState> = {}): AudienceState {
   const empty = { revoked: 0, renewAfter: 0, unreadableUntil: 0 };
   return { audience: 'orders', keyId: 'key', ...empty, ...fields };
 }

@@ -52,7 +52,7 @@ export function createRecordSteps(records: Records): RecordSteps {
       keyId,
       secretId,
       reason,
-      held: cached && { id: cached.token.id, generation: cached.generation },
+      cached: cached && { id: cached.token.id, generation: cached.generation },
       unusable: flight.unusable,
       revoked: flight.revoked,
       unreadable: false,
@@ -69,7 +69,7 @@ export function createRecordSteps(records: Records): RecordSteps {
       written = { ...state, record: records.add(record) };
       decision = decide(record, ledgerNow, ask, limits);
     }
-    const memory = confirms(decision, ask.held) ? revalidated(process.memory, flight.attempt, now) : process.memory;
+    const memory = confirms(decision, ask.cached) ? revalidated(process.memory, flight.attempt, now) : process.memory;
     written = update(written, index, { memory });
     switch (decision.kind) {
       case 'use':
@@ -80,7 +80,7 @@ export function createRecordSteps(records: Records): RecordSteps {
       }
       case 'drop':
         return landing(written, index, kind, flight, { kind: 'drop' });
-      case 'refuse':
+      case 'deny':
         return landing(written, index, kind, flight, { kind: 'failed' });
       case 'admitted': {
         const { entry, generation } = decision;
@@ -109,7 +109,7 @@ export function createRecordSteps(records: Records): RecordSteps {
     const tokens = { ...state.tokens, [id]: { generation, expiresAt: state.time + lifetimeMs } };
     const record = settled(state, index, flight, { kind: 'issued', token: stored });
     const next = { ...state, tokens, record: records.add(record) };
-    const isReset = record.slots.some(({ revoked }) => revoked >= generation);
+    const isReset = record.audiences.some(({ revoked }) => revoked >= generation);
     if (isReset) {
       const process = state.processes[index] as Process;
       const again: Flight = { ...flight, id: `${index}.${process.attempts}`, stage: { name: 'reading' } };

@@ -74,7 +74,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const known = records.get(seen.record);
     const elapsedMs = state.time - seen.at;
     const { now, ledgerNow } = seen;
-    const before = known && { record: known, now, ledgerNow, elapsedMs, longestMs: elapsedMs };
+    const before = known && { record: known, now, ledgerNow, elapsedMs, maxElapsedMs: elapsedMs };
     return reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
   }
 

@@ -6,7 +6,7 @@ import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger
 import { decide } from '../../../../packages/core/src/ledger/decide.ts';
 import { revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import { spent } from '../../../../packages/core/src/ledger/limits.ts';
-import { slotOf } from '../../../../packages/core/src/ledger/record.ts';
+import { audienceStateOf } from '../../../../packages/core/src/ledger/record.ts';
 import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
 import { settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { readTokenResponse } from '../../../../packages/core/src/token-response.ts';
@@ -187,7 +187,7 @@ export const targets: Readonly<Record<string, Target>> = {
       const known = grownRecord(seed % 50);
       const elapsedMs = random.between(0, day);
       const seen = random.chance(0.5)
-        ? { ...known, ledgerNow: known.now, elapsedMs, longestMs: elapsedMs + random.between(0, day) }
+        ? { ...known, ledgerNow: known.now, elapsedMs, maxElapsedMs: elapsedMs + random.between(0, day) }
         : undefined;
       const { record, now } = reconcile(loaded, seen, begun + shiftMs, 'another epoch', limits);
       const ask = drawnAsk(random);
@@ -199,7 +199,7 @@ export const targets: Readonly<Record<string, Target>> = {
       if (decision.kind === 'write' && used !== before) assert(before < limits.usable && used === before + 1);
       // What is written without one is a reset that was forgotten, once.
       if (decision.kind === 'write' && used === before) {
-        assert.equal(slotOf(next, ask.audience, ask.keyId).revoked, ask.revoked);
+        assert.equal(audienceStateOf(next, ask.audience, ask.keyId).revoked, ask.revoked);
         const again = decide(next, now, ask, limits);
         assert(again.kind !== 'write' || spent(again.record).used === before + 1);
       }

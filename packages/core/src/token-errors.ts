@@ -1,33 +1,35 @@
 import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
-import type { Refused } from './ledger/decide.ts';
+import type { Denial } from './ledger/decide.ts';
 import { type Limits, spent } from './ledger/limits.ts';
-import type { LedgerRecord, Slot } from './ledger/record.ts';
+import type { AudienceState, LedgerRecord } from './ledger/record.ts';
 import type { Outcome } from './ledger/settle.ts';
 
 /** What a failed request means for the next one: read from the record that it was entered in. */
-export function refusedAfter(outcome: Outcome, record: LedgerRecord, slot: Slot): Refused {
+export function denialAfter(outcome: Outcome, record: LedgerRecord, state: AudienceState): Denial {
   const cause =
     outcome.kind === 'released' && outcome.cause !== 'unreachable' && outcome.cause !== 'misconfigured'
       ? outcome.cause
       : 'backoff';
-  const held = { credentials: slot.refused, rate_limited: record.rateLimit, backoff: record.failures }[cause];
+  const backoff = { credentials: state.credentialsBackoff, rate_limited: record.rateLimit, backoff: record.failures }[
+    cause
+  ];
   const probeAt = cause === 'backoff' ? record.failures?.probeAt : undefined;
-  return { cause, retryAt: probeAt ?? held?.retryAt ?? 0 };
+  return { cause, retryAt: probeAt ?? backoff?.retryAt ?? 0 };
 }
 
 /** Turns what the record says about a refusal into the error that a caller gets. `retryAt`: by this machine's clock. `foreign`: the error that came in place of an answer. */
-export function refusalError(
-  refused: Refused,
+export function denialError(
+  denial: Denial,
   record: LedgerRecord,
-  slot: Slot,
+  state: AudienceState,
   limits: Limits,
   retryAt: number,
   foreign?: string,
 ): ServiceAuthError {
   const when = new Date(retryAt).toISOString();
-  switch (refused.cause) {
+  switch (denial.cause) {
     case 'credentials': {
-      const { status = 0, oauthError } = slot.refused ?? {};
+      const { status = 0, oauthError } = state.credentialsBackoff ?? {};
       const answer = oauthError ? `${status} ${oauthError}` : `${status}`;
       const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at ${when}.`;
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { status, oauthError, retryAt });
@@ -72,7 +74,7 @@ function backoffError({ failures }: LedgerRecord, retryAt: number, when: string,
 }
 
 /** The error of a token whose life was over before it came. */
-export function deadOnArrival(): Error {
+export function expiredOnArrival(): Error {
   const message = 'The token expired before it arrived. Check the expires_in that the token endpoint sends.';
   return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt: undefined });
 }
@@ -83,7 +85,7 @@ export function closedError(): Error {
 }
 
 /** The error of a caller that waited for other processes for too long. */
-export function gaveUp(retryAt: number): ServiceAuthError {
+export function waitedTooLong(retryAt: number): ServiceAuthError {
   const message = 'Other processes have asked for a token for too long, in vain. Try again.';
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
 }
