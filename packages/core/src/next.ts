@@ -17,7 +17,7 @@ export function originalFetch<Fetch extends (url: string, init: never) => unknow
 }
 
 /** For the init of a fetch: what tells Next.js to leave it alone, where another package hides the fetch of Next.js behind its own. Nobody else reads it. */
-export function leftAlone(): { next: { internal: true } } {
+export function leftAlone(): { next: object } {
   return { next: ownProperties({ internal: true }) };
 }
 

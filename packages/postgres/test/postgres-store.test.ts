@@ -191,7 +191,8 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     relay.set('silent');
     const outcome = auth.getToken().catch((error) => error);
     expect(await outcome).toMatchObject({ code: 'ERR_STORE' });
-    expect([relay.counts.silent, service.counts.tokenRequests]).toEqual([1, 0]);
+    // The second read goes by a new connection, which is silent as well.
+    expect([relay.counts.silent, service.counts.tokenRequests]).toEqual([2, 0]);
 
     relay.set('pass');
     await auth.getToken();
