@@ -12,8 +12,8 @@ declare module 'axios' {
 }
 
 /**
- * An instance of axios, by what tells it from other things. Not by axios's own type: its declarations for `import`, for `require` and of different
- * versions exclude each other, and an application may have instances of all.
+ * The part of an axios instance that this package uses. axios's own type is too narrow: its declarations for `import`, for `require` and of
+ * different versions exclude each other, and an application may have instances of all of them.
  */
 export interface AttachableAxios {
   readonly interceptors: { readonly request: { eject(id: number): void } };
@@ -24,22 +24,21 @@ interface Attachment {
   end(): void;
 }
 
-// On the instance, under a registered symbol: a process that uses ESM and CommonJS has this module twice.
+// The key is a registered symbol, because a process that uses ESM and CommonJS loads this module twice.
 const attachmentKey: unique symbol = Symbol.for('@service-auth/axios');
 type Host = AxiosInstance & { [attachmentKey]?: Attachment };
 
 /**
- * From now on, requests of `instance` to where `auth.covers()` allows it carry the token of `auth`, and those that the API answers with 401 are
- * sent once more if another token is to be had. Requests to elsewhere, with an `Authorization` or `auth` of their own, or with
- * `{ serviceAuth: false }` are left alone. `instance` may be any axios instance of axios 1.6.8 or newer, the default one included.
+ * Makes requests of `instance` carry the token of `auth` wherever `auth.covers(url)` is true. A request that the API answers with 401 is sent
+ * once more if another token is available. Requests to other URLs, with their own `Authorization` or `auth`, or with `{ serviceAuth: false }`
+ * are sent unchanged. `instance` is any axios instance of axios 1.6.8 or newer, the default one included.
  *
- * Attaching the same `auth` again changes nothing. Of several, the one attached first that covers a URL serves it.
+ * Attaching the same `auth` again changes nothing. If several clients cover a URL, the one that was attached first serves it.
  *
- * An `auth` that covers nothing of this instance, for it has no `baseUrl` or another one, is not refused here: what the instance will be asked
- * for is not known yet, and one instance may call several APIs. Instead the AxiosError of a request that got no token for that
- * reason, and a 401 in return, says so in its `cause`.
- * @returns a function that ends it and leaves the instance as it was. Requests already sent are finished as they were begun
- * @throws TypeError for an `instance` or an `auth` that is none
+ * An `auth` whose `baseUrl` is missing or covers none of the requests is accepted: the URLs are not known yet, and one instance may call several
+ * APIs. If a request without a token is then answered with 401, the `cause` of its AxiosError explains why no token was sent.
+ * @returns a function that detaches `auth` and leaves the instance as it was. Requests that were already sent end as they began
+ * @throws TypeError if `instance` is no axios instance or `auth` is no client
  */
 export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource): () => void {
   if (typeof auth?.covers !== 'function') {
@@ -57,7 +56,7 @@ export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource):
 
 function attach(host: Host | undefined): Attachment {
   const bare: AxiosInstance | undefined = host?.create?.({});
-  // Test frameworks mock axios in ways that have some of its methods.
+  // Test frameworks create mocks of axios that have only some of its methods.
   if (!host?.interceptors?.request || !bare?.defaults) {
     throw new TypeError(
       '[service-auth/axios] The first argument of attachServiceAuth must be an axios instance, not a mock of one.',
@@ -66,7 +65,7 @@ function attach(host: Host | undefined): Attachment {
   const sources = new Set<TokenSource>();
   const dispatch = createDispatch(bare);
   const guard = createProxyGuard(dispatch);
-  // Whatever other interceptors do to a request, the adapter sees the outcome: there it is judged, and sent.
+  // The adapter runs after all interceptors, so it checks the final URL and headers.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     const { adapter } = config;
     config.adapter = (final) => send(Object.assign(final, { adapter }), sources, dispatch, guard);

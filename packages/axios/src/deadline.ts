@@ -2,11 +2,11 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import type { AxiosError, InternalAxiosRequestConfig } from 'axios';
 import type { Changes, Dispatch } from './dispatch.ts';
 
-/** When the caller gives up one request, the waits for tokens included. */
+/** The deadline of one call. It includes the time that the call waits for tokens. */
 export interface Deadline {
-  /** A token, unless the caller's `signal`, `cancelToken` or `timeout` ends the wait. */
+  /** Waits for a token until the caller's `signal`, `cancelToken` or `timeout` ends the wait. */
   waitForToken(source: TokenSource): Promise<AccessToken>;
-  /** `timeout`, or what is left of it after a wait and a first request. */
+  /** The time that is left of `timeout` after a wait or a first request. Empty if all of it is left. */
   rest(): Changes;
 }
 
@@ -35,7 +35,7 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
     try {
       return await source.getToken({ signal: controller.signal });
     } catch (error) {
-      // axios itself says it when `signal` or `cancelToken` is the reason: whatever an adapter rejects with then becomes a CanceledError.
+      // If `signal` or `cancelToken` ended the wait, axios replaces any rejection of an adapter by a CanceledError.
       throw isOver ? await timeoutError(config, dispatch) : error;
     } finally {
       clearTimeout(timer);
@@ -45,7 +45,7 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
   }
 
   return {
-    // A token at hand is not waited for: `getToken()` then sets off renewals, and nothing else.
+    // If a token is cached, `getToken()` returns at once and at most starts a renewal: no deadline is needed.
     waitForToken: (source) => (source.peekToken() ? source.getToken() : wait(source)),
     rest() {
       if (!timeout) return {};
@@ -57,7 +57,7 @@ export function createDeadline(config: InternalAxiosRequestConfig, dispatch: Dis
   };
 }
 
-/** The error that axios rejects with when its `timeout` is over. */
+/** The error that axios rejects with when `timeout` has passed. */
 function timeoutError(config: InternalAxiosRequestConfig, dispatch: Dispatch): Promise<AxiosError> {
   const { timeout, timeoutErrorMessage, transitional } = config;
   const code = transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';

@@ -1,27 +1,27 @@
 import axios, { type AxiosError, type AxiosInstance, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import { redactError } from './redact-error.ts';
 
-/** What differs from the configuration that left the interceptors. */
+/** The settings that replace those of the configuration that left the interceptors. */
 export type Changes = Partial<InternalAxiosRequestConfig>;
 
-/** How a request ended. */
+/** The result of a request. */
 export interface Ending {
   readonly response: AxiosResponse | undefined;
-  /** What the adapter rejected with, be it only for the status of `response`. */
+  /** The error of the adapter, if it rejected. The status of `response` may be its only reason. */
   readonly error?: unknown;
 }
 
-/** Sends requests by the adapters of one axios instance, and of its copy of axios: a process that uses ESM and CommonJS has two. */
+/** Sends requests with the adapters of one axios instance. A process that uses ESM and CommonJS has two copies of axios, each with adapters of its own. */
 export interface Dispatch {
   /** Runs the adapter of `config` alone, without interceptors and transformations. Never rejects. */
   send(config: InternalAxiosRequestConfig, changes?: Changes): Promise<Ending>;
-  /** An AxiosError of that copy. */
+  /** Creates an AxiosError of the instance's copy of axios. */
   failure(config: InternalAxiosRequestConfig, message: string, code: string, cause?: unknown): Promise<AxiosError>;
 }
 
-/** `bare`: an instance without interceptors, created from the one to serve, for this alone. */
+/** `bare` is an instance without interceptors that the served instance created for this purpose only. */
 export function createDispatch(bare: AxiosInstance): Dispatch {
-  // The defaults are in every configuration already, or were removed on purpose.
+  // Every configuration already contains the defaults, or the application removed them on purpose.
   for (const name of Object.keys(bare.defaults)) delete (bare.defaults as Record<string, unknown>)[name];
 
   const isThisCopy = bare.interceptors.request.constructor === axios.interceptors.request.constructor;
@@ -32,8 +32,8 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
       const final = changes ? copy({}, config, changes) : config;
       return axios.getAdapter(adapter || axios.defaults.adapter, final)(final);
     }
-    // Only the other copy can resolve its adapters by name. It is given next to nothing to merge, and the whole configuration in its last step
-    // before the adapter: handing it over at once would have everything merged and normalised again, and cost a fifth of a request.
+    // Only the other copy can resolve its adapters by name. It gets the configuration in its last step before the adapter: if it got the
+    // configuration at the start, it would merge and normalise everything again, which takes a fifth of the time of a request.
     function complete(this: InternalAxiosRequestConfig): unknown {
       return copy(this, config, { ...changes, transformResponse: [] }).data;
     }
@@ -52,7 +52,7 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
       }
     },
     async failure(config, message, code, cause) {
-      // An instance gives its class of errors only by failing.
+      // The instance does not export its AxiosError, so a request that must fail provides one.
       const failed: AxiosError = await bare.request({ adapter: 'none' }).catch((error) => error);
       const Failure = failed.constructor as typeof AxiosError;
       return Object.assign(new Failure(message, code, config), cause !== undefined && { cause });
@@ -60,14 +60,14 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
   };
 }
 
-/** A loop over names: spreading the prototype-less configurations of axios takes four times as long. */
+/** Copies in a loop, because spreading axios's configurations, which have no prototype, takes four times as long. */
 function copy(target: object, config: InternalAxiosRequestConfig, changes?: Changes): InternalAxiosRequestConfig {
   const copied = target as Record<string, unknown>;
   for (const name of Object.keys(config)) copied[name] = config[name as keyof InternalAxiosRequestConfig];
   return Object.assign(target as InternalAxiosRequestConfig, changes);
 }
 
-/** Turns how a request ended into what axios would have done. */
+/** Returns or throws, as axios would have done. */
 export function settled({ response, error }: Ending): AxiosResponse {
   if (error !== undefined) throw error;
   return response as AxiosResponse;

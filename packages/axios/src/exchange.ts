@@ -14,7 +14,7 @@ export interface CoveredRequest {
   readonly source: TokenSource;
 }
 
-/** How `sendWithToken` sends a request along its redirects, and again from the last of them after a 401. */
+/** Tells `sendWithToken` how to send a request, how to follow its redirects, and how to send the last hop again after a 401. */
 export function createExchange(
   { config, url, source }: CoveredRequest,
   dispatch: Dispatch,
@@ -28,7 +28,7 @@ export function createExchange(
     return {
       ...changesOf(hop, config),
       ...deadline.rest(),
-      // The configuration that the caller knows never contains the token: the headers are a copy.
+      // The headers are a copy, so the configuration that the caller can see never contains the token.
       headers: hop.carriesToken ? withHeaders(hop.headers, { Authorization: authorization }) : hop.headers,
       beforeRedirect(options, ...details) {
         hop = hopOfHttp(options, hop, authorization, source, () => config.beforeRedirect?.(options, ...details));
@@ -39,7 +39,7 @@ export function createExchange(
     };
   }
 
-  /** The request that an answer of axios's fetch adapter asks for. The `request` of that adapter says that it followed no redirect. */
+  /** The next request after an answer of axios's fetch adapter. The `request` of that adapter shows that it followed no redirect. */
   function nextHop({ response }: Ending): Hop | undefined {
     if (!response || !isRedirect(response.status) || response.request?.redirect !== 'manual') return undefined;
     return isFollowedHere(config) ? hopOfFetch(response, hop, source) : undefined;
@@ -49,7 +49,7 @@ export function createExchange(
     redactConfig(config);
     for (;;) {
       const ending = await dispatch.send(config, changesWith(token));
-      // Not of errors alone: axios makes one of an answer that it cannot parse.
+      // Successful answers are redacted too: axios turns an answer that it cannot parse into an error later.
       hideProperty(ending.response, 'request');
       let next: Hop | undefined;
       try {
@@ -73,7 +73,7 @@ export function createExchange(
   };
 }
 
-/** Ends a streamed answer that nobody will read. axios reads others to their end. */
+/** Destroys an unread streamed answer. axios reads all other answers to their end. */
 function discard({ response }: Ending): void {
   const body = response?.data;
   if (typeof body?.destroy === 'function') body.destroy();

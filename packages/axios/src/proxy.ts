@@ -3,8 +3,8 @@ import type { Dispatch } from './dispatch.ts';
 import { printableUrl } from './request-url.ts';
 
 /**
- * Refuses a request with a token that a forward proxy would read. Undefined: nothing is in the way, without asking anybody.
- * @throws `TypeError` (as a rejection) that says what to configure
+ * Rejects a request whose token a forward proxy could read. Returns undefined if the request is certainly safe.
+ * @throws `TypeError` (as a rejection); its message names the settings to change
  */
 export type ProxyGuard = (config: InternalAxiosRequestConfig, url: string) => Promise<void> | undefined;
 
@@ -13,9 +13,9 @@ type Route = { readonly path?: unknown } | undefined;
 const loopback = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])([:/?#]|$)/i;
 
 /**
- * The guard of one copy of axios. Before axios 1.17, its http adapter sends requests to https through a proxy without a tunnel (CONNECT, RFC 9110
- * section 9.3.6), so that the proxy reads them. Whether a proxy is used depends on the configuration and on several variables of the
- * environment: axios itself is asked, with a transport that sends nothing.
+ * The guard of one copy of axios. Before axios 1.17, the http adapter sends requests to https through a proxy without a tunnel (CONNECT,
+ * RFC 9110 section 9.3.6), so the proxy can read them. The configuration and several environment variables decide whether axios uses a proxy.
+ * To find out, the guard runs axios with a transport that sends nothing.
  */
 export function createProxyGuard(dispatch: Dispatch): ProxyGuard {
   let hasTunnels = false;
@@ -37,21 +37,21 @@ export function createProxyGuard(dispatch: Dispatch): ProxyGuard {
 }
 
 /**
- * Whether the environment's proxies must be left out: plain http is allowed to loopback only because the token stays on this machine. A `proxy` in
- * the configuration is the application's own choice.
+ * Whether to ignore the proxies of the environment: plain http is allowed to loopback only because the token then stays on this machine.
+ * A `proxy` in the configuration is the application's own choice and is used.
  */
 export function isDirect({ proxy }: InternalAxiosRequestConfig, url: string): boolean {
   return !proxy && loopback.test(url);
 }
 
-/** Whether axios's http adapter sends a request. Other functions are mocks; fetch connects through proxies by itself. */
+/** Whether axios's http adapter sends a request. Other adapters are mocks, or use fetch, which handles proxies itself. */
 function isSentByHttp({ adapter = ['xhr', 'http', 'fetch'] }: InternalAxiosRequestConfig): boolean {
   if (typeof adapter === 'function') return adapter.name === 'http' || adapter.name === 'httpAdapter';
   const hasXhr = 'XMLHttpRequest' in globalThis;
   return [adapter].flat().find((each) => each !== 'xhr' || hasXhr) === 'http';
 }
 
-/** The options for `node:http` that axios's http adapter would send a request with. Undefined if it would send nothing. */
+/** The options that axios's http adapter would pass to `node:http`. Undefined if it would send nothing. */
 async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch): Promise<Route> {
   let route: Route;
   const transport = {
@@ -65,7 +65,7 @@ async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch): 
   return route;
 }
 
-/** A request for a proxy that makes no tunnel has a whole URL in the place of the path. */
+/** Whether the path is an absolute URL, as in a request to a proxy without a tunnel (RFC 9112 section 3.2.2). */
 function isReadable(route: Route): boolean {
   return /^https:/i.test(String(route?.path));
 }

@@ -1,14 +1,14 @@
 import { hideAgentRequests, hideProperty } from '@service-auth/core/http';
 import type { AxiosError, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 
-/** Hides what leads from a configuration, which every error contains, to requests under way: its agents, and a streamed body by its pipes. */
+/** Hides the open requests that are reachable from a configuration, because every error contains it: those of its agents, and the pipes of a streamed body. */
 export function redactConfig({ httpAgent, httpsAgent, data }: InternalAxiosRequestConfig): void {
   if (httpAgent) hideAgentRequests(httpAgent);
   if (httpsAgent) hideAgentRequests(httpsAgent);
   hideProperty(data, '_readableState');
 }
 
-/** Puts the configuration that the caller knows into an error, and hides what contains the token: `request`, and a streamed answer, which leads to it. */
+/** Puts the caller's configuration into an error and hides the properties that contain the token: `request`, and a streamed answer, which refers to it. */
 export function redactError(error: unknown, config: InternalAxiosRequestConfig): void {
   const failure = Object(error) as Partial<AxiosError>;
   for (const part of [failure, failure.response, failure.cause as Partial<AxiosError> | undefined]) {

@@ -3,52 +3,52 @@ import { isReplayable, redirectTo } from '@service-auth/core/http';
 import type { AxiosRequestHeaders, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import type { Changes } from './dispatch.ts';
 
-/** A request to one address, without the token: the one that left the interceptors, or one that a redirect asks for. */
+/** One request without its token: the one that left the interceptors, or the next one after a redirect. */
 export interface Hop {
   /** Absolute. */
   readonly url: string;
   readonly method: string;
   readonly headers: AxiosRequestHeaders;
   readonly data: unknown;
-  /** False once a redirect led to where the token may not go: it does not come back. */
+  /** False after a redirect to a URL that is not covered. It stays false for all later hops. */
   readonly carriesToken: boolean;
-  /** How many redirects led here. */
+  /** The number of redirects before this request. */
   readonly followed: number;
 }
 
-/** What axios hands to `beforeRedirect`: the options of `node:http` for the next request. */
+/** The options of `node:http` for the next request, which axios passes to `beforeRedirect`. */
 export type RedirectOptions = Parameters<NonNullable<InternalAxiosRequestConfig['beforeRedirect']>>[0];
 
-/** What a hop changes in the configuration that left the interceptors. */
+/** The settings of this hop that replace those of the configuration that left the interceptors. */
 export function changesOf({ url, method, data, followed }: Hop, config: InternalAxiosRequestConfig): Changes {
   const { adapter, allowAbsoluteUrls, maxRedirects } = config;
   if (followed > 0) {
-    // None left would mean to axios that redirects are answers.
+    // With 0, axios would return a redirect as the answer instead of an error.
     const left = maxRedirects && { maxRedirects: Math.max(1, maxRedirects - followed) };
     return { url, method, data, params: undefined, allowAbsoluteUrls: true, ...left };
   }
-  // Adapters of the application, such as mocks, get address and `baseURL` as they are used to. Others get the address that was judged, for
-  // versions of axios differ in what they make of `allowAbsoluteUrls`.
+  // An adapter of the application, such as a mock, gets `url` and `baseURL` as axios would pass them. axios's adapters get the URL that was
+  // checked, because versions of axios treat `allowAbsoluteUrls` differently.
   return typeof adapter === 'function' && allowAbsoluteUrls !== false ? {} : { url, allowAbsoluteUrls: true };
 }
 
-/** The headers of a request, and others: the class of axios stays. */
+/** Adds headers and keeps the class AxiosHeaders. */
 export function withHeaders(headers: AxiosRequestHeaders, others: object): AxiosRequestHeaders {
-  // By hand: concat() and set() check every character of every value once more, and core has checked those of the token.
+  // concat() and set() would check every character of every value again; core has already checked the token.
   return Object.assign(Object.create(Object.getPrototypeOf(headers)), headers, others);
 }
 
 /**
- * Whether redirects answered to axios's fetch adapter are followed here: fetch itself would not tell where it went, nor ask. That adapter then
- * answers them.
+ * Whether this package follows the redirects of axios's fetch adapter: fetch itself would neither report the redirects nor ask about them. The
+ * adapter then returns each redirect as an answer.
  */
 export function isFollowedHere({ fetchOptions, maxRedirects }: InternalAxiosRequestConfig): boolean {
   return maxRedirects !== 0 && (fetchOptions?.['redirect'] ?? 'follow') === 'follow';
 }
 
 /**
- * The request that an answer of axios's fetch adapter asks for.
- * @throws `TypeError` where fetch fails
+ * The next request after a redirect that axios's fetch adapter returned. Undefined if the answer is no redirect.
+ * @throws `TypeError` in the cases in which fetch rejects
  */
 export function hopOfFetch(response: AxiosResponse, hop: Hop, source: TokenSource): Hop | undefined {
   const { url: from, method, data, carriesToken, followed } = hop;
@@ -68,8 +68,8 @@ export function hopOfFetch(response: AxiosResponse, hop: Hop, source: TokenSourc
 }
 
 /**
- * The request that axios's http adapter sends next, with the token only if `source` covers it: by itself that adapter takes the token along to any
- * path of the origin, and in older versions to subdomains. `ask`: calls the application's own `beforeRedirect`.
+ * The next request of axios's http adapter. It has the token only if `source` covers its URL: by itself the adapter would send the token to every
+ * path of the origin, and in older versions to subdomains. `ask` calls the application's own `beforeRedirect`.
  */
 export function hopOfHttp(
   options: RedirectOptions,
@@ -87,7 +87,7 @@ export function hopOfHttp(
   if (hasToken && !carriesToken) delete all[name];
 
   const becomesGet = options['method'] === 'GET' && hop.method.toUpperCase() !== 'GET';
-  // What the application removed by `false`, axios would add again.
+  // axios would add a header again that the application removed with `false`.
   const removed = Object.entries(hop.headers).filter(([, value]) => value === false);
   const sent = Object.entries(all).filter(([header]) => header !== name);
   return {
@@ -100,7 +100,7 @@ export function hopOfHttp(
   };
 }
 
-/** Where a redirect leads: a `beforeRedirect` of the application may have changed it, `href` then is the old one. */
+/** The URL of the next request. `href` is outdated if the application's `beforeRedirect` has changed the other options. */
 function targetOf({ protocol, hostname, port, path }: RedirectOptions): string {
   return [protocol, hostname, port, path].join();
 }

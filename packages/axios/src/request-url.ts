@@ -1,8 +1,8 @@
 import type { AxiosRequestConfig } from 'axios';
 
 /**
- * The address of a request as axios puts it together, without `params`. Not by `instance.getUri()`: that merges all settings anew, and some
- * versions of axios then go elsewhere.
+ * The URL of a request as axios builds it, without `params`. `instance.getUri()` would merge all settings again, and in some versions of axios
+ * its result differs from the URL that is requested.
  */
 export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConfig): string {
   const path = String(url ?? '');
@@ -11,7 +11,7 @@ export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConf
   return path ? `${withoutTrailingSlashes(String(baseURL))}/${path.replace(/^\/+/, '')}` : String(baseURL);
 }
 
-/** Where a request goes, for people to read: without credentials, query and fragment. */
+/** The URL of a request for messages: without credentials, query and fragment. */
 export function printableUrl(config: AxiosRequestConfig): string | undefined {
   try {
     const { protocol, host, pathname } = new URL(requestUrl(config));

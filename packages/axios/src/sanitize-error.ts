@@ -1,15 +1,15 @@
 import type { AxiosError } from 'axios';
 import { printableUrl } from './request-url.ts';
 
-/** What {@link sanitizeError} leaves of an error: enough to know what failed, and no header, no body and no query. */
+/** The result of {@link sanitizeError}. It says what failed and contains no header, no body and no query. */
 export interface SanitizedError extends Error {
-  /** Such as `ERR_BAD_REQUEST` or `ECONNREFUSED`. */
+  /** The code of the error, such as `ERR_BAD_REQUEST` or `ECONNREFUSED`. */
   readonly code?: string | undefined;
-  /** The status of the answer, if there was one. */
+  /** The HTTP status of the answer. Absent if no answer arrived. */
   readonly status?: number | undefined;
-  /** In upper case. */
+  /** The method of the request, in upper case. */
   readonly method?: string | undefined;
-  /** Without credentials, query and fragment. */
+  /** The URL of the request, without credentials, query and fragment. */
   readonly url?: string | undefined;
 }
 
@@ -17,8 +17,8 @@ const deepestCause = 5;
 const serviceAuthError = Symbol.for('@service-auth/error');
 
 /**
- * The error to log in place of an AxiosError, which leads to the `Authorization` header by its `request`, its `response` and, unless
- * `attachServiceAuth` put it there, by its `config`. Takes anything that was thrown, and leaves it as it is; a ServiceAuthError is returned itself.
+ * Returns an error to log in place of an AxiosError. An AxiosError contains the `Authorization` header in its `request`, its `response` and, if the
+ * application set the header itself, in its `config`. `error` may be any thrown value; it is not changed. A ServiceAuthError is returned itself.
  */
 export function sanitizeError(error: unknown): SanitizedError {
   return sanitized(error, 0);
@@ -40,7 +40,7 @@ function sanitized(error: unknown, depth: number): SanitizedError {
   });
 }
 
-/** Messages may quote a header: those of fetch about one that it does not accept, those of mocks about a request they did not expect. */
+/** Removes credentials from a message. fetch quotes headers that it does not accept, and mocks quote requests that they did not expect. */
 function withoutCredentials(text: string): string {
   return text
     .replace(/\b(bearer|basic)\s+[\w\-.~+/]+=*/gi, '$1 [removed]')

@@ -6,7 +6,7 @@ import { createExchange } from './exchange.ts';
 import type { ProxyGuard } from './proxy.ts';
 import { printableUrl, requestUrl } from './request-url.ts';
 
-/** Sends a request as it left the interceptors, with a token of the first of `sources` that covers its URL. */
+/** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
 export function send(
   config: InternalAxiosRequestConfig,
   sources: Iterable<TokenSource>,
@@ -25,7 +25,7 @@ export function send(
   return dispatch.send(config).then((ending) => settled(explained(ending, config)));
 }
 
-/** Tells the developer who wonders about a 401 that no token was sent, and why. */
+/** Adds a `cause` to a 401 that says that no token was sent, and why. */
 function explained(ending: Ending, config: InternalAxiosRequestConfig): Ending {
   const { response, error } = ending;
   if (response?.status !== 401 || !(error instanceof Error) || error.cause !== undefined) return ending;

@@ -2,34 +2,34 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import { isRedirect, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
 import { type Fields, without, withToken } from './headers.ts';
 
-/** A request to one address, without the token: the one that the caller asked for, or one that a redirect asks for. */
+/** One request without its token: the caller's, or the next one after a redirect. */
 export interface Hop {
   readonly target: string | Request;
   readonly init: RequestInit;
   readonly fields: Fields;
   /** Whether its body can be sent again. */
   readonly canResend: boolean;
-  /** False once a redirect led out of `baseUrl`: whoever is asked there might send the token anywhere within the API. */
+  /** False after a redirect out of `baseUrl`. It stays false, because the host there could choose where in the API the token goes. */
   readonly carriesToken: boolean;
-  /** How many redirects led here. */
+  /** The number of redirects before this request. */
   readonly followed: number;
 }
 
-/** What the requests of one call have in common. */
+/** The settings that all requests of one call share. */
 export interface Call {
   readonly auth: TokenSource;
   readonly send: typeof fetch;
-  /** Whether redirects are followed here, for `send` neither tells where it went nor asks. The `redirect` of the hops is 'manual' then. */
+  /** Whether this package follows redirects, because `send` neither reports them nor asks. The `redirect` of each hop is then 'manual'. */
   readonly followsRedirects: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** How `sendWithToken` sends one call, along its redirects. */
+/** Tells `sendWithToken` how to send one call and how to follow its redirects. */
 export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Response> {
   const { auth, send, followsRedirects, signal } = call;
   let hop = first;
 
-  /** Goes on where a response redirects to; returns undefined if it is for the caller. */
+  /** Sends the next request if the response is a redirect; returns any other response. */
   function follow(response: Response, token: AccessToken, attempt: 1 | 2): Response | Promise<Response> {
     const next = isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
     if (!next) return hop.followed ? Object.defineProperty(response, 'redirected', { value: true }) : response;
@@ -39,7 +39,7 @@ export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Res
   }
 
   function sendHop(token: AccessToken, attempt: 1 | 2): Promise<Response> {
-    // Ours: a copy of the caller's. But what was handed over before may be in use still.
+    // The first attempt may change `hop.init`, which is our copy. The second attempt copies it, because `send` may still use the first one.
     const init = attempt === 1 ? hop.init : { ...hop.init };
     init.headers = hop.carriesToken ? withToken(hop.fields, token) : hop.fields;
     const sent = send(hop.target, init);
@@ -49,21 +49,21 @@ export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Res
   return {
     waitForToken: () => (signal ? auth.getToken({ signal }) : auth.getToken()),
     send: sendHop,
-    // Where `send` followed redirects, the token may have been left behind on the way.
+    // If `send` followed redirects itself, it may have removed the token on the way.
     isRejected: ({ status, redirected }) => status === 401 && hop.carriesToken && (followsRedirects || !redirected),
     canResend: () => hop.canResend,
     discard,
   };
 }
 
-/** Ends a response that nobody will read, so that its connection is free. */
+/** Cancels the body of an unread response, so that its connection becomes free. */
 function discard(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
 /**
- * The request that a redirect asks for.
- * @throws `TypeError` where fetch fails
+ * The next request after a redirect.
+ * @throws `TypeError` in the cases in which fetch rejects
  */
 function nextHop({ status, headers }: Response, { target, init, fields, ...hop }: Hop, auth: TokenSource) {
   const request = typeof target === 'string' ? undefined : target;

@@ -1,12 +1,12 @@
 import type { AccessToken } from '@service-auth/core';
 
-/** Headers in the two forms that cost nothing to copy: building a `Headers` takes longer than everything else here. */
+/** Headers in the two forms that are fast to copy: creating a `Headers` takes longer than all other work of this package. */
 export type Fields = Record<string, string> | [name: string, value: string][];
 
 const isAuthorization = (name: string): boolean =>
   name.length === 'authorization'.length && name.toLowerCase() === 'authorization';
 
-/** A copy, whatever headers are given as. */
+/** Copies headers of any form. */
 export function fieldsOf(headers: RequestInit['headers']): Fields {
   if (!headers) return {};
   return Symbol.iterator in headers
@@ -14,19 +14,19 @@ export function fieldsOf(headers: RequestInit['headers']): Fields {
     : { ...(headers as Record<string, string>) };
 }
 
-/** Whether there is an `Authorization` among them. */
+/** Whether the headers contain an `Authorization`. */
 export function hasAuthorization(fields: Fields): boolean {
   if (Array.isArray(fields)) return fields.some(([name]) => isAuthorization(name));
   for (const name in fields) if (isAuthorization(name)) return true;
   return false;
 }
 
-/** The headers with the token. */
+/** Adds the token. */
 export function withToken(fields: Fields, { authorization }: AccessToken): Fields {
   return Array.isArray(fields) ? [...fields, ['authorization', authorization]] : { ...fields, authorization };
 }
 
-/** The headers without those of these names, which are in lower case. */
+/** Removes the headers with these names. The names must be in lower case. */
 export function without(fields: Fields, names: readonly string[]): Fields {
   if (names.length === 0) return fields;
   return (Array.isArray(fields) ? fields : Object.entries(fields)).filter(

@@ -5,12 +5,12 @@ const key = 'serviceAuthForm';
 const isForm = (body: unknown): boolean =>
   Object.prototype.toString.call(body) === '[object FormData]' && isReplayable(body);
 
-/** Remembers a form: got replaces it by a stream before it sends it. */
+/** Remembers the form of a request, because got replaces it by a stream before sending. */
 export function rememberForm({ body, headers, context }: Pick<Options, 'body' | 'headers' | 'context'>): void {
   if (isForm(body)) context[key] = { body, headers: { 'content-type': headers['content-type'] } };
 }
 
-/** The options that send a body a second time; undefined if it can be read only once. */
+/** The options that send the same body again. Undefined if the body can be read only once. */
 export function replayOf({ body, context }: Pick<Options, 'body' | 'context'>): OptionsInit | undefined {
   if (isReplayable(body)) return {};
   return context[key] as OptionsInit | undefined;

@@ -14,14 +14,14 @@ import { rememberForm, replayOf } from './body.ts';
 
 /** Options of {@link serviceAuth}. */
 export interface ServiceAuthGotOptions {
-  /** False: errors of got keep the `Authorization` header in their `options`, which printing them shows. Default true: it is removed. */
+  /** Whether to remove the `Authorization` header from the `options` of got's errors, where printing an error would show it. Default true. */
   readonly scrubErrors?: boolean | undefined;
 }
 
-/** What {@link serviceAuth} gives to `got.extend()`. No more than it sets, for got infers from it what requests return. */
+/** The result of {@link serviceAuth}, for `got.extend()`. It has no other options, because got infers the return type of requests from them. */
 export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 'hooks'>>;
 
-// Of the tokens sent so far, so many are known as our own: a request outlives no more renewals than that.
+// The number of sent tokens that are remembered as our own. A request does not last longer than so many renewals.
 const knownTokens = 8;
 const resent = 'serviceAuthSent';
 
@@ -29,9 +29,9 @@ type Shown = Pick<Options, 'headers' | 'agent'>;
 type Cancelable = { cancel(reason?: string): void };
 
 /**
- * Options for `got.extend()`: requests that `auth.covers()` carry the token of `auth`, and are sent once more if the API answers 401 and
- * another token is available. All others, those with an `Authorization` of their own, and those with
- * `{ context: { serviceAuth: false } }` are sent as they are.
+ * Options for `got.extend()` that add the token of `auth` to every request whose URL `auth.covers()`, and send it once more if the API answers
+ * 401 and another token is available. Other requests, requests with their own `Authorization`, and requests with
+ * `{ context: { serviceAuth: false } }` are sent unchanged.
  */
 export function serviceAuth(
   auth: TokenSource,
@@ -43,7 +43,7 @@ export function serviceAuth(
 
   const attach: BeforeRequestHook = async (options) => {
     const { headers, url, context, signal } = options;
-    // Our own, from before a redirect or a retry.
+    // This is our own header from before a redirect or a retry.
     if (tokenOf(options)) delete headers['authorization'];
     if (headers['authorization'] !== undefined) return;
     if (context['serviceAuth'] === false || !auth.covers(url as URL)) return;
@@ -59,7 +59,7 @@ export function serviceAuth(
   /** The token that a 401 rejects, if it is one of ours. */
   function rejectedBy({ statusCode, request }: Response): AccessToken | undefined {
     const token = tokenOf(request.options);
-    // Now, because got calls no hook with the error of a `json()` that finds no JSON.
+    // Remove it now, because got calls no hook with the error of a `json()` that finds no JSON.
     if (token) scrub(request);
     return statusCode === 401 ? token : undefined;
   }
@@ -82,10 +82,10 @@ export function serviceAuth(
     const { limit = 0, calculateDelay } = retry;
     return retryWithMergedOptions({
       ...replay,
-      // Only string keys survive this.
+      // got keeps only string keys of `context`.
       context: { [resent]: true },
       preserveHooks: true,
-      // got counts this as one of the application's retries, and asks its function: if that answers 0, the 401 becomes an error.
+      // got counts this as one of the application's retries and calls its `calculateDelay`. If that returns 0, the 401 becomes an error.
       retry: {
         limit: limit + 1,
         calculateDelay: (retry) => (retry.error.code === 'ERR_RETRYING' ? 1 : (calculateDelay?.(retry) ?? 0)),
@@ -93,7 +93,7 @@ export function serviceAuth(
     });
   }
 
-  /** Removes what we have added. An `Authorization` of the application stays. */
+  /** Removes the headers that this plug-in added. An `Authorization` of the application stays. */
   function scrub<Failed extends { readonly options?: Shown | undefined }>(failed: Failed): Failed {
     const { options } = failed;
     if (!scrubErrors || !options) return failed;
@@ -111,29 +111,29 @@ export function serviceAuth(
     });
     promise.cancel = (reason) => {
       cancel.call(promise, reason);
-      // The promise is rejected, and nobody has seen the error yet.
+      // The promise is rejected now, and its error has not reached the caller yet.
       scrub({ options: current });
     };
   }
 
   const prepare: HandlerFunction = (options, next) => {
-    // The input was invalid: got reports it.
+    // Without options the input was invalid, and got reports that itself.
     if (!options) return next(options);
-    // A pagination hands on the context of the page before.
+    // A pagination passes on the context of the previous page.
     delete options.context[resent];
     rememberForm(options);
-    // Hooks that other plug-ins or a request added may change the URL: the token is attached when all are done.
+    // Attach the token last: hooks of other plug-ins or of the request may still change the URL.
     const { beforeRequest } = options.hooks;
     beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
     const request = next(options) as Request;
     if (options.isStream) {
-      // got has no hook for the response of a stream, and none for the error that the application destroys it with.
+      // got has no hook for the response of a stream, and no hook for the error with which the application destroys it.
       const destroy = request.destroy.bind(request);
       request.once('response', (response: Response) => {
         const token = rejectedBy(response);
         if (token) void replaceRejected(auth, token, { canResend: false });
       });
-      // Without an error it is about to be sent again.
+      // got calls destroy() without an error before it sends the request again.
       request.destroy = (error) => {
         if (error) scrub(request);
         return destroy(error);
@@ -150,7 +150,7 @@ export function serviceAuth(
   };
 }
 
-/** got calls no hook with the error of an abort, which has these headers. */
+/** Sets the header so that it disappears when `signal` aborts: got calls no hook with the error of an abort, which contains these headers. */
 function setUntilAborted(headers: OptionsInit['headers'] & {}, authorization: string, signal: AbortSignal): void {
   let value: string | undefined = authorization;
   Object.defineProperty(headers, 'authorization', {
