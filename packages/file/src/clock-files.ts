@@ -8,10 +8,10 @@ import { latestMark } from './states.ts';
 const clockFile = /^clock\.[\w-]{1,64}(\.awake)?$/;
 const keptClocks = 16;
 
-/** For clocks that only this process reads: what they were found to be ahead by, for each directory. */
+/** The lead of the store's clock over a clock that only this process reads, for each directory, in milliseconds. */
 const ofThisProcess = new Map<string, number>();
 
-/** What a directory knows of time: a file for each running clock, and the states of all records. */
+/** The time information of a directory: a file for each running clock, and the states of all records. */
 export function clockFiles(directory: string): ClockFiles {
   return {
     async lead(id) {

@@ -1,30 +1,30 @@
 import type { RunningClock } from './kernel-clock.ts';
 
-/** A time by the store's clock, and when it was written down by the clock of the file system. */
+/** A time of the store's clock (`at`), and the time of the file system's clock when it was written. */
 export interface Mark {
   readonly at: number;
   readonly writtenAt: number;
 }
 
-/** What a directory knows of time. */
+/** The time information of a directory. */
 export interface ClockFiles {
-  /** What the store's clock is ahead of the running clock of that id, in milliseconds; undefined if nobody decided yet. */
+  /** The lead of the store's clock over the running clock with this id, in milliseconds; undefined if it is not decided yet. */
   lead(id: RunningClock['id']): Promise<number | undefined>;
-  /** Keeps what `decide` makes of the time of the file system, and returns it. */
+  /** Calls `decide` with the time of the file system, stores the resulting lead and returns it. */
   keepLead(id: RunningClock['id'], decide: (fileSystemTime: number) => number): Promise<number>;
-  /** The latest time that any state in the directory has; undefined if there is no state. */
+  /** The latest time of any state in the directory; undefined if there is no state. */
   latest(): Promise<Mark | undefined>;
 }
 
-/** Two readers of one running clock may differ by this: the uptime has hundredths of a second, and a process may be interrupted between two steps. */
+/** The possible difference between two readers of one running clock: the uptime has hundredths of a second, and a process may pause between two steps. */
 const toleranceMs = 1_000;
 
 /**
- * The store's clock: one for all processes that share the directory. It counts with the running clock. By how much it is ahead of that is kept in the
- * directory, and decided once for each running clock: by the other clock of the machine, if that was decided; or else the store's clock goes on from the latest
- * state, for as long as the clock of the file system says that this is ago. The clock of the file system is the same for all, but it can be set. So it is asked no
- * second time, unless a state is from the future: then this running clock stood still, or another machine wrote the state. `notBefore`: the time that
- * the present state has.
+ * The store's clock, one for all processes that share the directory. It is the running clock plus a lead. The directory keeps the lead, which is
+ * decided once for each running clock. If the lead of the machine's other clock is known, it follows from that one. Otherwise the store's clock
+ * continues from the latest state and adds the age of that state by the clock of the file system. The clock of the file system is the same for
+ * all processes, but it can be set, so it is used only once. It is used again only if a state is from the future: then this running clock has
+ * stood still, or another machine wrote the state. `notBefore` is the time of the present state.
  */
 export async function directoryTime(
   clock: () => RunningClock,

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { storeError } from './errors.ts';
 
 /**
- * Where the platform keeps what can be made again: `$XDG_CACHE_HOME` or `~/.cache` on Linux, `~/Library/Caches` on macOS, `%LOCALAPPDATA%` on Windows;
- * in it, `service-auth`.
+ * The directory `service-auth` in the user's cache directory: `$XDG_CACHE_HOME` or `~/.cache` on Linux, `~/Library/Caches` on macOS,
+ * `%LOCALAPPDATA%` on Windows.
  */
 export function defaultDirectory(platform: string = process.platform, env: NodeJS.ProcessEnv = process.env): string {
   if (platform === 'win32') return join(env['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local'), 'service-auth');
   if (platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'service-auth');
-  // The XDG Base Directory Specification wants relative paths ignored.
+  // The XDG Base Directory Specification says to ignore relative paths.
   const cache = env['XDG_CACHE_HOME']?.startsWith('/') ? env['XDG_CACHE_HOME'] : join(homedir(), '.cache');
   return join(cache, 'service-auth');
 }
 
-/** Creates the directory if it is missing, and refuses one that others could read or write, or that cannot do what is needed. */
+/** Creates the directory if it is missing. Rejects for a directory that other users can read or write, and for one on a network file system. */
 export async function prepareDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
   if (!found.isDirectory()) throw storeError('ENOTDIR', `${directory} is a symbolic link or no directory.`);
-  // Windows knows neither.
+  // Windows has neither user ids nor modes.
   if (process.getuid && found.uid !== process.getuid()) {
     throw storeError('EPERM', `${directory} belongs to another user; choose a directory of your own.`);
   }
@@ -33,7 +33,7 @@ export async function prepareDirectory(directory: string): Promise<void> {
   refuseNetwork(directory, (await statfs(directory)).type);
 }
 
-// By statfs(2) of Linux. A link that was made may be reported as failed there, and caches show different machines different states.
+// Types of statfs(2) on Linux. These file systems may report the failure of a link that was made, and their caches show machines different states.
 const networkTypes = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -41,16 +41,16 @@ const networkTypes = new Map([
   [0xfe534d42, 'SMB'],
 ]);
 
-/** Throws for the type of a file system that is shared over a network. */
+/** Throws if this type of file system is shared over a network. */
 export function refuseNetwork(directory: string, type: number): void {
-  // Node reports what does not fit into 31 bits as negative on some platforms.
+  // On some platforms Node reports types above 31 bits as negative numbers.
   const network = networkTypes.get(type >>> 0);
   if (network === undefined) return;
   const instead = 'choose a directory on a local disk, or the Redis or PostgreSQL store for several machines';
   throw storeError('ENOTSUP', `${directory} is on ${network}; ${instead}.`);
 }
 
-/** Has the names that are in the directory on disk. Windows cannot, and need not. */
+/** Writes the names in the directory to disk. Windows cannot do this and does not need it. */
 export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');

@@ -10,17 +10,17 @@ const remedies: Record<string, string> = {
   EROFS: 'the file system is read-only; choose a directory that can be written',
 };
 
-/** An error that says what to do. Core passes code and advice on. */
+/** An error with advice. Core puts the code and the advice into its own error. */
 export function storeError(code: string, message: string): Error {
   return Object.assign(new Error(`[service-auth/file] ${message}`), { code, advice: message });
 }
 
-/** Whether a rejection carries one of these codes. */
+/** Whether an error has one of these codes. */
 export function isCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code));
 }
 
-/** What a system call failed with, in words; anything else as it is. */
+/** Adds advice to the error of a system call. Returns any other error unchanged. */
 export function explained(error: unknown, directory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   const code = String(error.code);

@@ -9,23 +9,24 @@ import { openStates, type State, type States } from './states.ts';
 
 /**
  * Keeps records in a directory of this machine, for all processes of one user: command-line tools, cron jobs, workers, a developer's watch mode.
- * `directory`: created with mode 0700 if missing, on a local disk with hard links. Default: `service-auth` in the user's cache directory.
- * Survives crashes of processes and of the machine. Both methods reject when the directory cannot be used, with what to do in the message.
- * @throws TypeError for a directory that is no string, or empty
+ * `directory` must be on a local disk with hard links; it is created with mode 0700 if it is missing. Default: `service-auth` in the user's cache
+ * directory. The records survive crashes of processes and of the machine. Both methods reject if the directory cannot be used; the message says
+ * what to do.
+ * @throws TypeError if `directory` is an empty string or no string
  */
 export function fileStore(directory: string = defaultDirectory()): Store {
-  // A variable that is not set must not turn into the working directory.
+  // An environment variable that is not set must not select the working directory.
   if (typeof directory !== 'string' || directory === '') {
     throw new TypeError('[service-auth/file] fileStore(directory) takes the path of a directory, or nothing.');
   }
-  // A process may change its working directory later.
+  // Resolve the path now, because a process may change its working directory later.
   const path = resolve(directory);
   const time = (present: State | undefined) => directoryTime(kernelClock, clockFiles(path), present?.at);
 
   async function use<Result>(signal: AbortSignal | undefined, run: () => Promise<Result>): Promise<Result> {
     signal?.throwIfAborted();
     try {
-      // Every time: it may have been deleted, or replaced by another one.
+      // Check the directory at every operation: it may have been deleted or replaced.
       await prepareDirectory(path);
       return await run();
     } catch (error) {
@@ -50,7 +51,7 @@ export function fileStore(directory: string = defaultDirectory()): Store {
         const swapped = await replace(states, present, change, now);
         if (swapped) {
           await syncDirectory(path);
-          // What is left over will be removed by the next one.
+          // Ignore the error: the next swap removes the remaining files.
           await states.tidy().catch(() => {});
         }
         return { swapped, now };
@@ -58,7 +59,7 @@ export function fileStore(directory: string = defaultDirectory()): Store {
   };
 }
 
-/** Compare-and-swap without a lock, which a process that dies or is stopped could leave behind: the file of the next number can be linked only once. */
+/** Compares and swaps without a lock: only one process can link the file with the next number. A process that dies could leave a lock behind. */
 async function replace(
   states: States,
   present: State | undefined,
@@ -69,11 +70,11 @@ async function replace(
   if (present?.version !== expected) return false;
   const next: State = { number: (present?.number ?? 0) + 1, version, replaced: expected, at: now, record };
   if (await states.add(next)) return isInPlace(states, next);
-  // Somebody else was faster; or it is this very change, executed twice at once.
+  // Another process linked this number first, or this same change ran twice at once.
   return (await states.newest())?.version === version;
 }
 
-/** The state was linked; but is it the newest, or does it fill the gap of one that was removed while this process was held up? */
+/** Checks after the link that the state is the newest: it may fill the gap of a state that was removed while this process was delayed. */
 async function isInPlace(states: States, { number, version }: State): Promise<boolean> {
   const [newest] = await states.numbers();
   if (newest === number) return true;

@@ -7,8 +7,8 @@ const temporary = /^t\.[\w-]+$/;
 const orphanedAfterMs = 3_600_000;
 
 /**
- * Makes a file with this content, complete and on disk, unless there is one of that name: false. A hard link either is there or is not, whoever else
- * tries and wherever a process dies; what is left then is a temporary file that nobody reads.
+ * Creates a complete file with this content on disk. Returns false if the name exists already. The hard link makes this one atomic step, even if
+ * other processes do the same or this process dies; then it leaves only a temporary file that is never read.
  */
 export function writeOnce(directory: string, name: string, content: string): Promise<boolean> {
   const fill = async (file: FileHandle) => {
@@ -19,8 +19,8 @@ export function writeOnce(directory: string, name: string, content: string): Pro
 }
 
 /**
- * Makes or replaces a file, in one step. Its content is made of the time at which the file system says that the file was made; without a name that is all, and nothing
- * is kept. Not synced: after a crash of the machine nobody needs it.
+ * Creates or replaces a file in one step. `contentAt` gets the time at which the file system created the file. Without a name the file is removed
+ * again. The file is not synced, because it is useless after a crash of the machine.
  */
 export async function writeStamped(
   directory: string,
@@ -42,7 +42,7 @@ async function withNewFile<Result>(
   use: (path: string) => Promise<Result>,
 ): Promise<Result> {
   const unfinished = join(directory, `t.${randomUUID()}`);
-  // Windows has no O_NOFOLLOW; O_EXCL alone follows no link either.
+  // Windows has no O_NOFOLLOW, but O_EXCL alone does not follow links either.
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
   const handle = await open(unfinished, flags, 0o600);
   try {
@@ -71,10 +71,10 @@ function noLinks(directory: string): Error {
   return storeError('ENOTSUP', `the file system of ${directory} has no hard links; choose a directory on another one.`);
 }
 
-// Windows has neither. Without O_NONBLOCK a pipe in the place of a file would be waited for, in one of the few threads that Node has for files.
+// Windows has neither flag. Without O_NONBLOCK, opening a pipe in the place of a file would block one of Node's few threads for files.
 const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The text of a file; undefined if there is none. A symbolic link is not followed. */
+/** The text of a file; undefined if the file is missing. Does not follow a symbolic link. */
 export async function readText(directory: string, name: string): Promise<string | undefined> {
   try {
     const handle = await open(join(directory, name), readOnly);
@@ -89,12 +89,12 @@ export async function readText(directory: string, name: string): Promise<string 
   }
 }
 
-/** Removes files; one that is gone already is no matter, and one that cannot be removed will be tried again. */
+/** Removes files. Ignores missing files, and files that cannot be removed now: a later call tries again. */
 export async function removeAll(directory: string, names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => unlink(join(directory, name)).catch(() => {})));
 }
 
-/** Removes what processes left behind that died while they wrote. What is old is old by the clock of the file system: the directory was changed just now. */
+/** Removes the temporary files of processes that died while writing. The clock of the file system decides their age: the directory was changed just now. */
 export async function removeOrphans(directory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => temporary.test(name));
   if (names.length === 0) return;

@@ -1,27 +1,27 @@
 import { readFileSync, readlinkSync, statfsSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** A clock that counts time and that nobody can set. */
+/** A clock that only runs: no user can set it. */
 export interface RunningClock {
-  /** All processes that read a clock of this id read the same one; undefined: only this process reads it. */
+  /** Processes with the same id read the same clock. Undefined: only this process reads it. */
   readonly id: string | undefined;
-  /** Milliseconds since a moment that is the same for all its readers. */
+  /** Milliseconds since an instant that is the same for all readers of this clock. */
   readonly elapsedMs: number;
-  /** Another clock of the same machine: some processes can read that one only. */
+  /** Another clock of the same machine, because some processes can read only that one. */
   readonly other?: RunningClock | undefined;
 }
 
-/** What the kernel says. Replaced in tests only. */
+/** The information of the kernel. Only tests replace it. */
 export interface Kernel {
-  /** The text of a file below /proc; undefined if there is none. */
+  /** The text of a file below /proc; undefined if it is missing. */
   read(path: string): string | undefined;
-  /** Where a link below /proc leads; undefined if there is none. */
+  /** The target of a link below /proc; undefined if it is missing. */
   link(path: string): string | undefined;
-  /** Whether a file below /proc comes from the kernel, and not from a program that answers in its place. */
+  /** Whether a file below /proc comes from the kernel itself, and not from a program that is mounted over it. */
   isGenuine(path: string): boolean;
-  /** Seconds since the start, sleep included, as /proc/uptime has them. */
+  /** Seconds since the start of the machine, including sleep, as in /proc/uptime. */
   uptime(): number;
-  /** Nanoseconds of the monotonic clock, which stands still while the machine sleeps. */
+  /** Nanoseconds of the monotonic clock, which stops while the machine sleeps. */
   monotonic(): bigint;
 }
 
@@ -34,11 +34,11 @@ function unlessMissing<Result>(read: () => Result): Result | undefined {
   }
 }
 
-// Test suites replace `process.hrtime` by a clock of their own.
+// Read the function now, because test suites replace `process.hrtime`.
 const { bigint: monotonic } = process.hrtime;
 const procFileSystem = 0x9fa0;
 
-// Synchronous calls, because these files are memory of the kernel: a call takes microseconds, and a thread of the pool would take longer.
+// The calls are synchronous, because these files are memory of the kernel: a read takes microseconds, and a thread of the pool would take longer.
 export const thisKernel: Kernel = {
   read: (path) => unlessMissing(() => readFileSync(`/proc/${path}`, 'utf8')),
   link: (path) => unlessMissing(() => readlinkSync(`/proc/${path}`)),
@@ -48,10 +48,10 @@ export const thisKernel: Kernel = {
 };
 
 /**
- * The clock of the kernel, the same in all its containers. Linux lets a container have an uptime and a monotonic clock of its own in two ways: a time
- * namespace adds an offset, which the kernel tells and which is taken away here; lxcfs puts a file of its own over /proc/uptime, which is not read then.
- * Without the uptime it is the monotonic clock, and a clock of another id, because it does not count sleep. Where the kernel does not tell enough, as
- * outside Linux, it is the monotonic clock of this process.
+ * The clock of the kernel, which is the same in all containers of a machine. On Linux a container can have its own uptime and monotonic clock in two
+ * ways. A time namespace adds an offset: the kernel reports it, and this function subtracts it. lxcfs mounts its own file over /proc/uptime: this
+ * function then does not read the file and uses the monotonic clock, with another id, because that clock does not count sleep. If the kernel
+ * reports too little, as outside Linux, the result is the monotonic clock of this process.
  */
 export function kernelClock(kernel: Kernel = thisKernel): RunningClock {
   const awakeMs = Number(kernel.monotonic() / 1_000n) / 1_000;
@@ -67,12 +67,12 @@ export function kernelClock(kernel: Kernel = thisKernel): RunningClock {
   }
 }
 
-/** By how many milliseconds the clocks of this process are ahead of the machine's; undefined if the kernel does not tell. */
+/** The lead of this process's clocks over the machine's, in milliseconds; undefined if the kernel does not report it. */
 function offsetsOf(kernel: Kernel): { monotonic: number; boottime: number } | undefined {
   const own = kernel.link('self/ns/time');
-  // A kernel without time namespaces.
+  // This kernel has no time namespaces.
   if (own === undefined) return { monotonic: 0, boottime: 0 };
-  // The file has the offsets of the namespace that children will be in.
+  // The file contains the offsets of the namespace of future children.
   if (own !== kernel.link('self/ns/time_for_children')) return undefined;
   const text = kernel.read('self/timens_offsets') ?? '';
   const [monotonic, boottime] = ['monotonic', 'boottime'].map((clock) => {

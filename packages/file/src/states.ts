@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { Mark } from './directory-clock.ts';
 import { readText, removeAll, removeOrphans, writeOnce } from './files.ts';
 
-/** One state of a record: a file that is never changed. */
+/** One state of a record. Its file never changes. */
 export interface State {
-  /** One more than that of the state it replaced. */
+  /** The number of the replaced state plus one. */
   readonly number: number;
   readonly version: string;
-  /** The version that it replaced; absent for the first. */
+  /** The version of the replaced state; undefined for the first state. */
   readonly replaced: string | undefined;
-  /** When it was written, by the store's clock. */
+  /** The time of writing, by the store's clock, in epoch milliseconds. */
   readonly at: number;
   readonly record: string;
 }
@@ -20,20 +20,20 @@ export interface State {
 export interface States {
   newest(): Promise<State | undefined>;
   read(number: number): Promise<State | undefined>;
-  /** The numbers of the states that are there, the newest first. */
+  /** The numbers of the existing states, the newest first. */
   numbers(): Promise<number[]>;
-  /** Writes a state unless there is one of that number: false. */
+  /** Writes a state. Returns false if its number exists already. */
   add(state: State): Promise<boolean>;
-  /** Removes old states, and what dead processes left behind. */
+  /** Removes old states and the temporary files of dead processes. */
   tidy(): Promise<void>;
 }
 
 const header = 'service-auth-file/1';
-/** States that a reader may still be about to read, and by which a writer that was held up finds out whether others built on what it wrote. */
+/** The number of kept states. A reader may be about to read them, and a delayed writer learns from them whether others built on its state. */
 const keptStates = 16;
 
 export function openStates(directory: string, key: string): States {
-  // Keys may contain anything, names of files may not, and some file systems do not tell upper from lower case.
+  // A key may contain characters that a file name cannot, and some file systems ignore case.
   const prefix = `${digest(key).slice(0, 40)}.`;
   const nameOf = (number: number): string => `${prefix}${String(number).padStart(12, '0')}`;
 
@@ -60,7 +60,7 @@ export function openStates(directory: string, key: string): States {
         const [number] = await numbers();
         if (number === undefined) return undefined;
         const state = await read(number);
-        // Without one, others have gone on so far meanwhile that it was removed: look again.
+        // If the file is missing, others wrote so many states meanwhile that it was removed: read again.
         if (state) return state;
       }
     },
@@ -72,10 +72,10 @@ export function openStates(directory: string, key: string): States {
   };
 }
 
-/** The latest time that the newest states of all records have. */
+/** The latest time among the newest states of all records. */
 export async function latestMark(directory: string): Promise<Mark | undefined> {
   const newest = new Map<string, string>();
-  // In the order of their numbers.
+  // The names sort by number.
   for (const name of (await readdir(directory)).sort()) {
     const [, prefix] = /^([\da-f]{40})\.\d{12}$/.exec(name) ?? [];
     if (prefix !== undefined) newest.set(prefix, name);
@@ -96,7 +96,7 @@ function encode({ version, replaced, at, record }: State): string {
 
 function decode(text: string, number: number): State {
   const [head, content = ''] = text.split('\n');
-  // A damaged file is handed over as it is: core finds that it is no record, says so, and overwrites nothing.
+  // Return a damaged file unchanged: core recognises that it is no record, reports it, and does not overwrite it.
   if (head !== `${header} ${digest(content)}`) {
     return { number, version: `damaged ${digest(text)}`, replaced: undefined, at: 0, record: text };
   }

@@ -4,17 +4,17 @@ import { eventLog } from './event-log.ts';
 import type { ServiceAuth } from './service-auth.ts';
 import { type SharedClient, shareClient } from './shared-clients.ts';
 
-// As in core.
+// This is also core's default.
 const defaultTimeoutMs = 30_000;
 
-/** Ties the client of one module node to the life of its application. */
+/** Opens and closes the client of one module together with its application. */
 export interface ClientLifecycle extends OnModuleInit, OnApplicationShutdown {
   open(options: ServiceAuthOptions, warmUp: boolean): ServiceAuth;
 }
 
 /**
- * Holds nothing before `open()`: where a test overrides the client, no other one is made, and none is warmed up.
- * There is no `onModuleDestroy`, for core keeps no timer that would have to be stopped: callers set off renewals.
+ * Creates no client before `open()`, so a test that overrides the client creates and warms up no other one.
+ * It needs no `onModuleDestroy`: core has no timer to stop, because calls of `getToken()` start the renewals.
  */
 export function createClientLifecycle(name: string | undefined): ClientLifecycle {
   const context = name === undefined ? 'ServiceAuth' : `ServiceAuth:${name}`;
@@ -31,7 +31,7 @@ export function createClientLifecycle(name: string | undefined): ClientLifecycle
     async onModuleInit() {
       await warmUpFirst?.();
     },
-    // Not earlier: until now the HTTP server answered requests, which may need a token.
+    // Close the client no earlier: until now the HTTP server has answered requests, which may need a token.
     async onApplicationShutdown() {
       await shared?.release();
     },
@@ -40,14 +40,14 @@ export function createClientLifecycle(name: string | undefined): ClientLifecycle
 
 const warmUps = new WeakMap<ServiceAuth, Promise<void>>();
 
-/** Modules that share a client wait together, and not one after the other. */
+/** Modules that share a client wait for one warm-up together, not one after the other. */
 function warmUpOnce(client: ServiceAuth, options: ServiceAuthOptions, logger: Logger): Promise<void> {
   const started = warmUps.get(client) ?? warmedUp(client, options, logger);
   warmUps.set(client, started);
   return started;
 }
 
-/** Waits for a token, `timeoutMs` at most. Only this wait ends then: what the client has begun goes on, and the first request joins it. */
+/** Waits for a token, at most `timeoutMs`. The time-out ends only this wait: the client's token request continues, and the first caller joins it. */
 async function warmedUp(
   client: ServiceAuth,
   { timeoutMs = defaultTimeoutMs, clock }: ServiceAuthOptions,
@@ -77,7 +77,7 @@ function startTimer(callback: () => void, delayMs: number, clock: Clock | undefi
   return () => clearTimeout(timer);
 }
 
-/** Of several clients, says which one has the wrong options. */
+/** Adds the name of the client to an error about its options. */
 function openClient(name: string | undefined, open: () => SharedClient): SharedClient {
   try {
     return open();

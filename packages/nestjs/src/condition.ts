@@ -1,22 +1,22 @@
 import type { Clock, ServiceAuthErrorCode, ServiceAuthEvent } from '@service-auth/core';
 
-/** What went wrong last, and has not gone right since. */
+/** The last failure, if nothing has succeeded since. */
 interface Failure {
   readonly code: ServiceAuthErrorCode;
-  /** Before that nothing is asked for, in epoch milliseconds of the client's clock. */
+  /** The client sends no token request before this instant, in epoch milliseconds of its clock. */
   readonly retryAt: number;
 }
 
-/** How a client fares, from its events: what health can know without asking for a token. */
+/** The condition of a client as its events tell it, so that a health check needs no token. */
 export interface Condition {
   readonly now: number;
   readonly failure: Failure | undefined;
-  /** When the newest token that this process got expires, in epoch milliseconds of the client's clock; 0 without one. */
+  /** The expiry of the newest token of this process, in epoch milliseconds of the client's clock; 0 without a token. */
   readonly tokenExpiresAt: number;
   note(event: ServiceAuthEvent): void;
 }
 
-/** Follows one client. */
+/** Tracks the condition of one client. */
 export function trackCondition(clock: Clock | undefined): Condition {
   let failure: Failure | undefined;
   let tokenExpiresAt = 0;
@@ -42,7 +42,7 @@ export function trackCondition(clock: Clock | undefined): Condition {
           break;
         case 'issuance_refused':
           failure = { code: 'ERR_ISSUANCE_LIMIT', retryAt: event.retryAt };
-          // With the other reasons a token is served on.
+          // With 'refresh' and 'rejected' the client keeps serving its cached token.
           if (event.reason !== 'refresh' && event.reason !== 'rejected') tokenExpiresAt = 0;
       }
     },

@@ -5,7 +5,7 @@ type Level = 'debug' | 'log' | 'warn' | 'error';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** Tells Nest's logger what happens to a client: one line per event, in a day without trouble one or two of them at the level `log`. */
+/** Logs the events of a client with Nest's logger, one line per event. A day without failures has one or two lines of level `log`. */
 export function eventLog(context: string): ServiceAuthEventListener {
   const logger = new Logger(context);
   return (event) => {
@@ -14,7 +14,7 @@ export function eventLog(context: string): ServiceAuthEventListener {
   };
 }
 
-/** The level and the words for an event. Events contain no secrets, so neither do these. */
+/** The level and the message for an event. Events contain no secrets, so the messages contain none. */
 export function describe(event: ServiceAuthEvent): [level: Level, message: string] {
   switch (event.type) {
     case 'token_issued': {
@@ -54,7 +54,7 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     case 'clock_anomaly':
       return ['warn', `The clock of the ${event.clock} moved by ${event.byMs} ms.`];
     default:
-      // Of a newer core.
+      // A newer version of core may have further events.
       return ['debug', (event as ServiceAuthEvent).type];
   }
 }

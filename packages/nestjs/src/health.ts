@@ -2,29 +2,30 @@ import { isServiceAuthError, type ServiceAuth, type Usage } from '@service-auth/
 import type { Condition } from './condition.ts';
 import { conditionOf } from './shared-clients.ts';
 
-/** How a client is, and what an operator wants to know about it. */
+/** The health of a client, with details for operators. */
 export interface Health {
   readonly status: 'up' | 'degraded' | 'down';
   readonly details: {
-    /** Tokens left in the window. */
+    /** The number of tokens left in the window. */
     readonly remaining?: number;
-    /** Tokens per window, less the reserve. */
+    /** The number of tokens per window without the reserve. */
     readonly usable?: number;
     readonly message?: string;
-    /** ISO 8601. */
+    /** The instant from which tokens can be issued again, in ISO 8601. */
     readonly retryAt?: string;
   };
 }
 
 interface Trouble {
   readonly message: string;
-  /** Who has no token gets none before this instant, in epoch milliseconds of the client's clock. */
+  /** A caller without a token gets none before this instant, in epoch milliseconds of the client's clock. */
   readonly blockedUntil: number;
 }
 
 /**
- * `down`: whoever asks for a token now gets none. `degraded`: tokens are to be had, but the budget is low, the last request for one failed, or the
- * store does not answer. `up` also before the first token. Reads the store and asks for no token: a probe must not spend what it watches.
+ * `down`: a caller that asks for a token now gets none. `degraded`: tokens are available, but the budget is low, the last token request failed, or
+ * the store does not answer. `up` otherwise, also before the first token. The check reads the store and never asks for a token, because a probe
+ * must not spend the budget that it reports.
  */
 export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise<Health> {
   const [usage] = await Promise.allSettled([client.getUsage()]);
@@ -39,9 +40,9 @@ export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise
   if (!worst) return { status: 'up', details: budget };
 
   const { message, blockedUntil } = worst;
-  // peekToken() shows none that the client would first look up in a shared store; when the store fails it is served all the same.
+  // peekToken() hides a token that must be revalidated in a shared store first. If the store fails, the client serves this token all the same.
   const hasToken = client.peekToken() !== undefined || (condition?.tokenExpiresAt ?? 0) > now;
-  // From then on it is no longer down: an application that is down gets no traffic, and so would never try again.
+  // After `blockedUntil` the status is no longer `down`: an application that is down gets no traffic, so it would never ask for a token again.
   const isBlocked = blockedUntil > now;
   const retryAt = isBlocked && Number.isFinite(blockedUntil) ? { retryAt: new Date(blockedUntil).toISOString() } : {};
   return { status: isBlocked && !hasToken ? 'down' : 'degraded', details: { ...budget, message, ...retryAt } };

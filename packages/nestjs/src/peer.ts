@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 
-// Of the two names each build has one: the ES module import.meta, the CommonJS module __filename. Not import(), for it is asynchronous, while
-// Nest wants a module at once, and because Jest refuses it in CommonJS applications.
+// Each build has one of the two names: the ES module has import.meta, the CommonJS module has __filename. import() does not serve here: it is
+// asynchronous, but Nest needs the module at once, and Jest rejects it in CommonJS applications.
 const requireHere = createRequire(typeof __filename === 'string' ? __filename : import.meta.url);
 
-/** Loads an optional peer. @throws an Error that says what to install */
+/** Loads an optional peer dependency. @throws Error with the command that installs it, if it is missing */
 export function requirePeer<Exports>(name: string, neededBy: string): Exports {
   try {
     return requireHere(name) as Exports;

@@ -10,15 +10,15 @@ import type { CreateAxiosDefaults } from 'axios';
 import { requirePeer } from './peer.ts';
 import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
 
-/** What Nest must know before any factory runs. */
+/** Options that Nest needs before it runs a factory. */
 export interface ServiceAuthHttpStaticOptions {
-  /** Name of the client whose token is sent. Default: the client without a name. */
+  /** The name of the client whose token is sent. Default: the client without a name. */
   name?: string | undefined;
-  /** Modules that this one needs: the one that provides the client, if that is not global. Default: none. */
+  /** Modules that this module imports. Add the module that provides the client if it is not global. Default: none. */
   imports?: NonNullable<ModuleMetadata['imports']>;
 }
 
-/** Options of {@link ServiceAuthHttpModule.register}: those of `axios.create`. `baseURL` is the client's `baseUrl` unless you say otherwise. */
+/** Options of {@link ServiceAuthHttpModule.register}: those of `axios.create`. Default of `baseURL`: the client's `baseUrl`. */
 export interface ServiceAuthHttpModuleOptions extends CreateAxiosDefaults, ServiceAuthHttpStaticOptions {}
 
 /** Options of {@link ServiceAuthHttpModule.registerAsync}. */
@@ -29,11 +29,11 @@ export interface ServiceAuthHttpModuleAsyncOptions
 interface ConfigurableModule {
   new (): object;
   register(options: ServiceAuthHttpModuleOptions): DynamicModule;
-  /** An `HttpService` with defaults that are known only at run time. */
+  /** Provides an `HttpService` whose defaults are known only at run time. */
   registerAsync(options: ServiceAuthHttpModuleAsyncOptions): DynamicModule;
 }
 
-// Transient: who registers it again, even in the same words, gets an HttpService of their own.
+// The module is transient: a second registration, even with equal options, gets an HttpService of its own.
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<CreateAxiosDefaults>({
   alwaysTransient: true,
 })
@@ -43,22 +43,22 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 
 const Configurable: ConfigurableModule = ConfigurableModuleClass;
 
-/** Provides the `HttpService` of `@nestjs/axios` with the token attached. It is this module's own: no other HttpService is touched. */
+/** Provides an `HttpService` of `@nestjs/axios` that adds the token. It is private to the importing module and changes no other HttpService. */
 export class ServiceAuthHttpModule extends Configurable {
-  /** An `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
+  /** Provides an `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
   static override register(options: ServiceAuthHttpModuleOptions = {}): DynamicModule {
     // biome-ignore lint/complexity/noThisInStatic: the module is the class that register() is called on
     return super.register(options);
   }
 
   /**
-   * Attaches the token to an `HttpService` that you have; returns a function that detaches it. In a provider's factory, for in `onModuleInit` it
-   * would be too late for what others send in theirs.
-   * @throws Error for the `HttpService` of a bare `HttpModule`: it is the axios that everybody in the process uses
+   * Attaches the token to an existing `HttpService`. Returns a function that detaches it. Call it in a provider's factory: `onModuleInit` is too
+   * late for requests that other providers send in theirs.
+   * @throws Error for the `HttpService` of an `HttpModule` without options, because it is the default axios instance of the whole process
    */
   static attachTo(httpService: HttpService, auth: ServiceAuth): () => void {
     const { axiosRef } = httpService;
-    // Only the default export of axios has this, whichever copy of axios it is.
+    // Only the default export of axios has this property, in every copy of axios.
     if ('isAxiosError' in axiosRef) {
       throw new Error(
         '[service-auth/nestjs] This HttpService is the axios of the whole process. Import HttpModule.register({}) instead of HttpModule, or ServiceAuthHttpModule.register().',
@@ -75,7 +75,7 @@ function withHttpService(definition: DynamicModule, { name, imports }: ServiceAu
     provide: HttpService,
     inject: [MODULE_OPTIONS_TOKEN, getServiceAuthToken(name), { token: getBaseUrlToken(name), optional: true }],
     useFactory: (defaults: CreateAxiosDefaults, auth: ServiceAuth, baseUrl: string | URL | undefined): HttpService => {
-      // The axios that HttpService itself uses, of which CommonJS and ES modules have a copy each.
+      // This is the axios that HttpService itself uses: CommonJS and ES modules each have a copy.
       const axios = new HttpService().axiosRef;
       const httpService = new HttpService(axios.create({ ...(baseUrl && { baseURL: String(baseUrl) }), ...defaults }));
       ServiceAuthHttpModule.attachTo(httpService, auth);
@@ -91,7 +91,7 @@ function withHttpService(definition: DynamicModule, { name, imports }: ServiceAu
   };
 }
 
-/** A warning only: requests may have addresses of their own. */
+/** Logs a warning and does not throw, because each request may have an absolute URL. */
 function warnIfUncovered({ axiosRef }: HttpService, auth: ServiceAuth): void {
   const { baseURL } = axiosRef.defaults;
   if (baseURL === undefined || auth.covers(baseURL)) return;

@@ -9,16 +9,16 @@ import { type ClientLifecycle, createClientLifecycle } from './client-lifecycle.
 import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
 import { createTestingServiceAuth, type TestingServiceAuthOptions } from './testing-service-auth.ts';
 
-/** What Nest must know before any factory runs. */
+/** Options that Nest needs before it runs a factory. */
 export interface ServiceAuthStaticOptions {
-  /** Name of the client, for `@InjectServiceAuth(name)`. Default: none; the client is injected by the class `ServiceAuth`. */
+  /** The name of the client, for `@InjectServiceAuth(name)`. Default: none; the class `ServiceAuth` injects the client. */
   name?: string | undefined;
   /** Whether all modules see the client without importing this one. Default true. */
   isGlobal?: boolean | undefined;
   /**
-   * Whether the start of the application waits for a token: `timeoutMs` at most for each client with `warmUp`, whatever the wait is for (the endpoint, the
-   * store, the secret, another process that asks). Without a token it starts all the same, with a warning in the log.
-   * Default false: no network at start.
+   * Whether the start of the application waits for a token, for each client at most `timeoutMs` (default 30,000 ms). The limit includes the token
+   * endpoint, the store, the secret and other processes. Without a token the application still starts and logs a warning.
+   * Default false: the start uses no network.
    */
   warmUp?: boolean | undefined;
 }
@@ -26,10 +26,10 @@ export interface ServiceAuthStaticOptions {
 /** Options of {@link ServiceAuthModule.forRoot}. */
 export interface ServiceAuthModuleOptions extends ServiceAuthOptions, ServiceAuthStaticOptions {}
 
-/** What a factory may return: the options of the client, and `warmUp`. */
+/** The result of a factory: the options of the client, and `warmUp`. */
 export interface ServiceAuthFactoryOptions extends ServiceAuthOptions, Pick<ServiceAuthStaticOptions, 'warmUp'> {}
 
-/** A class for `useClass` and `useExisting`. */
+/** The interface of classes for `useClass` and `useExisting`. */
 export type ServiceAuthOptionsFactory = ConfigurableModuleOptionsFactory<
   ServiceAuthFactoryOptions,
   'createServiceAuthOptions'
@@ -42,17 +42,17 @@ export interface ServiceAuthModuleAsyncOptions
 
 /** Options of {@link ServiceAuthModule.forTesting}. */
 export interface ServiceAuthTestingModuleOptions extends TestingServiceAuthOptions {
-  /** Names of the clients to provide besides the one without a name. Default: none. */
+  /** The names of further clients to provide, besides the one without a name. Default: none. */
   names?: readonly string[] | undefined;
-  /** The `baseURL` of each `ServiceAuthHttpModule`: where your test has its API. Default: none. */
+  /** The `baseURL` of each `ServiceAuthHttpModule`: the API of your test. Default: none. */
   baseUrl?: string | URL | undefined;
 }
 
 interface ConfigurableModule {
   new (): object;
-  /** The client with these options: those of `createServiceAuth`, and `name`, `isGlobal`, `warmUp`. */
+  /** Provides a client with these options: those of `createServiceAuth`, and `name`, `isGlobal`, `warmUp`. */
   forRoot(options: ServiceAuthModuleOptions): DynamicModule;
-  /** The client with options that are known only at run time: from `ConfigService` for example. */
+  /** Provides a client whose options are known only at run time, for example from `ConfigService`. */
   forRootAsync(options: ServiceAuthModuleAsyncOptions): DynamicModule;
 }
 
@@ -64,15 +64,15 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 
 const Configurable: ConfigurableModule = ConfigurableModuleClass;
 
-/** Provides one client. Modules with the same options share it, and with it the token. */
+/** Provides one client. Modules with equal options share the client and its token. */
 export class ServiceAuthModule extends Configurable {
-  /** A client for tests that always has the same token: no network, nothing is spent. */
+  /** Provides a client for tests that always has the same token. It uses no network and issues no token. */
   static forTesting(options: ServiceAuthTestingModuleOptions = {}): DynamicModule {
     return testingModule(options);
   }
 }
 
-// Outside of the class: esbuild would rename one that mentions itself, and Nest's log shows the name.
+// This is outside of the class, because esbuild renames a class that refers to itself, and Nest's log shows the name.
 function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingModuleOptions): DynamicModule {
   const client = createTestingServiceAuth(options);
   const providers = [undefined, ...names].flatMap((name) => [
@@ -111,7 +111,7 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
   };
 }
 
-/** Nest would ignore them silently. */
+/** Rejects options that Nest would ignore silently. */
 function refuseStaticOptions(given: object): void {
   const options = ['name', 'isGlobal'].filter((option) => option in given);
   if (options.length === 0) return;

@@ -2,8 +2,8 @@ import { Inject, type InjectionToken } from '@nestjs/common';
 import type { AccessToken, ServiceAuth as Client, GetTokenOptions, Usage } from '@service-auth/core';
 
 /**
- * A client of the service, as `@service-auth/core` describes it: the type to write in a constructor and, for the client without a name,
- * the injection token too. Clients are made by `ServiceAuthModule`; nothing extends this class.
+ * A client of the service, as `@service-auth/core` describes it. The class is the type to write in a constructor and the injection token of the
+ * client without a name. `ServiceAuthModule` creates the clients; nothing extends this class.
  */
 export abstract class ServiceAuth implements Client {
   abstract covers(url: string | URL): boolean;
@@ -12,7 +12,7 @@ export abstract class ServiceAuth implements Client {
   abstract invalidate(token: AccessToken): Promise<void>;
   abstract reset(): Promise<void>;
   abstract getUsage(): Promise<Usage>;
-  /** Ends the client for everybody who shares it. Nest does that at shutdown: there is no need to call it. */
+  /** Closes the client for every module that shares it. Nest calls this at shutdown, so the application need not call it. */
   abstract close(): Promise<void>;
   abstract [Symbol.asyncDispose](): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function InjectServiceAuth(name?: string): ParameterDecorator & PropertyD
   return Inject(getServiceAuthToken(name));
 }
 
-/** The injection token of the `baseUrl` that a client was given, so that its HttpService need not be told again. */
+/** The injection token of a client's `baseUrl`, which its HttpService takes as default. */
 export function getBaseUrlToken(name?: string): string {
   return name === undefined ? 'service-auth base URL' : `service-auth base URL:${name}`;
 }

@@ -10,31 +10,31 @@ import {
 import { type Condition, trackCondition } from './condition.ts';
 import type { ServiceAuth } from './service-auth.ts';
 
-/** One module node's hold on a client. */
+/** The use of a client by one module. */
 export interface SharedClient {
   readonly client: ServiceAuth;
-  /** Closes the client if nobody else holds it. */
+  /** Ends the use. Closes the client if no other module uses it. */
   release(): Promise<void>;
 }
 
 interface Entry {
   readonly client: ServiceAuth;
   readonly condition: Condition;
-  /** Who holds the client, and their listeners. */
+  /** The modules that use the client, with their listeners. */
   readonly users: Map<object, ServiceAuthEventListener | undefined>;
-  /** A closure, so that no secret is found on globalThis. */
+  /** A closure, so that no secret is readable on globalThis. */
   readonly hasOptions: (options: ServiceAuthOptions) => boolean;
 }
 
 interface Registry {
   readonly entries: Set<Entry>;
-  /** Counts for all clients without a store of their own, so that two audiences of one client id stay within one budget. */
+  /** The store of all clients without a store option, so that two audiences of one client id stay within one budget. */
   store: Store | undefined;
 }
 
 const registryKey: unique symbol = Symbol.for('@service-auth/nestjs');
 
-// On globalThis, not in this module: one process may load the ES module and the CommonJS build.
+// The registry is on globalThis, because one process may load both the ES module and the CommonJS build.
 function registry(): Registry {
   const home = globalThis as { [registryKey]?: Registry };
   home[registryKey] ??= { entries: new Set(), store: undefined };
@@ -42,9 +42,9 @@ function registry(): Registry {
 }
 
 /**
- * The client with these options: the one of this process, if there is one. Since Nest 11 every `forRoot()` is a module of its own, also
- * with the same options; with a client each, every one would have a token issued.
- * @throws `ERR_CONFIG`
+ * Returns the client of this process that has equal options, or creates it. Since Nest 11 every `forRoot()` is a module of its own, even with
+ * equal options; if each had its own client, each would have a token issued.
+ * @throws ServiceAuthError `ERR_CONFIG` for wrong options
  */
 export function shareClient(options: ServiceAuthOptions, log: ServiceAuthEventListener): SharedClient {
   const entry = [...registry().entries].find(({ hasOptions }) => hasOptions(options)) ?? addEntry(options, log);
@@ -59,7 +59,7 @@ export function shareClient(options: ServiceAuthOptions, log: ServiceAuthEventLi
   };
 }
 
-/** How a client fares, if it is one of Nest's. */
+/** The condition of a client. Undefined if Nest did not create it. */
 export function conditionOf(client: object): Condition | undefined {
   return [...registry().entries].find((entry) => entry.client === client)?.condition;
 }
@@ -96,7 +96,7 @@ function sharedStore({ clock }: ServiceAuthOptions): Store | undefined {
   return shared.store;
 }
 
-/** Addresses and limits by value; functions, the store and the like by identity. Listeners make no difference: each one is told. */
+/** Compares URLs and limits by value, and functions and objects such as the store by identity. Listeners are not compared, because each one is called. */
 function comparable({ onEvent: _, authUrl, baseUrl, issuanceLimit, ...rest }: ServiceAuthOptions): object {
   return { ...rest, ...issuanceLimit, authUrl: String(authUrl), baseUrl: String(baseUrl) };
 }

@@ -4,20 +4,20 @@ import type { ServiceAuth as Client } from '@service-auth/core';
 import { ServiceAuth } from '@service-auth/nestjs';
 import { healthOf } from './health.ts';
 
-// Terminus 10 has none. As a peer it is allowed all the same, or whoever has it could not install this package for anything else.
+// Terminus 10 does not export it. The peer range allows version 10 all the same, so that its users can install this package for its other parts.
 if (!('HealthIndicatorService' in terminus)) {
   throw new Error('[service-auth/nestjs] The health indicator needs @nestjs/terminus 11 or 12; Nest 10 takes 11.');
 }
 
 /** Options of {@link ServiceAuthHealthIndicator.isHealthy}. */
 export interface ServiceAuthHealthOptions {
-  /** Which client to look at. Default: the one without a name. */
+  /** The client to check. Default: the one without a name. */
   client?: Client | undefined;
-  /** `degraded` when at most this many tokens are left in the window. Default: a tenth of the usable ones. */
+  /** The status is `degraded` when at most this many tokens are left in the window. Default: a tenth of the usable tokens. */
   lowBudget?: number | undefined;
 }
 
-/** Tells `@nestjs/terminus` how a client is. List it in the `providers` of the module that has the health controller. */
+/** Reports the health of a client to `@nestjs/terminus`. List it in the `providers` of the module that has the health controller. */
 export class ServiceAuthHealthIndicator {
   readonly #indicators: terminus.HealthIndicatorService;
   readonly #client: ServiceAuth | undefined;
@@ -28,9 +28,10 @@ export class ServiceAuthHealthIndicator {
   }
 
   /**
-   * `down`: whoever asks for a token now gets none. `degraded`: tokens are to be had, but the budget is low, the last request for one failed, or the
-   * store does not answer. `up` otherwise, also before the first token. Never has a token issued.
-   * Terminus 11 knows no `degraded`: there it is `up` with `degraded: true`, because the application still works.
+   * `down`: a caller that asks for a token now gets none. `degraded`: tokens are available, but the budget is low, the last token request failed, or
+   * the store does not answer. `up` otherwise, also before the first token. The check never has a token issued.
+   * Terminus 11 has no status `degraded`: the status is then `up` with `degraded: true`, because the application still works.
+   * @throws Error if there is no client without a name and `options.client` is missing
    */
   async isHealthy<Key extends string>(
     key: Key,
@@ -47,12 +48,12 @@ export class ServiceAuthHealthIndicator {
   }
 }
 
-/** Since terminus 12. */
+/** Whether terminus has the status `degraded`, which exists since version 12. */
 function canDegrade(session: object): boolean {
   return 'degraded' in session;
 }
 
-// Decorators as plain calls: these sources also run unbuilt, and Node strips types but not decorators.
+// The decorators are plain calls, because these sources also run without a build, and Node strips types but not decorators.
 Injectable()(ServiceAuthHealthIndicator);
 Inject(terminus.HealthIndicatorService)(ServiceAuthHealthIndicator, undefined, 0);
 Inject(ServiceAuth)(ServiceAuthHealthIndicator, undefined, 1);

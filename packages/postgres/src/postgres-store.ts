@@ -3,24 +3,24 @@ import { type Queryable, statementsOf } from './statements.ts';
 
 /** Options of {@link postgresStore} and {@link createTable}. */
 export interface PostgresStoreOptions {
-  /** Name of the table, with or without a schema: letters, digits and underscores, 58 at most. Its functions are `<table>_load` and `<table>_swap`. Default `service_auth`. */
+  /** The name of the table, with or without a schema: letters, digits and underscores, 58 at most. The functions are `<table>_load` and `<table>_swap`. Default `service_auth`. */
   table?: string | undefined;
 }
 
-/** What is missing where `createTable()` was not run: undefined_table, undefined_function, invalid_schema_name. */
+/** SQLSTATE codes without `createTable()`: undefined_table, undefined_function, invalid_schema_name. */
 const missing = ['42P01', '42883', '3F000'];
-/** What a statement fails with when another process creates the same: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
+/** SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
 const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
 const lockNotAvailable = '55P03';
 
-/** A swap waits for at most three locks in turn: for the table, for others in the queue of its row, and for whoever changes the row. Core gives up after 2 seconds. */
+/** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is 2 seconds. */
 const lockTimeout = '600ms';
 
 /**
- * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in a transaction of its own, so any
- * mode of PgBouncer will do. Both methods reject when the database does not answer, when somebody else holds a lock on the table or the row for long, or when the table or
- * its functions are missing.
- * @throws TypeError for a pool that has no `query()`, and for a table name that is none
+ * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in its own transaction, so
+ * every pool mode of PgBouncer works. Both methods reject if the database does not answer, if another session locks the table or the row for more
+ * than 600 ms, or if the table or its functions are missing.
+ * @throws TypeError if `pool` has no `query()` or `table` is no valid name
  */
 export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {}): Store {
   if (typeof pool?.query !== 'function') {
@@ -52,8 +52,8 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
 }
 
 /**
- * The table and its two functions, for people who migrate by hand: statements with a semicolon after each. The functions run with the rights of whoever calls them, and end every
- * wait for a lock after 600 ms, whatever the settings of the session are, which they leave as they were.
+ * The SQL that creates the table and its two functions, for migrations by hand. A semicolon ends each statement. The functions run with the rights of
+ * their caller. They end every wait for a lock after 600 ms and do not change the settings of the session.
  */
 export function createTableSql(options: PostgresStoreOptions = {}): string {
   return statementsToCreate(options)
@@ -61,13 +61,13 @@ export function createTableSql(options: PostgresStoreOptions = {}): string {
     .join('');
 }
 
-/** Creates the table and its functions if they are missing. Any number of processes may do so at once. */
+/** Creates the table and its functions if they are missing. Several processes may call it at once. */
 export async function createTable(pool: Queryable, options: PostgresStoreOptions = {}): Promise<void> {
   for (const sql of statementsToCreate(options)) {
     try {
       await pool.query(sql, []);
     } catch (error) {
-      // "if not exists" looks before it creates. The second time it is there; if not, something else has its name, and this rejects.
+      // "if not exists" checks before it creates. At the second run the object exists; otherwise another object has its name, and this rejects.
       if (!createdMeanwhile.includes(String((error as { code?: unknown }).code))) throw error;
       await pool.query(sql, []);
     }
@@ -84,7 +84,7 @@ begin
   select kept.version, kept.record into version, record from ${table} as kept where kept.key = at_key;
   now := ${clock};
 end $body$`;
-  // Matching the new version as well makes a repeated change report what the first one did.
+  // The condition also matches the new version, so a repeated change reports the same result as the first one.
   const swap = `
 create function ${swapFunction}(in at_key text, in expected text, in next_version text, in next_record text, out swapped text, out now text)
 language plpgsql set lock_timeout = '${lockTimeout}' as $body$
@@ -108,7 +108,7 @@ end $body$`;
   ];
 }
 
-/** Unlike `create or replace`, it is no change for those who do not own the function. */
+/** Creates a function if it is missing. `create or replace` would fail for users who do not own the function. */
 function unlessThere(signature: string, create: string): string {
   return `do $do$ begin if to_regprocedure('${signature}') is null then${create};\nend if; end $do$`;
 }
@@ -134,7 +134,7 @@ function explain(error: unknown): never {
   throw error;
 }
 
-/** Core passes on name, code and advice, and nothing else of an error. */
+/** Core puts the name, the code and the advice into its own error, and nothing else. */
 function advise(name: string, code: unknown, problem: string, advice: string): Error {
   return Object.assign(new Error(`${problem}: ${advice}`), { name, code, advice });
 }

@@ -1,13 +1,13 @@
-/** Anything that runs one statement with numbered parameters: a `pg` Pool or Client, and by three lines any other driver. */
+/** Runs one statement with numbered parameters: a `pg` Pool or Client, or any other driver with three lines of adapter code. */
 export interface Queryable {
   query(text: string, values: string[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 type Row = Record<string, unknown> | undefined;
 
-/** Runs the statements of all stores that share a pool. Each returns its first row. */
+/** Runs the statements of all stores that share a pool. Each call returns the first row. */
 export interface Statements {
-  /** Once for all who ask before it starts. One of a kind runs at a time, so whoever asks while it runs gets the next one. */
+  /** Runs a statement once for all callers that ask before it starts. Equal statements run one at a time, so a caller that asks during a run gets the next one. */
   runShared(text: string, values: string[], signal: AbortSignal | undefined): Promise<Row>;
   run(text: string, values: string[], signal: AbortSignal | undefined): Promise<Row>;
 }
@@ -15,14 +15,14 @@ export interface Statements {
 interface Shared {
   readonly startedAt: number;
   readonly done: Promise<Row>;
-  /** What the driver was given. */
+  /** The promise of the driver, once the statement was sent. */
   sent: Promise<unknown> | undefined;
   next: Promise<Row> | undefined;
 }
 
 const serializationFailure = '40001';
 const maxAttempts = 100;
-/** A connection that broke without a word never answers. After this long its statement counts as lost, and others go on. */
+/** A connection that broke silently never answers. After this time its statement counts as lost and blocks no others. */
 const lostAfterMs = 300_000;
 
 const byPool = new WeakMap<Queryable, Statements>();
@@ -34,9 +34,9 @@ export function statementsOf(pool: Queryable): Statements {
 }
 
 /**
- * A caller who gives up cannot end a statement: drivers have no common way to do so. The server ends it, see `createTableSql()`, unless it waits for a standby
- * or cannot be reached. So while a statement runs that somebody gave up on, no other one is sent: of a pool, ours occupy no more connections than they
- * did when the server stopped answering.
+ * A caller whose deadline passes cannot cancel its statement, because drivers have no common way to do so. The server ends the statement (see
+ * `createTableSql()`) unless it waits for a standby or cannot be reached. While such an abandoned statement runs, no other one is sent, so the
+ * store occupies no more connections of the pool than when the server stopped answering.
  */
 export function createStatements(pool: Queryable, now: () => number = () => performance.now()): Statements {
   const abandoned = new Map<Promise<unknown>, number>();
@@ -66,7 +66,7 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
         onSent(statement);
         return (await raced(statement, signal)).rows[0];
       } catch (error) {
-        // Sessions of a stricter isolation level than the usual one refuse what others changed meanwhile, instead of looking again.
+        // At stricter isolation levels than the default, PostgreSQL fails a statement whose rows changed meanwhile, instead of reading them again.
         const isConflict = (error as { code?: unknown } | undefined)?.code === serializationFailure;
         if (!isConflict || attempt === maxAttempts) throw error;
         signal?.throwIfAborted();
@@ -121,7 +121,7 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
   };
 }
 
-/** Drivers wait for a silent server for ever. */
+/** Stops waiting when `signal` aborts, because drivers wait for a silent server without limit. */
 async function raced<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   let abort = () => {};
   const aborted = new Promise<never>((_, reject) => {

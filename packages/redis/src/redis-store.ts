@@ -3,14 +3,14 @@ import { checkClient, defineScript, type RedisClient } from './script-runner.ts'
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
-  /** Put before every key. Default `service-auth:`. */
+  /** The prefix of every key. Default `service-auth:`. */
   prefix?: string | undefined;
 }
 
-// TIME is not frozen within a script, and reading it before a write is allowed since effects are replicated (Redis 5).
+// TIME advances within a script. A script may read it before a write, because Redis replicates effects since version 5.
 const clock = `local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)`;
 
-// Not everybody may call INFO, and managed Redis answers less: what cannot be read is not warned of.
+// Some users may not call INFO, and managed Redis answers less. There is no warning about settings that cannot be read.
 const loadScript = `${clock}
 local row = redis.call('HMGET', KEYS[1], 'version', 'record')
 if ARGV[1] == '0' then return {now, row[1], row[2]} end
@@ -20,7 +20,7 @@ local function info(section, pattern)
 end
 return {now, row[1], row[2], info('memory', 'maxmemory_policy:([%w-]+)'), info('persistence', 'aof_enabled:(%d)')}`;
 
-// Redis clients may send a script again whose reply was lost: a change that is there already was made by this very call.
+// A Redis client may send a script again if its reply was lost. If the stored version is the new one, this same call has written it.
 const swapScript = `${clock}
 local present = redis.call('HGET', KEYS[1], 'version') or ''
 if present == ARGV[2] then return {now, 1} end
@@ -30,10 +30,11 @@ redis.call('PERSIST', KEYS[1])
 return {now, 1}`;
 
 /**
- * Keeps records in Redis or Valkey (6.2 and newer): single, Sentinel or Cluster, given as a node-redis 4 to 6, ioredis 5 to 6 or iovalkey client.
- * One key for each client of the service, one script for each operation, no expiry. Replication is asynchronous, so core keeps half of the limit back.
- * Both methods reject when the server does not answer, is loading, read-only, out of memory or a cluster without that slot.
- * @throws TypeError for what is no client
+ * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel or Cluster. `client` is a client of node-redis 4 to 6, ioredis 5 to 6 or
+ * iovalkey. Each client of the service has one key without expiry, and each operation is one script. Replication is asynchronous, so core keeps back
+ * half of the limit by default. Both methods reject if the server does not answer, is loading, read-only or out of memory, or if the cluster has no
+ * node for the key.
+ * @throws TypeError if `client` is no Redis client
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {
   checkClient(client);
@@ -46,7 +47,7 @@ export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: Re
       const inspect = warnings ? '0' : '1';
       const [now, version, record, policy, aof] = await runLoad(prefix + key, [inspect], signal);
       warnings ??= warningsOf(String(policy), String(aof));
-      // Clients can be set to return buffers.
+      // A client may be configured to return buffers.
       const found = version === null ? {} : { version: String(version), record: String(record) };
       return { ...found, now: Number(now), warnings };
     },

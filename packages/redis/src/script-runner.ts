@@ -1,35 +1,35 @@
-/** What is needed of a node-redis client, Sentinel or pool: both methods are there in versions 4 to 6. */
+/** The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6 have both. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** What is needed of a node-redis cluster, which tells it from the other clients. */
+/** The method that this package needs of a node-redis cluster. Only a cluster has it. */
 export interface NodeRedisCluster {
   readonly masters: readonly unknown[];
   sendCommand(firstKey: string, isReadonly: boolean, command: string[]): Promise<unknown>;
 }
 
-/** What is needed of an ioredis or iovalkey client or cluster. */
+/** The methods that this package needs of an ioredis or iovalkey client or cluster. */
 export interface IoRedisClient {
   evalsha(sha1: string, keys: number, ...parts: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...parts: string[]): Promise<unknown>;
 }
 
-/** Any supported client, told apart by shape. */
+/** Any supported client. Its methods show which one it is. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient;
 
 /** A script with one key. */
 export type Script = (key: string, parts: string[], signal: AbortSignal | undefined) => Promise<unknown[]>;
 
-/** @throws TypeError for what is no client */
+/** @throws TypeError if `client` is no Redis client */
 export function checkClient(client: object | undefined): void {
   const { masters, evalSha, evalsha } = Object(client);
   if (masters || evalSha || evalsha) return;
   throw new TypeError('[service-auth/redis] redisStore(client) takes a client, not its URL and not a promise.');
 }
 
-/** Has a script run by its hash, and sends it whole where the server does not know it. */
+/** Runs a script by its hash. Sends the whole script if the server does not know the hash. */
 export function defineScript(client: RedisClient, text: string): Script {
   const hash = sha1(text);
 
@@ -37,7 +37,7 @@ export function defineScript(client: RedisClient, text: string): Script {
     const script = whole ? text : await hash;
     try {
       let reply: Promise<unknown>;
-      // The methods of a cluster would do, but those of version 4 do not look at the key and ask any node.
+      // The cluster's own evalSha() of version 4 ignores the key and asks any node.
       if ('masters' in client)
         reply = client.sendCommand(key, false, [whole ? 'EVAL' : 'EVALSHA', script, '1', key, ...parts]);
       else if ('evalSha' in client)
@@ -45,10 +45,10 @@ export function defineScript(client: RedisClient, text: string): Script {
       else reply = client[whole ? 'eval' : 'evalsha'](script, 1, key, ...parts);
       return (await reply) as unknown[];
     } catch (error) {
-      // Replies such as READONLY, LOADING or OOM say what is wrong in their first word only.
+      // The first word of an error reply, such as READONLY, LOADING or OOM, is its code.
       const code = error instanceof Error ? /^[A-Z]{2,}(?= )/.exec(error.message)?.[0] : undefined;
       if (code === 'NOSCRIPT') return send(true, key, parts);
-      // node-redis connects when it is told to.
+      // node-redis does not connect by itself.
       if ('isOpen' in client && !client.isOpen)
         throw Object.assign(new Error('Closed'), { advice: 'the client is closed; await client.connect() first.' });
       throw code === undefined ? error : Object.assign(new Error(`Redis answered ${code}`), { code });
@@ -58,7 +58,7 @@ export function defineScript(client: RedisClient, text: string): Script {
   return (key, parts, signal) => unlessAborted(() => send(false, key, parts), signal);
 }
 
-/** Clients wait for a silent server for ever, or as long as they try to reconnect. */
+/** Stops waiting when `signal` aborts. The clients themselves wait for a silent server without limit, or as long as they try to reconnect. */
 async function unlessAborted<Result>(start: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   signal?.throwIfAborted();
   let abort = () => {};

@@ -7,7 +7,7 @@ import { signalOf, withToken } from './request.ts';
 
 type Headers = Dispatcher.DispatchOptions['headers'];
 
-/** A request that carries the token. A class, because closures for each request would cost more than the rest of this package. */
+/** A request that carries the token. It is a class, because creating closures for each request would take longer than the rest of this package. */
 export class AuthenticatedRequest implements Exchange {
   readonly caller: Handler;
   readonly #auth: TokenSource;
@@ -47,9 +47,9 @@ export class AuthenticatedRequest implements Exchange {
   }
 
   async decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => void) | undefined> {
-    // On the way through a foreign host the token was left behind: then this says nothing about it.
+    // If a redirect passed through a foreign host, undici removed the token there, so this 401 does not reject the token.
     if (!visited.every((url) => this.#auth.covers(url))) return undefined;
-    // After a redirect, this is not the request that was rejected.
+    // After a redirect, the API rejected another request than this one.
     const canResend = isFirst && visited.length < 2 && isReplayable(this.#options.body);
     const next = await replaceRejected(this.#auth, token, { signal: signalOf(this.#options), canResend });
     return next && (() => this.#send(next, false));

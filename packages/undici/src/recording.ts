@@ -20,17 +20,17 @@ const methods = [
 
 type Name = (typeof methods)[number];
 
-/** A handler of undici: 6 calls the methods of the first generation (`onConnect`, `onHeaders` …), 7 and 8 those of the second. */
+/** A handler of undici: version 6 calls the methods of the first generation (`onConnect`, `onHeaders` …), versions 7 and 8 those of the second. */
 export type Handler = { readonly [name in Name]?: Method };
 
 export interface Recording extends Handler {
-  /** In the order in which they were made. */
+  /** The recorded calls, in their order. */
   readonly calls: readonly (readonly [name: Name, details: readonly unknown[]])[];
 }
 
 const maxBytes = 1_048_576;
 
-/** A handler that remembers its calls. `onOverflow` is called when the chunks among them have more than a mebibyte. */
+/** Creates a handler that records its calls. It calls `onOverflow` when the recorded chunks exceed 1 MiB. */
 export function createRecording(onOverflow: () => void): Recording {
   const calls: [Name, unknown[]][] = [];
   const recording: Partial<Record<Name, Method>> & Pick<Recording, 'calls'> = { calls };

@@ -1,12 +1,12 @@
 import type { AccessToken } from '@service-auth/core';
 import { createRecording, type Handler, type Recording } from './recording.ts';
 
-/** What the handler of one attempt asks about a 401. */
+/** Decides for the handler of one attempt what to do after a 401. */
 export interface Exchange {
   readonly caller: Handler;
   /**
    * Resolves to a function that sends the request again, or to undefined.
-   * `visited`: the URLs that answered below, the last one included, if something below follows redirects; else empty.
+   * `visited`: the URLs that an inner interceptor requested while it followed redirects, the last one included; empty without redirects.
    */
   decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => void) | undefined>;
 }
@@ -17,22 +17,22 @@ type Controller = { abort: Abort };
 
 const nobody: Handler = {};
 
-/** Tells a handler that its request failed. */
+/** Reports the failure of a request to its handler. */
 export function fail(handler: Handler, error: unknown): void {
   if (handler.onResponseError) handler.onResponseError(null, error);
   else handler.onError?.(error);
 }
 
 /**
- * Hands every call on to the caller, but records those of a 401 until it is decided what becomes of it. Nothing is paused meanwhile: undici
- * crashes if a peer ends a paused connection. A class, because every request has one: closures would cost more.
+ * Passes every call on to the caller, but records the calls of a 401 until `decide` has settled. The connection is not paused meanwhile, because
+ * undici crashes if the server closes a paused connection. It is a class, because every request creates one and closures would take longer.
  */
 export class RejectionHandler {
   readonly #exchange: Exchange;
   readonly #caller: Handler;
   readonly #token: AccessToken;
   readonly #isFirst: boolean;
-  /** The caller; the recording while a 401 is decided; nobody once the caller needs no more of this answer. */
+  /** The caller; while a 401 is decided, the recording; afterwards an empty handler if the caller needs nothing more of this answer. */
   #target: Handler;
   #recording: Recording | undefined;
   #controller: unknown;
@@ -54,7 +54,7 @@ export class RejectionHandler {
   }
 
   onRequestStart(controller: Controller, context: Context): void {
-    // Read now: interceptors.dump() replaces it later by a function that ends nothing.
+    // Read `abort` now, because interceptors.dump() replaces it later by a function without effect.
     this.#abort = controller.abort;
     this.#controller = controller;
     this.#visited = context?.history;
@@ -69,10 +69,10 @@ export class RejectionHandler {
   onResponseStart(controller: Controller, status: number, headers: object, message: unknown): void {
     if (status === 401) {
       this.#record();
-      // undici's own function tells nobody once the whole answer has arrived.
+      // undici's own function has no effect after the whole answer has arrived.
       controller.abort = (reason) => this.#abortByCaller(reason);
     }
-    // RFC 9110 section 12.5.5: more than the request decided on this answer. Caches outside do not see the token, and must not store it.
+    // RFC 9110 section 12.5.5: the answer depends on a header that outer caches do not see, the token, so they must not store it.
     this.#target.onResponseStart?.(controller, status, { ...headers, vary: '*' }, message);
   }
 
@@ -133,7 +133,7 @@ export class RejectionHandler {
     return this.#target === this.#recording;
   }
 
-  /** Hands on what was recorded, and from now on all that follows. */
+  /** Passes on the recorded calls, and then all further calls directly. */
   #release(): void {
     try {
       for (const [name, details] of this.#recording?.calls ?? []) {
@@ -145,11 +145,11 @@ export class RejectionHandler {
     }
   }
 
-  /** Ends the request, and does something else instead of handing on what was recorded. */
+  /** Aborts the request, and runs `replacement` instead of passing on the recorded calls. */
   #replace(replacement: () => void): void {
     if (!this.#isRecording) return;
     this.#target = nobody;
-    // Without effect if the whole answer has arrived: then its connection serves the next request.
+    // This has no effect if the whole answer has arrived: its connection then serves the next request.
     this.#abort?.call(this.#controller, new Error('This answer is not used.'));
     replacement();
   }

@@ -7,15 +7,15 @@ type Pairs = Iterable<[name: string, value: string]>;
 const isAuthorization = (name: { readonly length: number }): boolean =>
   name.length === 'authorization'.length && String(name).toLowerCase() === 'authorization';
 
-/** Where a request goes; nothing that a token covers if that is not in the request, as with a `Client` of undici 6 and 7. */
+/** The URL of a request. If the request does not contain its origin, as with a `Client` of undici 6 and 7, the result is covered by no client. */
 export function urlOf({ origin = '', path }: Dispatcher.DispatchOptions): string {
   if (typeof origin !== 'string') return origin.origin + path;
   return (origin.endsWith('/') ? origin.slice(0, -1) : origin) + path;
 }
 
 /**
- * The headers in a form that can be read again, and copied by other interceptors, some of which know objects only: what iterates over pairs
- * may do so only once.
+ * The headers in a form that can be read repeatedly, because an iterator over pairs can be read only once. Some other interceptors
+ * accept objects only.
  */
 export function readHeaders(headers: Headers): Headers {
   if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return headers;
@@ -25,7 +25,7 @@ export function readHeaders(headers: Headers): Headers {
   return fields;
 }
 
-/** Whether there is an `Authorization` among the headers: an object, or a list of names and values in turn. */
+/** Whether the headers contain an `Authorization`. They are an object, or a list in which names and values alternate. */
 export function hasAuthorization(headers: Headers): boolean {
   if (!headers) return false;
   if (Array.isArray(headers)) return headers.some((name, index) => index % 2 === 0 && isAuthorization(name));
@@ -33,12 +33,12 @@ export function hasAuthorization(headers: Headers): boolean {
   return false;
 }
 
-/** The headers with the token. */
+/** Adds the token. */
 export function withToken(headers: Headers, { authorization }: AccessToken): NonNullable<Headers> {
   return Array.isArray(headers) ? [...headers, 'authorization', authorization] : { ...headers, authorization };
 }
 
-/** What ends the wait for a token. undici takes event emitters, too: their abort is noticed when the token is there. */
+/** The signal that ends the wait for a token. undici also accepts event emitters: their abort takes effect after the wait. */
 export function signalOf(options: Dispatcher.DispatchOptions & { signal?: unknown }): AbortSignal | undefined {
   const signal = options.signal as Partial<AbortSignal> | null | undefined;
   return signal?.addEventListener ? (signal as AbortSignal) : undefined;

@@ -5,11 +5,11 @@ import type { Handler } from './recording.ts';
 import { hasAuthorization, readHeaders, urlOf } from './request.ts';
 
 /**
- * An interceptor for `compose()`: requests that `auth.covers()` carry the token of `auth`, and are sent once more if the API answers 401 and
- * another token is available. All others, and those with an `Authorization` of their own, are passed on as they are.
+ * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers
+ * 401 and another token is available. Other requests, and requests with their own `Authorization`, are passed on unchanged.
  *
- * List it before `interceptors.redirect()`, so that each redirect is judged anew, and after `interceptors.cache()`. Listed after `redirect()`,
- * the token follows redirects within its origin, and a 401 after one is not sent again.
+ * List it before `interceptors.redirect()`, so that every redirect is checked, and after `interceptors.cache()`. If it is listed after
+ * `redirect()`, the token follows redirects within its origin, and a request that was redirected is not sent again after a 401.
  */
 export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
