@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
-import { type Instant, maxElapsedMs, sleptSince } from './instant.ts';
+import { type Instant, maxElapsedMs } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
@@ -46,7 +46,7 @@ export function toLocalTime(at: number, view: View, clock: Clock): number {
 
 const storeTimeoutMs = 2_000;
 const tolerableMs = 600_000;
-const uncertainMs = 60_000;
+const maxReadMs = 30_000;
 
 /** Reads and replaces the record, repairs it from memory where the store lost it, and bounds every call in time. */
 export function createSharedLedger(settings: Settings): SharedLedger {
@@ -93,8 +93,8 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
       const known = seen;
       const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
-      // A machine that slept meanwhile cannot tell whether the answer is from before.
-      if (sleptSince(readAt, instantOf(clock)) > uncertainMs) continue;
+      // After a slow read nobody knows how old the answer is. So nobody knows how much life its token has left.
+      if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) continue;
       for (const warning of snapshot.warnings ?? []) {
         if (!warned.has(warning)) emit('store_warning', { warning });
         warned.add(warning);

@@ -1,4 +1,4 @@
-import type { AccessToken, ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
+import type { AccessToken, ServiceAuth, ServiceAuthError, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import type { Dice } from './faults.ts';
 import type { Judge } from './judge.ts';
@@ -119,7 +119,7 @@ export function createClient(
       }
       judge.published(error);
       if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
-      else dice.count(`error ${error.code}`);
+      else dice.count(isDeathPause(error) && judge.mayPaceDeaths ? 'deaths paced' : `error ${error.code}`);
       world.note(`${machine.name} ${String(error)}`);
       const pauseMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
       const isSpent = isServiceAuthError(error) && error.code === 'ERR_ISSUANCE_LIMIT';
@@ -218,4 +218,9 @@ export function createClient(
   }
 
   return { auth, call, reset };
+}
+
+/** The fleet holds off because processes ended, or stood still, while they asked. */
+function isDeathPause({ code, message }: ServiceAuthError): boolean {
+  return code === 'ERR_TOKEN_ENDPOINT' && /^\[service-auth\] Several processes in a row/.test(message);
 }

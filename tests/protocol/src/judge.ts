@@ -22,6 +22,8 @@ export interface Judge {
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
   readonly spares: boolean;
+  /** Three processes stood still for so long that they count as dead: the fleet may hold off. */
+  readonly mayPaceDeaths: boolean;
   /** A process was given this token just now. */
   handedOut(token: AccessToken): ServiceToken | undefined;
   /** By how much the store's clock has been set to and fro: no expiry is more exact. */
@@ -36,6 +38,7 @@ export function createJudge(
   settings: Settings,
   service: () => Service,
   store: () => SimulatedStore,
+  blockedMsOf: (machine: string) => number,
 ): Judge {
   const { windowMs, bound, rates } = settings;
   // The longest calendar day has 25 hours, wherever its midnight is: so any span of 25 hours.
@@ -49,7 +52,7 @@ export function createJudge(
     world.note(`VIOLATION ${promise}: ${detail}`);
   }
 
-  const watch = createLedgerWatch(world, settings, service, store, violated, spanMs);
+  const watch = createLedgerWatch(world, settings, service, store, violated, spanMs, blockedMsOf);
 
   return {
     violations,
@@ -60,6 +63,9 @@ export function createJudge(
     probeAnswered: watch.probeAnswered,
     get spares() {
       return watch.spares;
+    },
+    get mayPaceDeaths() {
+      return watch.mayPaceDeaths;
     },
     applied: watch.applied,
     issued() {

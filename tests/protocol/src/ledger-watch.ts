@@ -3,6 +3,7 @@ import { withDeaths } from '../../../packages/core/src/ledger/deaths.ts';
 import { limitsFor, sparingMs, spent } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 import { compact } from '../../../packages/core/src/ledger/repair.ts';
+import { createLeaseWatch } from './lease-watch.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
@@ -22,6 +23,8 @@ export interface LedgerWatch {
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
   readonly spares: boolean;
+  /** Three processes stood still for so long that they count as dead: the fleet may hold off. */
+  readonly mayPaceDeaths: boolean;
 }
 
 /** From a decision to the request that follows it. */
@@ -35,6 +38,7 @@ export function createLedgerWatch(
   store: () => SimulatedStore,
   violated: (promise: string, detail: string) => void,
   spanMs: number,
+  blockedMsOf: (machine: string) => number,
 ): LedgerWatch {
   const { tokens, windowMs, reserve, durability, lossesPerWindow, rates } = settings;
   const limits = limitsFor(tokens, windowMs, reserve, durability);
@@ -44,6 +48,7 @@ export function createLedgerWatch(
   const nothing = { retryAt: 0, since: 0 };
   const holds = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
   const probedAt = new Map<string, number>();
+  const leases = settings.nothingFails ? createLeaseWatch(blockedMsOf, violated) : undefined;
 
   function ledgerNow(): number {
     return Math.max(known?.highWaterAt ?? 0, store().now());
@@ -99,7 +104,9 @@ export function createLedgerWatch(
       if (kept?.record.includes('canary_')) violated('no text of an answer is stored', 'canary_phrase');
       if (typeof record === 'string') return violated('the record can be read', record);
       const before = known;
+      if (before) leases?.ended(before, ledgerNow());
       known = record;
+      if (record) leases?.began(record, ledgerNow());
       if (record && before && record.highWaterAt < before.highWaterAt) store().noticed();
       if (!record || !isComparable) return;
       comparePurposes(before, record);
@@ -116,6 +123,11 @@ export function createLedgerWatch(
     },
     get spares() {
       return known !== undefined && sparingMs(compact(known, ledgerNow(), limits), limits) > 0;
+    },
+    get mayPaceDeaths() {
+      if (!known || !leases) return false;
+      leases.ended(known, ledgerNow());
+      return leases.lapsed >= 3;
     },
     sending(machine, isProbe) {
       if (!isComparable || !known) return;

@@ -7,6 +7,8 @@ export interface Machine {
   readonly alive: boolean;
   /** True time at which it goes on, if it stands still. */
   readonly frozenUntil: number;
+  /** For how long its event loop has stood still so far. */
+  readonly blockedMs: number;
   readonly clock: Clock;
   /** Runs `event` once the machine runs: later if it stands still, never if it is dead. */
   deliver(event: () => void): void;
@@ -32,6 +34,7 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
   const origin = world.now - bootedMs;
   let alive = true;
   let frozenUntil = 0;
+  let blockedMs = 0;
   let sleptMs = 0;
   let sleep = { from: 0, durationMs: 0 };
   let wallOffset = 0;
@@ -84,6 +87,9 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     get frozenUntil() {
       return frozenUntil;
     },
+    get blockedMs() {
+      return blockedMs - Math.max(0, frozenUntil - world.now);
+    },
     clock: { now: wallNow, monotonic, setTimer },
     deliver,
     freeze(durationMs) {
@@ -91,7 +97,9 @@ export function createMachine(world: World, name: string, bootedMs: number): Mac
     },
     block(durationMs) {
       // See `deliver`: an even instant lets timers come first.
-      frozenUntil = Math.max(frozenUntil, 2 * Math.ceil((world.now + durationMs) / 2));
+      const until = Math.max(frozenUntil, 2 * Math.ceil((world.now + durationMs) / 2));
+      blockedMs += until - Math.max(frozenUntil, world.now);
+      frozenUntil = until;
     },
     sleep(durationMs) {
       if (world.now < frozenUntil) return;

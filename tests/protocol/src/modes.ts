@@ -189,7 +189,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         lifetimeMs: Math.round(random.between(1, 3) * 3_600) * second,
         callEveryMs: random.between(2, 30) * minute,
         faultsForMs: 0.5 * day,
-        rates: { blocked: 60, blocked_at_call: 0.2, blocked_at_send: 0.4, load_fails_once: 0.2 },
+        rates: { blocked: 60, blocked_at_call: 0.3, blocked_at_send: 0.4, load_fails_once: 0.2 },
         nothingFails: true,
         feasible: true,
       }),

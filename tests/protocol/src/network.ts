@@ -78,7 +78,7 @@ export function createNetwork(
     return dice.of(`crash_at_${at}`).chance(0.6);
   }
 
-  const failedBefore = new Set<string>();
+  const answersUntil = new Map<string, number>();
 
   function callStore<Result extends StoreSnapshot | StoreSwapResult>(
     machine: Machine,
@@ -93,9 +93,10 @@ export function createNetwork(
       const hit = (fault: CallFault) => dice.roll(fault);
       const down = broken.store || broken.cutOff === machine.name;
       const refused = down ? latency.chance(0.5) : hit('store_refused');
-      const failsAgain = failedBefore.delete(machine.name);
-      if (what === 'load' && !failsAgain && hit('load_fails_once')) {
-        failedBefore.add(machine.name);
+      const mayFailOnce = what === 'load' && world.now >= (answersUntil.get(machine.name) ?? 0);
+      if (mayFailOnce && hit('load_fails_once')) {
+        // Two attempts of one process read the record side by side. One failure is one failure for both.
+        answersUntil.set(machine.name, world.now + 600 * second);
         world.at(world.now + latency.between(0.2, 20), () => machine.deliver(() => reject(new Error('once'))));
         return;
       }
