@@ -23,7 +23,7 @@ export function createLeaseWatch(
 
   return {
     began(record, now) {
-      for (const { lease } of record.slots) {
+      for (const { lease } of record.audiences) {
         const entry = record.entries.find(({ id }) => id === lease?.id);
         if (!lease || !entry || begun.has(lease.id)) continue;
         const machine = entry.instance;
@@ -32,7 +32,7 @@ export function createLeaseWatch(
       }
     },
     ended(record, now) {
-      for (const { lease } of record.slots) {
+      for (const { lease } of record.audiences) {
         const start = lease && begun.get(lease.id);
         if (!lease || !start || lease.until > now || judged.has(lease.id)) continue;
         judged.add(lease.id);

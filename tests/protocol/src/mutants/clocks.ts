@@ -61,6 +61,14 @@ export const clockMutants: readonly Mutant[] = [
     survives: 'a test in packages/core/test/service-auth.clock-set-back.test.ts does it',
   },
   {
+    name: 'a slow read ends a good token',
+    about: 'an answer that nobody knows the age of shortens the life of the token in memory',
+    file: 'shared-ledger.ts',
+    find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) continue;',
+    replace: '',
+    modes: ['pauses', 'store-ahead'],
+  },
+  {
     name: 'a deadline that fires late decides',
     about: 'what lies in the socket is not read once the time is over',
     file: 'pause.ts',
