@@ -1,4 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSigningKey, createTestClock, startTestService, type TestService } from '../src/index.ts';
 import { callApi, issueToken, requestToken } from './requests.ts';
@@ -30,6 +32,18 @@ describe('a valid token request', () => {
     const { audience, clientId } = service.credentials;
     expect(service.issuances).toEqual([{ at: clock.now(), clientId, audience, tokenId: expect.any(String) }]);
     expect(service.tokenRequests[0]).toMatchObject({ outcome: 'issued', problems: [], path: '/oauth/token' });
+  });
+
+  test('is accepted with the whole URL in the place of the path', async () => {
+    const { audience, clientId, clientSecret } = service.credentials;
+    const fields = { audience, grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const headers = { 'content-type': 'application/json' };
+    const sent = request(service.authUrl, { method: 'POST', path: `${service.authUrl}/oauth/token`, headers });
+    sent.end(JSON.stringify(fields));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    expect(service.tokenRequests[0]).toMatchObject({ outcome: 'issued', path: '/oauth/token' });
   });
 
   test('gives a JWT that the published key verifies', async () => {

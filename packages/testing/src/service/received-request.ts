@@ -15,6 +15,9 @@ export interface ReceivedRequest {
   readonly body: Buffer;
 }
 
+// A server accepts the whole URL in the place of the path (RFC 9112 section 3.2.2). Core sends it on Deno, to loopback without TLS.
+const absoluteForm = /^https?:\/\/[^/?#]*/i;
+
 /** Reads a request to its end. */
 export async function receive(request: IncomingMessage, clock: Clock): Promise<ReceivedRequest> {
   const chunks: Buffer[] = [];
@@ -24,7 +27,7 @@ export async function receive(request: IncomingMessage, clock: Clock): Promise<R
   return {
     at: clock.now(),
     method: request.method ?? '',
-    path: request.url ?? '',
+    path: (request.url ?? '').replace(absoluteForm, ''),
     rawHeaders: request.rawHeaders,
     headers: Object.fromEntries(headers),
     authorization: authorization?.join(', '),
