@@ -22,17 +22,19 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     const send = connection?.send ?? originalFetch(options.fetch ?? fetch);
     // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
     const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
+    let response: FetchedResponse;
     try {
-      const response = await send(url, fetchInit({ ...members, ...connection?.init, ...leftAlone() }));
-      const text = readBody(response).finally(() => connection?.close());
-      // A browser hides what a redirect was.
-      const status = response.type === 'opaqueredirect' ? 302 : response.status;
-      // Without success the status alone says that no token was issued: a giant error page changes nothing.
-      return { status, headers: response.headers, body: response.ok ? await text : text.catch(() => '') };
+      response = await send(url, fetchInit({ ...members, ...connection?.init, ...leftAlone() }));
     } catch (error) {
       connection?.close();
       throw error;
     }
+    // Deno throws if a client is closed twice.
+    const text = readBody(response).finally(() => connection?.close());
+    // A browser hides what a redirect was.
+    const status = response.type === 'opaqueredirect' ? 302 : response.status;
+    // Without success the status alone says that no token was issued: a giant error page changes nothing.
+    return { status, headers: response.headers, body: response.ok ? await text : text.catch(() => '') };
   };
 }
 
