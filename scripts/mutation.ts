@@ -37,7 +37,7 @@ interface Equivalent {
 }
 
 const source = 'packages/core/src';
-const proved = ['ledger/*', 'seal', 'url-scope', 'token-endpoint'];
+const proved = ['ledger/*', 'memory', 'cached-token', 'instant', 'seal', 'url-scope', 'token-endpoint'];
 const adapter = (name: string): Group => ({
   package: name,
   tests: [`packages/${name}/test/**/*.test.ts`, `tests/compat/http-clients/test/${name}.test.ts`],
@@ -93,6 +93,7 @@ async function run(name: string, group: Group): Promise<void> {
     `packages/${group.package}/**`,
     'tests/compat/http-clients/**',
     'tests/support/**',
+    'scripts/mutation/*.ts',
     'docs/*.md',
     '*.json',
   ];
@@ -103,7 +104,8 @@ async function run(name: string, group: Group): Promise<void> {
     mutate: files.length > 0 ? files.map((file) => `packages/${group.package}/src/${file}.ts`) : group.mutate,
     ignorePatterns: [
       '/**',
-      '!/{packages,tests}/',
+      '!/{packages,scripts,tests}/',
+      '!/scripts/mutation/',
       '!/tests/{compat,support}/',
       ...needed.map((pattern) => `!/${pattern}`),
       'node_modules',

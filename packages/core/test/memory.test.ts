@@ -68,6 +68,7 @@ describe('what a process needs before it hands out a token', () => {
     expect(need(fresh, at(begun + 28 * second))).toBe('serve');
     expect(need(fresh, at(begun + 28 * second + 1))).toBe('revalidate');
     expect(need(fresh, sleptBy(begun, 28 * second + 1))).toBe('revalidate');
+    expect(need({ ...emptyMemory, cached: first }, at(begun))).toBe('revalidate');
   });
 });
 
@@ -192,6 +193,8 @@ describe('an attempt that brought a token', () => {
     expect(bring(fresh, usable('first', { adopted: true }), at(begun + hour))).toBe(fresh);
     const rejected = { ...fresh, rejected: true };
     expect(bring(rejected, usable('first', { adopted: true }), at(begun + hour))).toBe(rejected);
+    const earlier = usable('first', { adopted: true, usableUntil: first.usableUntil - hour });
+    expect(bring(rejected, earlier, sleptBy(begun + hour, hour))).toBe(rejected);
   });
 
   test('changes nothing if it is older than the token in memory, unless that one is over', () => {
@@ -199,6 +202,7 @@ describe('an attempt that brought a token', () => {
     expect(bring(fresh, older)).toBe(fresh);
     expect(bring({ ...fresh, rejected: true }, older)).toEqual({ ...fresh, rejected: true });
     expect(bring(fresh, older, at(first.usableUntil)).cached?.token.id).toBe('older');
+    expect(bring(fresh, usable('as old', { adopted: true })).cached?.token.id).toBe('as old');
   });
 
   test('has its life counted anew after sleep', () => {
@@ -206,6 +210,15 @@ describe('an attempt that brought a token', () => {
     const counted = usable('first', { adopted: true, countedFrom: now, usableUntil: first.usableUntil - hour });
     const cached = { ...first, countedFrom: now, usableUntil: first.usableUntil - hour, renewAt: first.renewAt - hour };
     expect(bring(fresh, counted, now)).toEqual({ ...fresh, cached });
+    const hardlyEarlier = usable('first', { adopted: true, countedFrom: now, usableUntil: first.usableUntil - 1 });
+    expect(bring(fresh, hardlyEarlier, now).cached?.usableUntil).toBe(first.usableUntil - 1);
+  });
+
+  test('has its life counted anew when the record says that it ends more than a minute earlier', () => {
+    const ends = (usableUntil: number) =>
+      bring(fresh, usable('first', { adopted: true, usableUntil })).cached?.usableUntil;
+    expect(ends(first.usableUntil - minute)).toBe(first.usableUntil);
+    expect(ends(first.usableUntil - minute - 1)).toBe(first.usableUntil - minute - 1);
   });
 
   test('caches the same token again if the one in memory was over', () => {
