@@ -1,5 +1,11 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { hideProperty, isRedirect, isReplayable, type SendWithTokenOptions } from '@service-auth/core/http';
+import {
+  discardBody,
+  hideProperty,
+  isRedirect,
+  isReplayable,
+  type SendWithTokenOptions,
+} from '@service-auth/core/http';
 import type { InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
@@ -73,9 +79,7 @@ export function createExchange(
   };
 }
 
-/** Destroys an unread streamed answer. axios reads all other answers to their end. */
+/** Frees the connection of an unread streamed answer. axios reads all other answers to their end. */
 function discard({ response }: Ending): void {
-  const body = response?.data;
-  if (typeof body?.destroy === 'function') body.destroy();
-  else if (typeof body?.cancel === 'function') Promise.resolve(body.cancel()).catch(() => {});
+  discardBody(response?.data);
 }

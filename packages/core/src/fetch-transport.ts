@@ -3,12 +3,12 @@ import { serviceAuthError } from './errors.ts';
 import { fetchInit } from './fetch-init.ts';
 import { ownProperties } from './foreign.ts';
 import { leftAlone, originalFetch } from './next.ts';
-import type { FetchedResponse, TokenFetch } from './token-fetch.ts';
+import type { BodyReader, FetchedResponse, TokenFetch } from './token-fetch.ts';
 import type { Transport } from './transport.ts';
 
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
-  /** Any fetch: undici's with a proxy agent, a mock. Default: the global one, looked up at each request. */
+  /** Any fetch: undici's with a proxy agent, node-fetch, a mock. Default: the global one, looked up at each request. */
   fetch?: TokenFetch | undefined;
 }
 
@@ -39,7 +39,7 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
 }
 
 async function readBody(response: FetchedResponse): Promise<string> {
-  const reader = response.body?.getReader();
+  const reader = readerOf(response.body);
   if (!reader) return response.text();
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -53,6 +53,14 @@ async function readBody(response: FetchedResponse): Promise<string> {
     chunks.push(part.value);
   }
   return decodeUtf8(chunks);
+}
+
+/** A web stream has a reader. A stream of Node, as the fetch of other packages returns, is iterated over instead. */
+function readerOf(body: FetchedResponse['body']): BodyReader | undefined {
+  if (!body) return undefined;
+  if ('getReader' in body) return body.getReader();
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]?.();
+  return chunks && { read: () => chunks.next(), cancel: async () => chunks.return?.() };
 }
 
 function decodeUtf8(chunks: readonly Uint8Array[]): string {

@@ -16,7 +16,6 @@ interface NodeRequest {
 interface NodeMessage extends AsyncIterable<Uint8Array> {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  destroy(): void;
 }
 
 interface NodeGlobals {
@@ -60,21 +59,12 @@ export async function nodeFetch(url: string, init: TokenRequestInit): Promise<Fe
 
 function responseOf(message: NodeMessage): FetchedResponse {
   const { statusCode: status, headers } = message;
-  const chunks = message[Symbol.asyncIterator]();
   return {
     status,
     type: 'default',
     ok: status >= 200 && status < 300,
     headers: { get: (name) => [own(headers, name) ?? []].flat().join(', ') || null },
-    body: {
-      getReader: () => ({
-        read: async () => {
-          const { done, value } = await chunks.next();
-          return done ? { done } : { done: false, value };
-        },
-        cancel: async () => void message.destroy(),
-      }),
-    },
+    body: message,
     text: async () => '',
   };
 }

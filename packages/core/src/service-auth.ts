@@ -34,6 +34,10 @@ import { type Usage, usageOf } from './usage.ts';
 const closeWithinMs = 2_000;
 const minute = 60_000;
 
+// The 401s of a token and of the token that replaced it arrive in any order.
+const maxReportedTokens = 4;
+const noRejections: ReadonlyMap<string, ServiceAuthEventFields['token_rejected']['outcome']> = new Map();
+
 /**
  * Creates the client. Nothing is sent or read before the first `getToken()`, and no timer is left running: callers start renewals ahead of
  * expiry, and do not wait for them.
@@ -61,7 +65,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   const reading = createFlights((_: undefined, signal) => attempt('refresh', false, signal), settings);
   const acquiring = createFlights((reason: Attempt['reason'], signal) => attempt(reason, true, signal), settings);
   let reportedSleep: { readonly since: Instant; readonly ms: number } | undefined;
-  let reportedRejection: ServiceAuthEventFields['token_rejected'] | undefined;
+  let reportedRejections = noRejections;
 
   function getToken(options?: GetTokenOptions): Promise<AccessToken> {
     const signal = options?.signal;
@@ -165,10 +169,11 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   async function invalidate(token: AccessToken): Promise<void> {
     const { memory: next, outcome } = rejected(memory, token.authorization, clock.monotonic());
     remember(next);
-    // One event for all requests that were answered alike: a failing API must not flood the listener.
-    if (reportedRejection?.tokenId === token.id && reportedRejection.outcome === outcome) return;
-    reportedRejection = { tokenId: token.id, outcome };
-    emit('token_rejected', reportedRejection);
+    // One event for all 401s with the same outcome: a failing API must not flood the listener.
+    const { id: tokenId } = token;
+    if (reportedRejections.get(tokenId) === outcome) return;
+    reportedRejections = new Map([...reportedRejections, [tokenId, outcome] as const].slice(-maxReportedTokens));
+    emit('token_rejected', { tokenId, outcome });
   }
 
   async function resetToken(): Promise<void> {

@@ -64,9 +64,9 @@ export async function requestToken(
   // The deadline holds for transports that ignore their signal, too.
   const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch));
   watch.end();
+  if (result === timedOut) controller.abort();
   if (watch.misdirected()) return misdirected;
   if (result !== timedOut) return result;
-  controller.abort();
   return errorResponse ? interpret(errorResponse, '', clock) : { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
 }
 

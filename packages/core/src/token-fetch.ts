@@ -13,10 +13,12 @@ export interface TokenRequestInit {
 /** What is read of its response: the declarations of undici's fetch are not those of the global one. */
 export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
   readonly headers: { get(name: string): string | null };
-  readonly body: { getReader(): BodyReader } | null;
+  /** A web stream, or a stream of Node as with node-fetch. Without either, `text()` is called. */
+  readonly body?: { getReader(): BodyReader } | AsyncIterable<unknown> | null | undefined;
 }
 
-interface BodyReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+/** Reads a body in chunks, of which none is text. */
+export interface BodyReader {
+  read(): Promise<{ done?: false; value: Uint8Array } | { done: true; value?: unknown }>;
   cancel(): Promise<unknown>;
 }

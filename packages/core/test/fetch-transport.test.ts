@@ -1,10 +1,11 @@
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { fetchTransport } from '../src/index.ts';
+import { fetchTransport, type Transport } from '../src/index.ts';
 import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts';
 import { secretCanary } from './support/canaries.ts';
 import { deadAddress, startServer, startSocketServer } from './support/loopback.ts';
@@ -96,6 +97,24 @@ describe('a token request over a socket', () => {
     });
     expect(await request(url)).toEqual({ kind: 'ambiguous', charge: 2, status: 421 });
     expect(bodies.length).toBe(2);
+  });
+
+  test('that is answered 421 and then not at all ends at the deadline, and with it its connections', async () => {
+    const clock = createManualClock();
+    const closed: Promise<unknown>[] = [];
+    let repeat = () => {};
+    const repeated = new Promise<void>((resolve) => {
+      repeat = resolve;
+    });
+    const { url } = await startSocketServer((socket) => {
+      if (closed.push(once(socket, 'close')) > 1) repeat();
+      else socket.write('HTTP/1.1 421 Misdirected Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    });
+    const result = request(url, clock);
+    await repeated;
+    await clock.advance(30_000);
+    expect(await result).toEqual({ kind: 'ambiguous', charge: 2, status: 421 });
+    await Promise.all(closed);
   });
 
   test('is not charged for a 421 to another address', async () => {
@@ -373,6 +392,45 @@ describe('fetchTransport', () => {
     } finally {
       globalThis.fetch = original;
     }
+  });
+
+  const answering = (body: Readable): Transport =>
+    fetchTransport({
+      fetch: async () => ({
+        status: 200,
+        type: 'default',
+        ok: true,
+        headers: new Headers(),
+        body,
+        text: () => body.read(),
+      }),
+    });
+
+  test('reads a body that is a stream of Node, byte by byte', async () => {
+    const body = Readable.from(
+      Buffer.from('{"€":"😀"}')
+        .toString('latin1')
+        .split('')
+        .map((byte) => Buffer.from(byte, 'latin1')),
+    );
+    const { signal } = new AbortController();
+    expect(await answering(body)({ ...exchange, signal })).toMatchObject({ status: 200, body: '{"€":"😀"}' });
+  });
+
+  test('stops reading a stream of Node at 65,536 bytes, and destroys it', async () => {
+    let chunks = 0;
+    const body = new Readable({
+      read() {
+        chunks += 1;
+        this.push(Buffer.alloc(16_384));
+      },
+    });
+    const closed = new Promise((resolve) => body.once('close', resolve));
+    const { signal } = new AbortController();
+    const sent = answering(body)({ ...exchange, signal });
+    await expect(sent).rejects.toMatchObject({ code: 'ERR_TOKEN_RESPONSE', reason: 'too_large' });
+    await closed;
+    expect(chunks).toBeLessThan(16);
   });
 
   test('takes what a browser shows of a redirect for a redirect', async () => {

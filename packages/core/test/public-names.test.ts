@@ -17,6 +17,7 @@ test('the package exports these names, and no others', () => {
 
 test('the entry for HTTP adapters exports these names, and no others', () => {
   expect(Object.keys(http).sort()).toEqual([
+    'discardBody',
     'hideAgentRequests',
     'hideProperty',
     'isRedirect',

@@ -157,6 +157,23 @@ describe('invalidate', () => {
     expect(eventsOf('issuance_refused')).toEqual([]);
   });
 
+  test('the 401s to a token and to its successor, in turn, are reported once for each', async () => {
+    const { client, token, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await auth.invalidate(first);
+    const second = await token(auth);
+    for (let count = 0; count < 10; count++) {
+      await auth.invalidate(first);
+      await auth.invalidate(second);
+    }
+    expect(eventsOf('token_rejected').map(({ tokenId, outcome }) => [tokenId, outcome])).toEqual([
+      [first.id, 'renew'],
+      [first.id, 'replaced'],
+      [second.id, 'renew'],
+    ]);
+  });
+
   test('during a look that is slow: the token is not handed out again because of the look', async () => {
     const { client, clock, endpoint, store, token } = createBed();
     const auth = client();

@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { isRedirect, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
+import { discardBody, isRedirect, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
 import { type Fields, without, withToken } from './headers.ts';
 
 /** One request without its token: the caller's, or the next one after a redirect. */
@@ -31,9 +31,15 @@ export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Res
 
   /** Sends the next request if the response is a redirect; returns any other response. */
   function follow(response: Response, token: AccessToken, attempt: 1 | 2): Response | Promise<Response> {
-    const next = isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
+    let next: Hop | undefined;
+    try {
+      next = isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
+    } catch (error) {
+      discardBody(response.body);
+      throw error;
+    }
     if (!next) return hop.followed ? Object.defineProperty(response, 'redirected', { value: true }) : response;
-    discard(response);
+    discardBody(response.body);
     hop = next;
     return sendHop(token, attempt);
   }
@@ -52,13 +58,8 @@ export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Res
     // If `send` followed redirects itself, it may have removed the token on the way.
     isRejected: ({ status, redirected }) => status === 401 && hop.carriesToken && (followsRedirects || !redirected),
     canResend: () => hop.canResend,
-    discard,
+    discard: ({ body }) => discardBody(body),
   };
-}
-
-/** Cancels the body of an unread response, so that its connection becomes free. */
-function discard(response: Response): void {
-  response.body?.cancel().catch(() => {});
 }
 
 /**

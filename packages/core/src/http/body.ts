@@ -10,3 +10,12 @@ export function isReplayable(body: unknown): boolean {
   // The tag, not the class: a process can contain several implementations of each.
   return replayable.test(Object.prototype.toString.call(body)) && !('pipe' in (body as object));
 }
+
+/** Frees the connection of an answer that nobody will read, given its body: a web stream or a stream of Node. Does nothing with anything else. */
+export function discardBody(body: unknown): void {
+  // What this throws, or rejects with, concerns nobody.
+  new Promise((resolve) => {
+    const { cancel, destroy = cancel } = Object(body) as Partial<Record<'cancel' | 'destroy', unknown>>;
+    resolve(typeof destroy === 'function' ? destroy.call(body) : undefined);
+  }).catch(() => {});
+}

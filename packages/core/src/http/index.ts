@@ -1,4 +1,4 @@
-export { isReplayable } from './body.ts';
+export { discardBody, isReplayable } from './body.ts';
 export { hideAgentRequests, hideProperty } from './hide.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
 export { isRedirect, redirectTo } from './redirect.ts';

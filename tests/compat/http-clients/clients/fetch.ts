@@ -1,4 +1,4 @@
-import { createServiceAuth } from '@service-auth/core';
+import { createServiceAuth, fetchTransport } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '@service-auth/testing';
 import type { Client } from './client.ts';
@@ -65,6 +65,18 @@ const ofUndici = (name: string, dependency: string, load: () => Promise<unknown>
   },
 });
 
+/** Its bodies are streams of Node. It sends the token requests, too. */
+const nodeFetch: Client = {
+  name: 'node-fetch 3',
+  async load() {
+    const { default: send } = (await import('node-fetch')) as unknown as { default: typeof fetch };
+    const connect = connectTo(send, FormData);
+    const transport = fetchTransport({ fetch: send });
+    return ({ service, options }) => connect({ service, options: { ...options, transport } });
+  },
+  traits: { bodies: ['string', 'json', 'bytes', 'urlSearchParams'] },
+};
+
 export const fetchClients: readonly Client[] = [
   { name: 'the fetch of Node', load: async () => connectTo(fetch, FormData) },
   {
@@ -73,6 +85,7 @@ export const fetchClients: readonly Client[] = [
     // Streams are buffered, too: what has become of them cannot be told from the outside.
     traits: { bodies: ['string', 'json', 'bytes', 'formData', 'blob', 'urlSearchParams'] },
   },
+  nodeFetch,
   ofUndici('the fetch of undici 6.18', 'undici-oldest', () => import('undici-oldest')),
   ofUndici('the fetch of undici 8', 'undici', () => import('undici')),
 ];
