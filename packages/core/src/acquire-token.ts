@@ -109,7 +109,7 @@ export function createTokenAcquisition(
           const usable = await usableTokens.opened(decision.token, view, secret.key);
           if (usable) return { kind: 'token', usable };
           ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
-          break;
+          continue;
         }
         case 'admitted': {
           const { entry, generation, probesFirst } = decision;
@@ -129,13 +129,11 @@ export function createTokenAcquisition(
         case 'deny':
           if (decision.denial.cause === 'limit') reportDenial(decision.reason, decision.denial, view);
           throw errorOf(decision.denial, view, keyId);
-        case 'wait':
-          if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(decision.until, view, clock));
-          waitedMs += await waited(Math.min(pauseMs, decision.until - view.now + 1), signal);
-          break;
-        case 'write':
-          await pause(clock, pauseMs, signal);
       }
+      // Others are asking, or came first; or the store was too slow for a request, or its clocks differ.
+      const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
+      if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
+      waitedMs += await waited(Math.min(pauseMs, until - view.now + 1), signal);
     }
   }
 

@@ -34,7 +34,11 @@ export function createFlights<Reason>(
     const landed = raced(done, controller.signal);
     // A flight that nobody waits for must not end the process when it fails.
     const settled = landed.catch(() => {});
-    waitUntil?.(settled);
+    try {
+      waitUntil?.(settled);
+    } catch {
+      // Runtimes refuse it outside of requests. A caller who is served must not notice.
+    }
     // What a request left behind never lands: those who joined it would wait for ever.
     if (!requestBound) underWay = { landed, done, controller };
     return landed;

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { serviceAuthError } from './errors.ts';
 import { ownProperties } from './foreign.ts';
 
 /** Waits for about `delayMs`: half to one and a half of it, so that the processes of a fleet do not act in step. */
@@ -10,13 +11,28 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   return raced(over, signal).finally(cancel);
 }
 
-/** Tries until an attempt returns something, waiting 10 ms to a second in between: for swaps that others got ahead of. */
-export async function untilDone<Result>(clock: Clock, attempt: () => Promise<Result | undefined>): Promise<Result> {
-  for (let delayMs = 10; ; delayMs = Math.min(1_000, delayMs * 1.6)) {
+const maxAttempts = 100;
+
+/**
+ * Tries until an attempt returns something: for swaps that others got ahead of. Between attempts it waits 10 ms to a second, but not after the first `atOnce`.
+ * @throws `ERR_STORE` after 100 attempts: about a minute and a half of waiting
+ */
+export async function untilDone<Result>(
+  clock: Clock,
+  attempt: () => Promise<Result | undefined>,
+  atOnce = 0,
+): Promise<Result> {
+  let delayMs = 10;
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
     const result = await attempt();
     if (result !== undefined) return result;
+    if (attempts < atOnce) continue;
     await pause(clock, delayMs);
+    delayMs = Math.min(1_000, delayMs * 1.6);
   }
+  const message =
+    'The record was another one at each of 100 attempts to replace it. Check that the store shows what was written last.';
+  throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
 }
 
 /** `promise`, unless `signal` aborts first. */

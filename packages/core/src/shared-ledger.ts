@@ -6,7 +6,7 @@ import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
 import type { Settings } from './options.ts';
-import { timedOut, within } from './pause.ts';
+import { timedOut, untilDone, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
 
@@ -87,63 +87,69 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     }
   }
 
-  async function load(tries: 1 | 2 = 2): Promise<View> {
-    for (;;) {
-      const readAt = instantOf(clock);
-      // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
-      const known = seen;
-      const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
-      // After a slow read nobody knows how old the answer is. So nobody knows how much life its token has left.
-      if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) continue;
-      for (const warning of snapshot.warnings ?? []) {
-        if (!warned.has(warning)) emit('store_warning', { warning });
-        warned.add(warning);
-      }
-      const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
-      if (typeof loaded === 'string') throw integrityError(loaded);
-      const remembered = known && (known.text === snapshot.record ? loaded : decodeRecord(known.text));
-      // What nobody can read is no memory.
-      const before: Seen | undefined =
-        known && typeof remembered === 'object'
-          ? {
-              record: remembered,
-              now: known.now,
-              ledgerNow: known.ledgerNow,
-              elapsedMs: readAt.monotonic - known.at,
-              maxElapsedMs: maxElapsedMs(known.askedAt, instantOf(clock)),
-            }
-          : undefined;
-      const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
-      if (found.lost) emit('ledger_lost', { restored: found.restored });
-      const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
-      const anomalyMs = Math.max(found.clockBackMs, backMs);
-      if (anomalyMs > tolerableMs) emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
+  function load(tries: 1 | 2 = 2): Promise<View> {
+    return untilDone(clock, () => read(tries), 10);
+  }
 
-      const view = { record, now, readAt, version: snapshot.version };
-      if (!found.changed) {
-        const text = snapshot.record;
-        if (text !== undefined && seen === known)
-          seen = { text, now: snapshot.now, ledgerNow: now, askedAt: readAt, at: clock.monotonic() };
-        return view;
-      }
-      const written = await swap(view, record);
-      if (written) return written;
+  /** Undefined: how old the answer is is unknown, or the repaired record could not be put in place; read again. */
+  async function read(tries: 1 | 2): Promise<View | undefined> {
+    const readAt = instantOf(clock);
+    // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
+    const known = seen;
+    const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
+    // After a slow read nobody knows how old the answer is. So nobody knows how much life its token has left.
+    if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
+    for (const warning of snapshot.warnings ?? []) {
+      if (!warned.has(warning)) emit('store_warning', { warning });
+      warned.add(warning);
     }
+    const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
+    if (typeof loaded === 'string') throw integrityError(loaded);
+    const remembered = known && (known.text === snapshot.record ? loaded : decodeRecord(known.text));
+    // What nobody can read is no memory.
+    const before: Seen | undefined =
+      known && typeof remembered === 'object'
+        ? {
+            record: remembered,
+            now: known.now,
+            ledgerNow: known.ledgerNow,
+            elapsedMs: readAt.monotonic - known.at,
+            maxElapsedMs: maxElapsedMs(known.askedAt, instantOf(clock)),
+          }
+        : undefined;
+    const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
+    if (found.lost) emit('ledger_lost', { restored: found.restored });
+    const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
+    const anomalyMs = Math.max(found.clockBackMs, backMs);
+    if (anomalyMs > tolerableMs) emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
+
+    const view = { record, now, readAt, version: snapshot.version };
+    if (!found.changed) {
+      const text = snapshot.record;
+      if (text !== undefined && seen === known)
+        seen = { text, now: snapshot.now, ledgerNow: now, askedAt: readAt, at: clock.monotonic() };
+      return view;
+    }
+    return swap(view, record);
   }
 
   async function swap(view: View, record: LedgerRecord): Promise<View | undefined> {
     const version = randomId();
     const next = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
-    const change = { expected: view.version, version, record: encodeRecord(next) };
     const readAt = instantOf(clock);
+    let text = '';
     try {
-      const result = await call('swap', async (key, options) => checkedResult(await store.swap(key, change, options)));
+      const result = await call('swap', async (key, options) => {
+        text = readable(encodeRecord(next));
+        const change = { expected: view.version, version, record: text };
+        return checkedResult(await store.swap(key, change, options));
+      });
       failedSwaps = 0;
       if (!result.swapped) return undefined;
       const ledgerNow = Math.max(next.highWaterAt, result.now);
       // The store's clock may have been set back since the record was read; what the record says is of the clock before that.
       const maxNow = Math.max(ledgerNow, view.now + maxElapsedMs(view.readAt, readAt));
-      seen = { text: change.record, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
+      seen = { text, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
       return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
       // Once is looked into by loading again; a store that can be read but not written would keep us busy for ever.
@@ -168,6 +174,13 @@ function checked(answer: StoreSnapshot): StoreSnapshot {
 function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResult {
   if (typeof swapped !== 'boolean' || !Number.isFinite(now)) throw new TypeError('damaged');
   return { swapped, now: Math.floor(now) };
+}
+
+/** A record in the store that nobody can read would stop the whole fleet, so it is not written. */
+function readable(text: string): string {
+  if (decodeRecord(text) !== 'damaged') return text;
+  const advice = 'it was left as it was, because it would become too large, or have a value that no record has.';
+  throw Object.assign(new RangeError(advice), { advice });
 }
 
 function integrityError(problem: 'damaged' | 'unknown version'): Error {

@@ -54,6 +54,10 @@ export async function requestToken(
     const { signal } = controller;
     const body = credentials ? bodyOf(credentials) : '{}';
     const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
+    const { status } = response;
+    // A transport of one's own may answer anything, and the status is kept in the record.
+    if (!Number.isInteger(status) || status < 0 || status > 999)
+      throw Object.assign(new TypeError('status'), { code: 'INVALID_STATUS' });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
     errorResponse = response;
     const text = await within(errorBodyMs, clock, async () => response.body).catch(() => '');
@@ -140,7 +144,7 @@ function failureOf(error: unknown, watch: ConnectionWatch): TokenRequestResult {
 
 /** Retry-After (RFC 9110 section 10.2.3) between a second and 25 hours; undefined when it is unusable. */
 function retryAfterMs(response: TransportResponse, clock: Clock): number | undefined {
-  const value = headerOf(response, 'retry-after')?.trim() ?? '';
+  const value = `${headerOf(response, 'retry-after') ?? ''}`.trim();
   let milliseconds = /^\d{1,15}$/.test(value) ? Number(value) * second : Number.NaN;
   if (/^[A-Z][a-z]{2}, /.test(value)) {
     // A date is compared with the server's own clock where it is known.

@@ -86,6 +86,7 @@ export function closedError(): Error {
 
 /** The error of a caller that waited for other processes for too long. */
 export function waitedTooLong(retryAt: number): ServiceAuthError {
-  const message = 'Other processes have asked for a token for too long, in vain. Try again.';
+  const message =
+    'For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.';
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
 }

@@ -269,7 +269,7 @@ describe('what a fleet holds off together', () => {
     await clock.until(waiting);
     expect(await waiting).toMatchObject({ ambiguous: false, status: undefined, retryAt: record.bornAt + hour });
     expect((await waiting).message).toBe(
-      '[service-auth] Other processes have asked for a token for too long, in vain. Try again.',
+      '[service-auth] For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.',
     );
     expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 4 * second);
   });
