@@ -64,7 +64,7 @@ export const clockMutants: readonly Mutant[] = [
     name: 'a slow read ends a good token',
     about: 'an answer that nobody knows the age of shortens the life of the token in memory',
     file: 'shared-ledger.ts',
-    find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) continue;',
+    find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;',
     replace: '',
     modes: ['pauses', 'store-ahead'],
   },
