@@ -1,5 +1,6 @@
 import { configError } from './config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from './errors.ts';
+import { ownProperties } from './foreign.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { createServiceAuth } from './service-auth.ts';
 import type { ServiceAuth } from './token-source.ts';
@@ -28,7 +29,7 @@ export function createServiceAuthFromEnv(
   const { 'issuanceLimit.tokens': tokens, ...fromEnv } = Object.fromEntries(values);
   const fromVariable = tokens === undefined ? {} : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN };
   // Setting a window in code must not bring back the default number of tokens.
-  const { issuanceLimit: given = {} } = overrides;
+  const { issuanceLimit: given = {} } = ownProperties(overrides);
   const issuanceLimit = typeof given === 'object' && given !== null ? { ...fromVariable, ...given } : given;
   try {
     return createServiceAuth({ ...fromEnv, ...overrides, issuanceLimit } as ServiceAuthOptions);

@@ -17,9 +17,10 @@ export const maxBodyLength = 65_536;
 
 /** Sends token requests by fetch: never follows a redirect, stops reading a body at 65,536 decoded bytes. */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
+  const { fetch: given } = ownProperties(options);
   return async ({ url, method, headers, body, signal }) => {
-    const connection = options.fetch ? undefined : connectionTo(url);
-    const send = connection?.send ?? originalFetch(options.fetch ?? fetch);
+    const connection = given ? undefined : connectionTo(url);
+    const send = connection?.send ?? originalFetch(given ?? fetch);
     // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
     const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
     let response: FetchedResponse;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createServiceAuth, memoryStore } from '../src/index.ts';
+import { createServiceAuth, createServiceAuthFromEnv, fetchTransport, memoryStore } from '../src/index.ts';
 import { createBed, failure } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 
@@ -70,6 +70,21 @@ describe('a prototype that somebody polluted', () => {
     expect((await token(client())).value).toBe(first.value);
     expect(await store.text()).not.toContain('evil');
     expect(eventsOf('token_issued')[0]?.warnings).toEqual([]);
+  });
+
+  test('gives no option to createServiceAuthFromEnv and to fetchTransport', async () => {
+    const { clock, store } = createBed();
+    pollute({ issuanceLimit: { tokens: 1_000_000 }, fetch: () => expect.fail('a fetch from the prototype') });
+    const transport = fetchTransport();
+    const env = {
+      SERVICE_AUTH_URL: 'http://127.0.0.1:1',
+      SERVICE_AUTH_AUDIENCE: 'orders',
+      SERVICE_AUTH_CLIENT_ID: 'client-1',
+      SERVICE_AUTH_CLIENT_SECRET: secretCanary,
+    };
+    const auth = createServiceAuthFromEnv(env, { clock, store, transport });
+    await failure('ERR_TOKEN_ENDPOINT', () => auth.getToken());
+    expect(await auth.getUsage()).toMatchObject({ limit: 150, used: 0 });
   });
 
   test('after the client was created changes nothing either', async () => {

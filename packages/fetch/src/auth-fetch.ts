@@ -41,11 +41,13 @@ export function createAuthFetch(
 ): FetchLike {
   function start(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const send = (given ?? fetch) as unknown as typeof fetch;
-    const request = typeof input === 'object' && 'url' in input ? input : undefined;
+    const request = typeof input === 'object' && 'clone' in input ? input : undefined;
     const url = request?.url ?? String(input);
     if (!auth.covers(url)) return send(input, init);
     // A Request as `init` has its fields on the prototype, where a spread does not copy them. The new Request has the class that `send` expects.
     if (init && 'clone' in init) return start(new (init.constructor as typeof Request)(input, init));
+    // fetch says what is wrong with headers of another type.
+    if (typeof (init?.headers ?? {}) !== 'object') return send(input, init);
     const fields = fieldsOf(init?.headers ?? request?.headers);
     // Pass on the copy: the original headers may be an iterator, which can be read only once.
     if (hasAuthorization(fields)) return send(input, init && { ...init, headers: fields });

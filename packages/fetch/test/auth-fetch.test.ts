@@ -38,6 +38,25 @@ describe('what may be given', () => {
     expect(service.apiRequests.map(({ headers }) => headers['x-one'])).toEqual([undefined, '1', '1', '1', '1']);
   });
 
+  test('headers of a wrong type, which fetch rejects', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    for (const headers of ['authorization: Bearer own', 5, true] as never[]) {
+      const url = `${service.baseUrl}/api/v1/`;
+      const expected = await fetch(url, { headers }).catch(String);
+      expect(await authFetch(url, { headers }).catch(String)).toBe(expected);
+    }
+    expect(service.counts).toMatchObject({ tokenRequests: 0, apiRequests: 0 });
+  });
+
+  test('an object with a `url` of its own, which goes where fetch sends it', async () => {
+    const { calls, fetch } = createRecorder();
+    const auth = createAuth(await startService());
+    const input = { url: 'http://127.0.0.1/', toString: () => 'https://elsewhere.example/' } as never;
+    await createAuthFetch({ ...auth, covers: (url) => String(url).startsWith('http://127.0.0.1') }, { fetch })(input);
+    expect(calls).toEqual([[input, {}]]);
+  });
+
   test('an Authorization in any of these forms, which then wins', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));

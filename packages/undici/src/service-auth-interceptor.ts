@@ -13,7 +13,9 @@ import { hasAuthorization, readHeaders, urlOf } from './request.ts';
  */
 export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
-    if (!auth.covers(urlOf(options))) return dispatch(options, handler);
+    // Headers of a wrong type are left to undici, which says what is wrong with them.
+    const isUsable = typeof (options.headers ?? {}) === 'object';
+    if (!isUsable || !auth.covers(urlOf(options))) return dispatch(options, handler);
     const headers = readHeaders(options.headers);
     if (hasAuthorization(headers)) return dispatch({ ...options, headers: headers ?? null }, handler);
     new AuthenticatedRequest(auth, dispatch, options, headers, handler as Handler).start();

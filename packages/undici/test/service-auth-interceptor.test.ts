@@ -69,6 +69,14 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(JSON.stringify(headers)).toBe(before);
     });
 
+    test.each(['authorization: Bearer own', 5])('%j is no headers, and undici says so', async (headers) => {
+      const service = await startService();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+      const sent = request(`${service.baseUrl}/api/v1/`, { dispatcher, headers: headers as never });
+      await expect(sent).rejects.toMatchObject({ code: 'UND_ERR_INVALID_ARG' });
+      expect(service.counts).toMatchObject({ tokenRequests: 0, apiRequests: 0 });
+    });
+
     test('pairs with the same name twice arrive twice, and a Host as it is', async () => {
       const service = await startService();
       const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
