@@ -72,6 +72,27 @@ describe('after an outage of the token endpoint', () => {
     },
   );
 
+  test.each([
+    ['503', answering(503), 16 * minute],
+    ['no answer', silent, 16 * minute],
+    ['failures behind probes', failsBehind, 4 * hour],
+  ] as const)(
+    'on the first day of a record, %s for 12 h: half of what it may gain is left',
+    async (_, answer, withinMs) => {
+      const bed = createBed('durable');
+      const { clock, client, endpoint } = bed;
+      endpoint.otherwise(answer);
+      await asking(bed, () => clock.monotonic() < 12 * hour);
+      endpoint.otherwise(endpoint.issue);
+      const endedAt = clock.monotonic();
+      const { used, refusedUntil } = await client().getUsage();
+      expect(used).toBeLessThanOrEqual(15);
+      expect(refusedUntil).toBeUndefined();
+      await asking(bed, () => true);
+      expect(clock.monotonic() - endedAt).toBeLessThanOrEqual(withinMs);
+    },
+  );
+
   test('an endpoint that answers probes and fails behind them spends no more than half of the budget', async () => {
     for (const durability of ['durable', 'replicated'] as const) {
       const bed = createBed(durability);

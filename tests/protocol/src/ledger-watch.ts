@@ -122,7 +122,7 @@ export function createLedgerWatch(
       probedAt.set(machine, world.now);
     },
     get spares() {
-      return known !== undefined && sparingMs(compact(known, ledgerNow(), limits), limits) > 0;
+      return known !== undefined && sparingMs(compact(known, ledgerNow(), limits), ledgerNow(), limits) > 0;
     },
     get mayPaceDeaths() {
       if (!known || !leases) return false;

@@ -29,6 +29,6 @@ function another(record: LedgerRecord, reservedAt: number, until: number, limits
   const before = reservedAt > deaths.retryAt + 60 * minute ? 0 : deaths.count;
   const doublings = Math.min(before - freeDeaths, 30);
   const pauseMs = before < freeDeaths ? 0 : Math.min(15 * minute, minute * 2 ** doublings);
-  const retryAt = Math.ceil(until + Math.max(pauseMs, sparingMs(record, limits)));
+  const retryAt = Math.ceil(until + Math.max(pauseMs, sparingMs(record, until, limits)));
   return { ...deaths, count: before + 1, retryAt: Math.max(deaths.retryAt, retryAt) };
 }

@@ -116,8 +116,9 @@ export function nextBackoff(
 }
 
 /** How long to hold off at least after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
-export function sparingMs(record: LedgerRecord, limits: Limits): number {
-  const half = limits.usable / 2;
+export function sparingMs(record: LedgerRecord, now: number, limits: Limits): number {
+  // A new record may gain less than what is usable: an outage of its first day must not take all of that.
+  const half = (now < record.bornAt + limits.pendingMs ? limits.coldStart : limits.usable) / 2;
   // A quarter may go within hours; another one has to last until the first ones leave.
   const scarce = spent(record).pending >= Math.max(2, half / 2);
   return scarce ? Math.min(limits.pendingMs, (2 * limits.pendingMs) / half) : 0;

@@ -94,7 +94,7 @@ export function settle(
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
       const charged = { ...withAudienceState(record, state), entries };
       const { status, reason } = outcome;
-      const spareMs = sparingMs(charged, limits);
+      const spareMs = sparingMs(charged, now, limits);
       // It answers probes and yet fails: only time spares the budget then.
       const [pauseMs, probeMs] = outcome.answered ? [2 * spareMs, spareMs] : [spareMs, maxBackoffMs];
       const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, pauseMs);

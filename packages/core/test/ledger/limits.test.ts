@@ -230,14 +230,18 @@ describe('pauses after failures', () => {
 
   test('are spread over the window once a quarter is of unknown outcome', () => {
     const pending = (count: number) => recordWith({ entries: entriesAt(noon, count, { pending: true }) });
-    expect(sparingMs(pending(29), usualLimits)).toBe(0);
-    expect(sparingMs(pending(30), usualLimits)).toBe((27 * hour) / 30);
+    expect(sparingMs(pending(29), noon, usualLimits)).toBe(0);
+    expect(sparingMs(pending(30), noon, usualLimits)).toBe((27 * hour) / 30);
+    // A new record may gain 30.
+    const young = (count: number) => ({ ...pending(count), bornAt: noon - 27 * hour + 1 });
+    expect([7, 8].map((count) => sparingMs(young(count), noon, usualLimits))).toEqual([0, (27 * hour) / 7.5]);
+    expect(sparingMs({ ...young(8), bornAt: noon - 27 * hour }, noon, usualLimits)).toBe(0);
   });
 
   test('are never longer than the window, however small the budget', () => {
     const limits = limitsFor(2, day, 0, 'durable');
     const pending = recordWith({ entries: entriesAt(noon, 2, { pending: true }) });
-    expect(sparingMs(pending, limits)).toBe(27 * hour);
+    expect(sparingMs(pending, noon, limits)).toBe(27 * hour);
   });
 
   test.each([

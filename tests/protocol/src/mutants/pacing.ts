@@ -22,8 +22,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'deaths spare nothing',
     about: 'processes that die now and then spend the whole budget',
     file: 'ledger/deaths.ts',
-    find: 'until + Math.max(pauseMs, sparingMs(record, limits))',
-    replace: 'until + Math.max(pauseMs, 0 * sparingMs(record, limits))',
+    find: 'until + Math.max(pauseMs, sparingMs(record, until, limits))',
+    replace: 'until + Math.max(pauseMs, 0 * sparingMs(record, until, limits))',
     modes: ['deaths'],
   },
   {
