@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceAuth, StoreChange } from '@service-auth/core';
-import {
-  type ConnectHttpClient,
-  type HttpClientBody,
-  type HttpClientBodyKind,
-  httpClientContract,
-  type TestClock,
-} from '@service-auth/testing';
+import { type ConnectHttpClient, type HttpClientBody, httpClientContract, type TestClock } from '@service-auth/testing';
 import type { Control } from './control.ts';
 import type { Result } from './suite/cases.ts';
 import type { Answered, Asked, Asker, Manner } from './suite/contract-client.ts';
@@ -19,8 +13,6 @@ export interface WorkerAddress {
 
 // They are over in milliseconds where they can pass.
 const tryImpossibleForMs = 5_000;
-// Streams are buffered, too: what has become of them cannot be told from the outside.
-const bodiesOfRequests: HttpClientBodyKind[] = ['string', 'json', 'bytes', 'formData', 'blob', 'urlSearchParams'];
 
 /**
  * The contract of HTTP clients with client and adapter in a worker, each request in a context of its own. Cases, services and
@@ -31,8 +23,7 @@ export async function runContractInWorker(
   manner: Manner,
   impossible: Readonly<Record<string, string>> = {},
 ): Promise<Result[]> {
-  const traits = manner.asRequest ? { bodies: bodiesOfRequests } : {};
-  const cases = httpClientContract(connectTo(worker, manner), traits);
+  const cases = httpClientContract(connectTo(worker, manner));
   const results: Result[] = [];
   for (const { name, run } of cases.filter(({ name }) => !(name in impossible))) {
     results.push({ name, problem: await problemOf(run) });

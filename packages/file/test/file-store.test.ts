@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createServiceAuth, type Store } from '@service-auth/core';
+import { movedByDate } from '@service-auth/test-support/store-time';
 import { startTestService, storeContract } from '@service-auth/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fileStore } from '../src/index.ts';
@@ -24,6 +25,10 @@ describe('the store contract', () => {
     close: async () => {},
   }));
   test.each(cases)('$name', ({ run }) => run());
+});
+
+test('the clock of the store does not follow the Date of this process', async () => {
+  expect(await movedByDate(fileStore(directory))).toBeLessThan(60_000);
 });
 
 /** Replaces the record `times` times, and returns the last one. */

@@ -1,9 +1,10 @@
+import { movedByDate } from '@service-auth/test-support/store-time';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { storeContract } from '@service-auth/testing';
 import pg from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTable, postgresStore, type Queryable } from '../src/index.ts';
 
 const given = process.env['POSTGRES_URL'];
@@ -51,5 +52,11 @@ for (const [name, connect] of Object.entries(connections)) {
       return { store: await another(), another, close: () => Promise.all(opened.map(({ close }) => close())) };
     });
     for (const { name, run } of cases) test(name, run);
+
+    test('the clock of the store does not follow the Date of this process', async () => {
+      const { pool, close } = connect();
+      expect(await movedByDate(postgresStore(pool, { table: 'contract' }))).toBeLessThan(60_000);
+      await close();
+    });
   });
 }

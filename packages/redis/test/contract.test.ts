@@ -1,7 +1,8 @@
+import { movedByDate } from '@service-auth/test-support/store-time';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { storeContract } from '@service-auth/testing';
-import { afterAll, describe, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { redisStore } from '../src/index.ts';
 import { type Connection, clients } from './clients.ts';
 
@@ -26,5 +27,11 @@ for (const [name, connect] of Object.entries(clients)) {
       };
     });
     for (const { name, run } of cases) test(name, run);
+
+    test('the clock of the store does not follow the Date of this process', async () => {
+      const { client, close } = await connect(url);
+      expect(await movedByDate(redisStore(client, { prefix: 'test:' }))).toBeLessThan(60_000);
+      await close();
+    });
   });
 }

@@ -1,73 +1,32 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Store, StoreCallOptions, StoreChange, StoreDurability } from '@service-auth/core';
+import type { Store, StoreCallOptions } from '@service-auth/core';
 import type { OpenStore } from '../src/index.ts';
 
-export interface Row {
-  readonly record: string;
-  readonly version: string;
-}
+/** A right store of several handles. All handles that one `OpenStore` opens talk to the same server. */
+export function referenceStore(): OpenStore {
+  const origin = Date.now() - performance.now();
+  const rows = new Map<string, { readonly record: string; readonly version: string }>();
+  const now = () => Math.floor(origin + performance.now());
 
-/** What all handles of a reference store talk to. */
-interface Server {
-  readonly rows: Map<string, Row>;
-  now(): number;
-}
-
-/** All that a handle does, so that a test can have one thing done wrong. */
-export interface Handle {
-  readonly durability: StoreDurability;
-  begin(options: StoreCallOptions): Promise<void>;
-  load(key: string, server: Server): Row | undefined;
-  swap(key: string, change: StoreChange, server: Server, options: StoreCallOptions): boolean | Promise<boolean>;
-  now(server: Server): number;
-  close(server: Server): void;
-}
-
-export const rightHandle: Handle = {
-  durability: 'durable',
-  async begin({ signal }) {
+  async function travel({ signal }: StoreCallOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     // A call takes its time, and others come in between.
     await turn();
     signal?.throwIfAborted();
-  },
-  load: (key, { rows }) => rows.get(key),
-  swap(key, { expected, version, record }, { rows }) {
-    const present = rows.get(key)?.version;
-    if (present === version) return true;
-    if (present !== expected) return false;
-    rows.set(key, { record, version });
-    return true;
-  },
-  now: (server) => server.now(),
-  close() {},
-};
-
-/** A store whose handles differ from the right one in what `mistake` makes anew for each of them. */
-export function openReferenceStore(mistake: () => Partial<Handle> = () => ({})): OpenStore {
-  const origin = Date.now() - performance.now();
-  const server: Server = { rows: new Map(), now: () => Math.floor(origin + performance.now()) };
-
-  return async () => {
-    const handles: Handle[] = [];
-    function connect(): Store {
-      const handle = { ...rightHandle, ...mistake() };
-      handles.push(handle);
-      return {
-        durability: handle.durability,
-        async load(key, options = {}) {
-          await handle.begin(options);
-          return { ...handle.load(key, server), now: handle.now(server) };
-        },
-        async swap(key, change, options = {}) {
-          await handle.begin(options);
-          return { swapped: await handle.swap(key, change, server, options), now: handle.now(server) };
-        },
-      };
-    }
-    const close = async () => {
-      for (const handle of handles) handle.close(server);
-    };
-    return { store: connect(), another: async () => connect(), close };
-  };
+  }
+  const connect = (): Store => ({
+    durability: 'durable',
+    async load(key, options) {
+      await travel(options);
+      return { ...rows.get(key), now: now() };
+    },
+    async swap(key, { expected, version, record }, options) {
+      await travel(options);
+      const present = rows.get(key)?.version;
+      const swapped = present === expected || present === version;
+      if (swapped) rows.set(key, { record, version });
+      return { swapped, now: now() };
+    },
+  });
+  return async () => ({ store: connect(), another: async () => connect(), close: async () => {} });
 }

@@ -23,8 +23,7 @@ const clients = [...axiosClients, ...gotClients, ...fetchClients, ...undiciClien
 const here = clients.filter(runsHere);
 const missing = clients.filter((client) => !here.includes(client)).map(({ name }) => name);
 const cases = [];
-for (const { name, load, traits } of here) {
-  for (const each of httpClientContract(await load(), traits))
-    cases.push({ ...each, name: `${each.name}, with ${name}` });
+for (const { name, load } of here) {
+  for (const each of httpClientContract(await load())) cases.push({ ...each, name: `${each.name}, with ${name}` });
 }
 console.log(JSON.stringify({ ...(await reportOf(cases)), missing }));

@@ -61,6 +61,8 @@ export interface Answered {
 interface Client {
   readonly auth: ServiceAuth;
   readonly authFetch: typeof fetch;
+  /** Sends a stream in a `Request` again, too, which is what buffering is for. */
+  readonly bufferingFetch: typeof fetch;
   readonly clock: ReturnType<typeof shiftedClock>;
   readonly events: readonly ServiceAuthEvent[];
   readonly manner: Manner;
@@ -83,8 +85,9 @@ export function createContractClient(
       store: durability ? storeOf(asker, durability) : memoryStore({ clock }),
       onEvent: (event) => void events.push(event),
     });
-    const authFetch = createAuthFetch(auth, { bufferRequests: manner.asRequest });
-    clients.set(asker.id, { auth, authFetch, clock, events, manner });
+    const authFetch = createAuthFetch(auth);
+    const bufferingFetch = createAuthFetch(auth, { bufferRequests: true });
+    clients.set(asker.id, { auth, authFetch, bufferingFetch, clock, events, manner });
   }
 
   async function act(asker: Asker, asked: Asked, request: Request): Promise<HttpClientResponse | undefined> {
@@ -100,8 +103,10 @@ export function createContractClient(
       signal: timeoutMs === undefined ? signalOf(asker, abort) : AbortSignal.timeout(timeoutMs),
       ...(kind && { body: await bodyOf(kind, request) }),
     };
-    const send = optOut ? fetch : client.authFetch;
-    const response = await (client.manner.asRequest ? send(new Request(url, init)) : send(url, init));
+    const { asRequest } = client.manner;
+    const authFetch = asRequest && kind !== 'stream' ? client.bufferingFetch : client.authFetch;
+    const send = optOut ? fetch : authFetch;
+    const response = await (asRequest ? send(new Request(url, init)) : send(url, init));
     return { status: response.status, text: await response.text() };
   }
 

@@ -71,6 +71,27 @@ export function rejections({ events }: Bench): readonly ServiceAuthEvent[] {
   return events.filter((event) => event.type === 'token_rejected');
 }
 
+/** Expects an answer with this status. */
+export function expectStatus(answer: Pick<HttpClientResponse, 'status'>, status: number): void {
+  assert.equal(answer.status, status, `the client returned ${answer.status} instead of ${status}`);
+}
+
+/** Expects that the token endpoint has issued `count` tokens. */
+export function expectIssued({ service }: Pick<Bench, 'service'>, count: number): void {
+  assert.equal(service.counts.issued, count, `${service.counts.issued} tokens were issued instead of ${count}`);
+}
+
+/** Expects that the API has received `count` requests since the last `warmUp`. */
+export function expectSent(bench: Pick<Bench, 'apiRequests'>, count: number): void {
+  const { length } = bench.apiRequests();
+  assert.equal(length, count, `the API received ${length} requests instead of ${count}`);
+}
+
+/** Expects that no token was reported as rejected. */
+export function expectNoRejection(bench: Bench): void {
+  assert.deepEqual(rejections(bench), [], 'a token was reported as rejected');
+}
+
 /** The body of an answer that is not for the caller: large enough that nobody receives it without reading it. */
 export const unread: string = 'x'.repeat(1_000_000);
 
@@ -80,7 +101,7 @@ export async function connectionsStayFew({ service, send, clock }: Bench, first:
   for (let count = 0; count < 20; count++) {
     service.api.next(first);
     service.api.next({});
-    assert.equal((await send()).status, 200);
+    expectStatus(await send(), 200);
     numbers.push(service.counts.connections);
     // Renewals after a 401 are spaced.
     await clock.advance(61 * 60_000);
@@ -115,7 +136,7 @@ function createBench(facts: Pick<Bench, 'service' | 'foreign' | 'clock' | 'subje
       return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, ...request });
     },
     async warmUp() {
-      assert.equal((await bench.send()).status, 200);
+      expectStatus(await bench.send(), 200);
       apiRequestsBefore = service.apiRequests.length;
     },
     apiRequests: () => service.apiRequests.slice(apiRequestsBefore),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { arrival, type Bench, type DefineCase } from './bench.ts';
+import { arrival, type Bench, type DefineCase, expectIssued, expectSent, expectStatus } from './bench.ts';
 
 const bodies: readonly (readonly [name: string, body: string])[] = [
   ['no body', ''],
@@ -43,10 +43,10 @@ export function connectionCases(define: DefineCase): ContractCase[] {
           await arrival(held, response);
           await letConnectionsEnd(bench);
           held.release();
-          assert.equal((await response).status, 200);
-          assert.equal((await bench.send()).status, 200);
-          assert.equal(bench.apiRequests().length, 3);
-          assert.equal(service.counts.issued, 2);
+          expectStatus(await response, 200);
+          expectStatus(await bench.send(), 200);
+          expectSent(bench, 3);
+          expectIssued({ service }, 2);
         }),
     ),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { ServiceAuthErrorCode, Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import type { Bench, DefineCase } from './bench.ts';
+import { type Bench, type DefineCase, expectNoRejection } from './bench.ts';
 
 const member = (value: unknown, name: PropertyKey): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
@@ -52,8 +52,8 @@ function printed(error: unknown): string {
 async function failsWith(bench: Bench, code: ServiceAuthErrorCode): Promise<void> {
   const error = await rejectionOf(bench.send());
   const typed = (bench.traits.failure ?? typedErrorIn)(error);
-  assert.equal(member(typed, 'code'), code);
-  if (code !== 'ERR_CLOSED') assert.equal(typeof member(typed, 'retryAt'), 'number');
+  assert.equal(member(typed, 'code'), code, `no ${code} was found in what the client rejected with`);
+  if (code !== 'ERR_CLOSED') assert.equal(typeof member(typed, 'retryAt'), 'number', 'retryAt is missing');
   assert.deepEqual(bench.service.findSecrets(printed(error)), [], 'the error contains a secret');
   assert.deepEqual(bench.apiRequests(), [], 'a request was sent without a token');
 }
@@ -106,10 +106,7 @@ export function failureCases(define: DefineCase): ContractCase[] {
       const error = await rejectionOf(bench.send());
       const { printable = (value: unknown) => value } = bench.traits;
       assert.deepEqual(bench.service.findSecrets(printed(printable(error))), [], 'the error contains a secret');
-      assert.deepEqual(
-        bench.events.filter(({ type }) => type === 'token_rejected'),
-        [],
-      );
+      expectNoRejection(bench);
     }),
   ];
 }

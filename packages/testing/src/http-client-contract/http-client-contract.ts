@@ -12,7 +12,8 @@ import type { ConnectHttpClient, HttpClientTraits } from './subject.ts';
 
 /**
  * All that an HTTP adapter has to do, as data for any test runner. Each case starts a service of its own on loopback and asks `connect`
- * for a client; it measures by what the service and a foreign host received, not by what the client says.
+ * for a client; it measures by what the service and a foreign host received, not by what the client says. No option takes a case out: see
+ * {@link HttpClientRequest} and {@link HttpClientSubject} for what stands in for what a client cannot do.
  */
 export function httpClientContract(connect: ConnectHttpClient, traits: HttpClientTraits = {}): ContractCase[] {
   const define = caseDefiner(connect, traits);
@@ -21,8 +22,8 @@ export function httpClientContract(connect: ConnectHttpClient, traits: HttpClien
     ...rejectionCases(define),
     ...connectionCases(define),
     ...originCases(define),
-    ...redirectCases(define, traits),
-    ...bodyCases(define, traits),
+    ...redirectCases(define),
+    ...bodyCases(define),
     ...abortCases(define),
     ...failureCases(define),
   ];

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { type Bench, type DefineCase, foreignIsUnauthenticated, rejections } from './bench.ts';
+import {
+  type Bench,
+  type DefineCase,
+  expectIssued,
+  expectNoRejection,
+  expectStatus,
+  foreignIsUnauthenticated,
+} from './bench.ts';
 
 /** Addresses that are not the API, whatever they look like; `api` and `foreign` are host and port. */
 const spellings: readonly [name: string, spell: (api: string, foreign: string) => string][] = [
@@ -26,9 +33,9 @@ async function sendToStranger(bench: Bench, url: string): Promise<void> {
   await bench.send({ url }).catch(() => {});
   const bearers = bench.apiRequests().map(({ bearer }) => bearer);
   assert.ok(!bearers.includes('valid'), 'the token was attached');
-  assert.deepEqual(bench.service.findSecrets(bench.foreign.received), []);
-  assert.equal(bench.service.counts.issued, 1);
-  assert.deepEqual(rejections(bench), []);
+  assert.deepEqual(bench.service.findSecrets(bench.foreign.received), [], 'a secret reached a foreign host');
+  expectIssued(bench, 1);
+  expectNoRejection(bench);
 }
 
 /** Where the token must not go. */
@@ -43,8 +50,8 @@ export function originCases(define: DefineCase): ContractCase[] {
 
     define('a foreign host is reached, without a token', async (bench) => {
       await bench.warmUp();
-      assert.equal((await bench.send({ url: `${bench.foreign.url}/x` })).status, 200);
-      assert.equal(bench.foreign.requests.length, 1);
+      expectStatus(await bench.send({ url: `${bench.foreign.url}/x` }), 200);
+      assert.equal(bench.foreign.requests.length, 1, 'the foreign host did not receive one request');
       foreignIsUnauthenticated(bench);
     }),
 
@@ -52,9 +59,9 @@ export function originCases(define: DefineCase): ContractCase[] {
       'a path outside baseUrl gets no token',
       async (bench) => {
         const { status } = await bench.send({ url: `${bench.service.url}/api/v1/others` });
-        assert.equal(status, 401);
-        assert.equal(bench.service.counts.tokenRequests, 0);
-        assert.deepEqual(rejections(bench), []);
+        expectStatus({ status }, 401);
+        assert.equal(bench.service.counts.tokenRequests, 0, 'a token was asked for');
+        expectNoRejection(bench);
       },
       { client: (service) => ({ baseUrl: `${service.baseUrl}/api/v1/items` }) },
     ),
@@ -62,17 +69,20 @@ export function originCases(define: DefineCase): ContractCase[] {
     define('a 401 of a foreign host is returned, and says nothing about the token', async (bench) => {
       await bench.warmUp();
       bench.foreign.answers.always({ status: 401 });
-      assert.equal((await bench.send({ url: bench.foreign.url })).status, 401);
-      assert.equal(bench.foreign.requests.length, 1);
-      assert.deepEqual(rejections(bench), []);
+      expectStatus(await bench.send({ url: bench.foreign.url }), 401);
+      assert.equal(bench.foreign.requests.length, 1, 'the foreign host did not receive one request');
+      expectNoRejection(bench);
     }),
 
     define('user name and password in the address are the only credentials sent', async (bench) => {
       await bench.warmUp();
       const url = bench.service.baseUrl.replace('http://', 'http://user:password@');
       await bench.send({ url: `${url}/api/v1/` }).catch(() => {});
-      assert.ok(bench.apiRequests().every(({ tokenId }) => tokenId === undefined));
-      assert.deepEqual(rejections(bench), []);
+      assert.ok(
+        bench.apiRequests().every(({ tokenId }) => tokenId === undefined),
+        'the token was attached',
+      );
+      expectNoRejection(bench);
     }),
   ];
 }

@@ -4,7 +4,10 @@ import type { TestService } from '../service/test-service.ts';
 /** Over an `ArrayBuffer`, for those TypeScript versions that tell; before 5.7 the type has no parameter. */
 type Bytes = ReturnType<typeof Uint8Array.from>;
 
-/** A request body, named by its kind: the harness hands `value` to its client in the way that the client has for this kind. */
+/**
+ * A request body, named by its kind: the harness hands `value` to its client in the way that the client has for this kind. Where the client has
+ * none, the harness does what an application would do: a client that takes no `Blob` gets its bytes.
+ */
 export type HttpClientBody =
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'json'; readonly value: unknown }
@@ -47,7 +50,10 @@ export interface HttpClientContext {
 /** An HTTP client with the adapter attached. */
 export interface HttpClientSubject {
   readonly auth: ServiceAuth;
-  /** Resolves with every HTTP answer; rejects in the client's own way when there is none. Follows redirects, never retries by itself. */
+  /**
+   * Resolves with every HTTP answer; rejects in the client's own way when there is none. Follows redirects, never retries by itself. Where the client
+   * follows no redirects, the harness does, and sends each request of the way through the client.
+   */
   request(request: HttpClientRequest): Promise<HttpClientResponse>;
   /** Ends the client and `auth`. */
   close(): Promise<void>;
@@ -58,10 +64,6 @@ export type ConnectHttpClient = (context: HttpClientContext) => HttpClientSubjec
 
 /** What is peculiar to a client. Nothing here takes a behaviour out of the contract. */
 export interface HttpClientTraits {
-  /** The kinds of bodies that the client is able to send. Default: all. */
-  readonly bodies?: readonly HttpClientBodyKind[] | undefined;
-  /** False: the client cannot follow redirects, and the contract expects it to return them. Default true. */
-  readonly followsRedirects?: boolean | undefined;
   /** Finds our typed error in what the client rejected with. Default: the error itself, or the first of its causes that is one. */
   readonly failure?: ((error: unknown) => unknown) | undefined;
   /** What the adapter's documentation tells people to log of a client's own error. Default: the error itself. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { type Bench, changeTo, type DefineCase, expectKept, freshKey, write } from './bench.ts';
+import { type Bench, changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './bench.ts';
 
 /** The store and three more handles, as four processes would have them. */
 async function handles({ store, another }: Bench): Promise<Store[]> {
@@ -42,24 +42,24 @@ export function atomicityCases(define: DefineCase): ContractCase[] {
     define('a swap that expects an older version is refused and changes nothing', async ({ store, key }) => {
       const first = await write(store, key, 'first');
       const second = await write(store, key, 'second', first);
-      assert.equal((await store.swap(key, changeTo('late', first))).swapped, false);
+      await expectRefusal(store, key, changeTo('late', first));
       await expectKept(store, key, second);
     }),
 
     define('a swap that expects a version nobody wrote is refused and changes nothing', async ({ store, key }) => {
       const first = await write(store, key, 'first');
-      assert.equal((await store.swap(key, changeTo('late', changeTo('never written')))).swapped, false);
+      await expectRefusal(store, key, changeTo('late', changeTo('never written')));
       await expectKept(store, key, first);
     }),
 
     define('a swap that expects no record is refused where there is one', async ({ store, key }) => {
       const first = await write(store, key, 'first');
-      assert.equal((await store.swap(key, changeTo('also first'))).swapped, false);
+      await expectRefusal(store, key, changeTo('also first'));
       await expectKept(store, key, first);
     }),
 
     define('a swap that expects a record is refused where there is none', async ({ store, key }) => {
-      assert.equal((await store.swap(key, changeTo('late', changeTo('never written')))).swapped, false);
+      await expectRefusal(store, key, changeTo('late', changeTo('never written')));
       await expectKept(store, key);
     }),
 
@@ -98,7 +98,8 @@ export function atomicityCases(define: DefineCase): ContractCase[] {
         }),
       );
       const { record } = await bench.store.load(bench.key);
-      assert.deepEqual(JSON.parse(record ?? '[]').sort(), entries.flat().sort());
+      const kept = JSON.parse(record ?? '[]').sort();
+      assert.deepEqual(kept, entries.flat().sort(), `${kept.length} entries of ${entries.flat().length} are kept`);
     }),
 
     define('a load during swaps shows a record together with its own version', async ({ store, key, another }) => {

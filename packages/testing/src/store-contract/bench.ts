@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Store, StoreChange, StoreSnapshot } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
+import { type SteppableClock, steppableClock } from './steppable-clock.ts';
 import type { OpenStore } from './subject.ts';
 
 /** All that a case works with. */
@@ -9,6 +10,7 @@ export interface Bench {
   readonly store: Store;
   /** A key that nothing was ever kept under. */
   readonly key: string;
+  readonly clock: SteppableClock;
   another(): Promise<Store>;
   /** Closes every handle and opens the store anew. */
   reopen(): Promise<Store>;
@@ -34,6 +36,16 @@ export async function write(store: Store, key: string, record: string, expected?
   const { swapped } = await store.swap(key, change);
   assert.equal(swapped, true, 'a swap that nothing stood against was refused');
   return change;
+}
+
+/** Swaps, expecting the store to refuse. */
+export async function expectRefusal(store: Store, key: string, change: StoreChange): Promise<void> {
+  assert.equal((await store.swap(key, change)).swapped, false, 'a swap was carried out that had to be refused');
+}
+
+/** Executes a change that was executed before, expecting success again. */
+export async function expectRepeatable(store: Store, key: string, change: StoreChange): Promise<void> {
+  assert.equal((await store.swap(key, change)).swapped, true, 'a repeated swap was refused');
 }
 
 /** Loads, and expects what `change` brought; without one, that nothing is kept. */
@@ -67,14 +79,16 @@ export function caseDefiner(open: OpenStore): DefineCase {
   return (name, run) => ({
     name,
     async run() {
-      let subject = await open();
+      const clock = steppableClock();
+      let subject = await open({ clock });
       const bench: Bench = {
         store: subject.store,
         key: freshKey(),
+        clock,
         another: () => subject.another(),
         async reopen() {
           await subject.close();
-          subject = await open();
+          subject = await open({ clock });
           return subject.store;
         },
       };

@@ -34,20 +34,20 @@ export function deadlineCases(define: DefineCase): ContractCase[] {
         const change = changeTo('second', { version });
         const { swapped } = await store.swap(key, change);
         if (swapped) await expectKept(store, key, change);
-        else assert.equal((await store.load(key)).record, 'first');
+        else assert.equal((await store.load(key)).record, 'first', 'the store keeps another record');
       }),
 
       define(`a ${operation} leaves no listener on its signal`, async ({ store, key }) => {
         const { signal } = new AbortController();
         for (let count = 0; count < 3; count += 1) await call(store, key, signal);
-        assert.equal(getEventListeners(signal, 'abort').length, 0);
+        assert.equal(getEventListeners(signal, 'abort').length, 0, 'a listener stayed on the signal');
       }),
     ]),
 
     define('a signal that is aborted after the answer changes nothing', async ({ store, key }) => {
       const controller = new AbortController();
       const change = changeTo('first');
-      assert.equal((await store.swap(key, change, { signal: controller.signal })).swapped, true);
+      assert.ok((await store.swap(key, change, { signal: controller.signal })).swapped, 'the swap was refused');
       controller.abort();
       await expectKept(store, key, change);
       await write(store, key, 'second', change);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { type DefineCase, expectKept, freshKey, write } from './bench.ts';
-import { withSteppedDate } from './stepped-date.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './bench.ts';
 
 const tenYearsMs = 10 * 365 * 86_400_000;
 
@@ -26,7 +25,7 @@ export function enduranceCases(define: DefineCase): ContractCase[] {
       const first = await write(store, key, 'first');
       await expectKept(other, key, first);
       const second = await write(store, key, 'second', first);
-      assert.equal((await other.swap(key, { ...second, version: freshKey(), expected: first.version })).swapped, false);
+      await expectRefusal(other, key, changeTo('late', first));
       await expectKept(other, key, second);
     }),
 
@@ -37,16 +36,15 @@ export function enduranceCases(define: DefineCase): ContractCase[] {
     }),
 
     define('every handle says the same of its durability', async ({ store, another }) => {
-      assert.ok(['process', 'durable', 'replicated'].includes(store.durability));
-      assert.equal((await another()).durability, store.durability);
+      assert.ok(['process', 'durable', 'replicated'].includes(store.durability), 'durability is not one of the three');
+      assert.equal((await another()).durability, store.durability, 'another handle has another durability');
     }),
 
-    define('records do not expire', async ({ store, key, another }) => {
+    define('records do not expire', async ({ store, key, clock, another }) => {
       const change = await write(store, key, 'second', await write(store, key, 'first'));
-      await withSteppedDate(tenYearsMs, async () => {
-        await expectKept(store, key, change);
-        await expectKept(await another(), key, change);
-      });
+      clock.step(tenYearsMs);
+      await expectKept(store, key, change);
+      await expectKept(await another(), key, change);
     }),
 
     define('one record is not dropped for a hundred others', async ({ store, key }) => {

@@ -1,42 +1,29 @@
-import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, write } from './bench.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, expectRepeatable, write } from './bench.ts';
 
 /** Clients resend what they got no answer to: a change executed twice is one change. */
 export function repetitionCases(define: DefineCase): ContractCase[] {
   return [
     define('the swap that created the record, executed again, reports success once more', async ({ store, key }) => {
       const first = await write(store, key, 'first');
-      assert.equal((await store.swap(key, first)).swapped, true);
+      await expectRepeatable(store, key, first);
       await expectKept(store, key, first);
     }),
 
     define('the swap that replaced the record, executed again, reports success once more', async (bench) => {
       const { store, key } = bench;
       const second = await write(store, key, 'second', await write(store, key, 'first'));
-      assert.equal((await store.swap(key, second)).swapped, true);
-      assert.equal(
-        (await (await bench.another()).swap(key, second)).swapped,
-        true,
-        'another handle reports a conflict',
-      );
+      await expectRepeatable(store, key, second);
+      await expectRepeatable(await bench.another(), key, second);
       await expectKept(store, key, second);
     }),
 
     define('one swap executed many times at once succeeds every time', async ({ store, key, another }) => {
       const stores = [store, await another()];
       const first = changeTo('first');
-      const creations = await Promise.all([...stores, ...stores].map((each) => each.swap(key, first)));
-      assert.deepEqual(
-        creations.map(({ swapped }) => swapped),
-        [true, true, true, true],
-      );
+      await Promise.all([...stores, ...stores].map((each) => expectRepeatable(each, key, first)));
       const second = changeTo('second', first);
-      const replacements = await Promise.all([...stores, ...stores].map((each) => each.swap(key, second)));
-      assert.deepEqual(
-        replacements.map(({ swapped }) => swapped),
-        [true, true, true, true],
-      );
+      await Promise.all([...stores, ...stores].map((each) => expectRepeatable(each, key, second)));
       await expectKept(store, key, second);
     }),
 
@@ -49,7 +36,7 @@ export function repetitionCases(define: DefineCase): ContractCase[] {
     define('the swap that created the record brings nothing back after others went on', async ({ store, key }) => {
       const first = await write(store, key, 'first');
       const second = await write(store, key, 'second', first);
-      assert.equal((await store.swap(key, first)).swapped, false);
+      await expectRefusal(store, key, first);
       await expectKept(store, key, second);
     }),
 
@@ -58,7 +45,7 @@ export function repetitionCases(define: DefineCase): ContractCase[] {
       const other = await bench.another();
       const second = await write(store, key, 'second', await write(store, key, 'first'));
       const third = await write(other, key, 'third', second);
-      assert.equal((await store.swap(key, second)).swapped, false);
+      await expectRefusal(store, key, second);
       await expectKept(store, key, third);
       await expectKept(store, key, await write(other, key, 'fourth', third));
     }),

@@ -10,7 +10,7 @@ import type { OpenStore } from './subject.ts';
 
 /**
  * All that a store has to do, as data for any test runner. Each case works on fresh random keys, so that a server may be shared; the
- * records stay there afterwards, since a store cannot delete. Run the cases one after another: some step this process's `Date`.
+ * records stay there afterwards, since a store cannot delete.
  */
 export function storeContract(open: OpenStore): ContractCase[] {
   const define = caseDefiner(open);

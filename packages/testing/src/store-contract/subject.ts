@@ -1,4 +1,4 @@
-import type { Store } from '@service-auth/core';
+import type { Clock, Store } from '@service-auth/core';
 
 /** A store under test, opened for one case. */
 export interface StoreSubject {
@@ -12,5 +12,14 @@ export interface StoreSubject {
   close(): Promise<unknown>;
 }
 
+/** What `open` gets for each case. */
+export interface StoreContext {
+  /**
+   * The clock of this process, whose time of day the cases step. Give it to a store that reads a clock of this process, in place of `Date`. A
+   * store that takes its time from a server needs none.
+   */
+  readonly clock: Clock;
+}
+
 /** Opens the store under test; every time the same records. */
-export type OpenStore = () => Promise<StoreSubject>;
+export type OpenStore = (context: StoreContext) => Promise<StoreSubject>;

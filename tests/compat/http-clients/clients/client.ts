@@ -1,4 +1,4 @@
-import type { ConnectHttpClient, HttpClientTraits } from '@service-auth/testing';
+import type { ConnectHttpClient } from '@service-auth/testing';
 
 /** A version of an HTTP client, to run the contract with. */
 export interface Client {
@@ -7,5 +7,4 @@ export interface Client {
   readonly dependency?: string;
   /** Not loaded before: a client may need a newer Node. */
   load(): Promise<ConnectHttpClient>;
-  readonly traits?: HttpClientTraits;
 }

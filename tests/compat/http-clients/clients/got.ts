@@ -5,7 +5,7 @@ import type { ConnectHttpClient, HttpClientBody } from '@service-auth/testing';
 import type { Got, OptionsInit, Response } from 'got';
 import type { Client } from './client.ts';
 
-function contentOf(body: HttpClientBody | undefined): Pick<OptionsInit, 'body' | 'json'> {
+async function contentOf(body: HttpClientBody | undefined): Promise<Pick<OptionsInit, 'body' | 'json'>> {
   if (!body) return {};
   switch (body.kind) {
     case 'json':
@@ -14,6 +14,9 @@ function contentOf(body: HttpClientBody | undefined): Pick<OptionsInit, 'body' |
       return { body: String(body.value) };
     case 'bytes':
       return { body: Buffer.from(body.value) };
+    case 'blob':
+      // got takes no Blob.
+      return { body: Buffer.from(await body.value.arrayBuffer()) };
     case 'stream':
       return { body: Readable.fromWeb(body.value as never) };
     default:
@@ -34,7 +37,7 @@ const connectTo =
           responseType: 'text',
           resolveBodyOnly: false,
           headers: { ...headers },
-          ...contentOf(body),
+          ...(await contentOf(body)),
           ...(signal && { signal }),
           ...(timeoutMs !== undefined && { timeout: { request: timeoutMs } }),
           ...(optOut && { context: { serviceAuth: false } }),
@@ -49,8 +52,6 @@ const client = (name: string, dependency: string, load: () => Promise<unknown>):
   name,
   dependency,
   load: async () => connectTo(((await load()) as typeof import('got')).default),
-  // got takes no Blob.
-  traits: { bodies: ['string', 'json', 'bytes', 'formData', 'urlSearchParams', 'stream'] },
 });
 
 export const gotClients: readonly Client[] = [

@@ -6,10 +6,15 @@ import type { Client } from '../clients/client.ts';
 const isNewest = ({ dependency = '' }: Client) => !dependency.includes('-');
 const older = process.env['CLIENTS'] === 'older';
 
-/** Defines a test for each case of the contract with each client: with those of the newest versions, or with all others. */
+/** Those of `clients` that this run is about: the newest versions, or all others. */
+export function clientsOfThisRun(clients: readonly Client[]): readonly Client[] {
+  return clients.filter((client) => isNewest(client) !== older);
+}
+
+/** Defines a test for each case of the contract with each client of this run. */
 export async function testContractOf(clients: readonly Client[]): Promise<void> {
-  for (const client of clients.filter((client) => isNewest(client) !== older)) {
-    const cases = httpClientContract(await client.load(), client.traits);
+  for (const client of clientsOfThisRun(clients)) {
+    const cases = httpClientContract(await client.load());
     describe(`the contract of HTTP clients, with ${client.name}`, () => {
       for (const { name, run } of cases) test(name, run);
     });

@@ -1,0 +1,65 @@
+import { caught } from '../../contract/caught.ts';
+import type { Mistake } from '../../contract/controls.ts';
+import type { OpenStore } from '../subject.ts';
+import { breakingHandles, withClock } from './handles.ts';
+
+const hourMs = 3_600_000;
+
+/** The same case of all three calls that tell the time. */
+const clockCases = (words: RegExp, rest: string): Record<string, RegExp> =>
+  caught(words, ...['load', 'swap', 'a refused swap'].map((call) => `${call} ${rest}`));
+
+/** Stores whose clock is not one clock for all. */
+export const clockMistakes: readonly Mistake<OpenStore>[] = [
+  {
+    name: 'has the clock of its process',
+    breaks: breakingHandles(
+      () =>
+        (right, { clock }) =>
+          withClock(right, () => clock.now()),
+    ),
+    caughtBy: clockCases(/^a step of \d+ ms moved it by/, "reads a clock that does not follow this process's"),
+  },
+  {
+    name: 'has two clocks',
+    breaks: breakingHandles(() => {
+      let handles = 0;
+      return (right) => {
+        handles += 1;
+        const aheadMs = handles * hourMs;
+        return withClock(right, (now) => now + aheadMs);
+      };
+    }),
+    caughtBy: {
+      ...clockCases(/ms took \d+ ms|the clock went back/, 'reads the same clock through every handle'),
+      ...caught(/opening moved the clock by/, 'a store that is opened anew goes on with the same clock'),
+    },
+  },
+  {
+    name: 'tells the local time',
+    breaks: breakingHandles(() => (right) => withClock(right, (now) => now + 2 * hourMs)),
+    caughtBy: clockCases(
+      /^now is \d+, and here it is \d+/,
+      'tells the time in epoch milliseconds, with or without a record',
+    ),
+  },
+  {
+    name: 'tells seconds',
+    breaks: breakingHandles(() => (right) => withClock(right, (now) => Math.floor(now / 1_000))),
+    caughtBy: clockCases(
+      /^now is \d{10}, and here it is \d{13}/,
+      'tells the time in epoch milliseconds, with or without a record',
+    ),
+  },
+  {
+    name: 'tells the time at which it was opened',
+    breaks: breakingHandles(() => (right) => {
+      let openedAt: number | undefined;
+      return withClock(right, (now) => {
+        openedAt ??= now;
+        return openedAt;
+      });
+    }),
+    caughtBy: clockCases(/the clock stands still/, 'reads a clock that goes on at the pace of time'),
+  },
+];
