@@ -1,4 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
+import { ownProperties } from '@service-auth/core/http';
 import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
 import { createProxyGuard } from './proxy.ts';
@@ -79,6 +80,6 @@ function attach(host: Host | undefined): Attachment {
       delete host[attachmentKey];
     },
   };
-  Object.defineProperty(host, attachmentKey, { value: attachment, configurable: true });
+  Object.defineProperty(host, attachmentKey, ownProperties({ value: attachment, configurable: true }));
   return attachment;
 }

@@ -29,7 +29,7 @@ export function createDispatch(bare: AxiosInstance): Dispatch {
   function run(config: InternalAxiosRequestConfig, changes?: Changes): Promise<AxiosResponse> {
     const { adapter } = config;
     if (isThisCopy || typeof adapter === 'function') {
-      const final = changes ? copy({}, config, changes) : config;
+      const final = changes ? copy(Object.create(Object.getPrototypeOf(config)), config, changes) : config;
       return axios.getAdapter(adapter || axios.defaults.adapter, final)(final);
     }
     // Only the other copy can resolve its adapters by name. It gets the configuration in its last step before the adapter: if it got the

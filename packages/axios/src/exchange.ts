@@ -4,6 +4,7 @@ import {
   hideProperty,
   isRedirect,
   isReplayable,
+  ownProperties,
   type SendWithTokenOptions,
 } from '@service-auth/core/http';
 import type { InternalAxiosRequestConfig } from 'axios';
@@ -41,7 +42,7 @@ export function createExchange(
       },
       ...(isLocal && { proxy: false as const }),
       redact: ['authorization', ...(config.redact ?? [])],
-      ...(isFollowedHere(config) && { fetchOptions: { ...config.fetchOptions, redirect: 'manual' } }),
+      ...(isFollowedHere(config) && { fetchOptions: ownProperties({ ...config.fetchOptions, redirect: 'manual' }) }),
     };
   }
 

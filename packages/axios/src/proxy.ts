@@ -1,5 +1,5 @@
 import type { InternalAxiosRequestConfig } from 'axios';
-import type { Dispatch } from './dispatch.ts';
+import type { Changes, Dispatch } from './dispatch.ts';
 import { printableUrl } from './request-url.ts';
 
 /**
@@ -22,7 +22,7 @@ export function createProxyGuard(dispatch: Dispatch): ProxyGuard {
 
   async function check(config: InternalAxiosRequestConfig): Promise<void> {
     const proxy = { protocol: 'http', host: '127.0.0.1', port: 9 };
-    const throughProxy = await routeOf({ ...config, proxy }, dispatch);
+    const throughProxy = await routeOf(config, dispatch, { proxy });
     hasTunnels = throughProxy !== undefined && !isReadable(throughProxy);
     if (hasTunnels || !isReadable(await routeOf(config, dispatch))) return;
     throw new TypeError(
@@ -52,7 +52,7 @@ function isSentByHttp({ adapter = ['xhr', 'http', 'fetch'] }: InternalAxiosReque
 }
 
 /** The options that axios's http adapter would pass to `node:http`. Undefined if it would send nothing. */
-async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch): Promise<Route> {
+async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch, changes?: Changes): Promise<Route> {
   let route: Route;
   const transport = {
     request(options: Route): never {
@@ -61,7 +61,8 @@ async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch): 
     },
   };
   const headers = config.headers.concat() as InternalAxiosRequestConfig['headers'];
-  await dispatch.send({ ...config, adapter: 'http', data: undefined, headers, transport });
+  const asked = Object.assign(Object.create(Object.getPrototypeOf(config)), config, { adapter: 'http' });
+  await dispatch.send(asked, { ...changes, data: undefined, headers, transport });
   return route;
 }
 

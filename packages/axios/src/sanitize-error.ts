@@ -1,3 +1,4 @@
+import { ownProperties } from '@service-auth/core/http';
 import type { AxiosError } from 'axios';
 import { printableUrl } from './request-url.ts';
 
@@ -31,7 +32,7 @@ function sanitized(error: unknown, depth: number): SanitizedError {
   const clean = new Error(withoutCredentials(String(message ?? '')));
   if (cause && depth < deepestCause) clean.cause = sanitized(cause, depth + 1);
   clean.stack = withoutCredentials(String(stack ?? clean.stack));
-  Object.defineProperty(clean, 'name', { value: name ?? 'Error', configurable: true, writable: true });
+  Object.defineProperty(clean, 'name', ownProperties({ value: name ?? 'Error', configurable: true, writable: true }));
   return Object.assign(clean, {
     ...(code && { code }),
     ...(response && { status: response.status }),

@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { sendWithToken } from '@service-auth/core/http';
+import { ownProperties, sendWithToken } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { createExchange } from './exchange.ts';
@@ -13,7 +13,11 @@ export function send(
   dispatch: Dispatch,
   guard: ProxyGuard,
 ): Promise<AxiosResponse> {
-  if (config.serviceAuth === false || config.auth || config.headers.has('authorization')) {
+  if (
+    (config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) ||
+    config.auth ||
+    config.headers.has('authorization')
+  ) {
     return dispatch.send(config).then(settled);
   }
   const url = requestUrl(config);
@@ -33,6 +37,6 @@ function explained(ending: Ending, config: InternalAxiosRequestConfig): Ending {
     `[service-auth/axios] No token was sent to ${printableUrl(config) ?? 'that URL'}: no attached client covers it. ` +
       'The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.',
   );
-  Object.defineProperty(error, 'cause', { value, configurable: true, writable: true });
+  Object.defineProperty(error, 'cause', ownProperties({ value, configurable: true, writable: true }));
   return ending;
 }

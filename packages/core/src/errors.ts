@@ -1,3 +1,4 @@
+import { ownProperties } from './foreign.ts';
 import type { OAuthErrorCode } from './ledger/oauth-error.ts';
 
 const brand = Symbol.for('@service-auth/error');
@@ -64,7 +65,7 @@ export class ServiceAuthError extends Error {
     super(`[service-auth] ${message}`, cause && { cause });
     this.code = code;
     Object.assign(this, fields);
-    Object.defineProperty(this, brand, { value: true });
+    Object.defineProperty(this, brand, ownProperties({ value: true }));
   }
 }
 

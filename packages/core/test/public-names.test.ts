@@ -22,6 +22,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'hideProperty',
     'isRedirect',
     'isReplayable',
+    'ownProperties',
     'redirectTo',
     'replaceRejected',
     'sendWithToken',

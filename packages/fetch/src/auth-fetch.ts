@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { isReplayable, sendWithToken } from '@service-auth/core/http';
+import { isReplayable, ownProperties, sendWithToken } from '@service-auth/core/http';
 import { createExchange } from './exchange.ts';
 import { fieldsOf, hasAuthorization } from './headers.ts';
 
@@ -41,34 +41,40 @@ export function createAuthFetch(
 ): FetchLike {
   function start(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const send = (given ?? fetch) as unknown as typeof fetch;
-    const request = typeof input === 'object' && 'clone' in input ? input : undefined;
+    const request = typeof input === 'object' && isRequest(input) ? input : undefined;
     const url = request?.url ?? String(input);
     if (!auth.covers(url)) return send(input, init);
     // A Request as `init` has its fields on the prototype, where a spread does not copy them. The new Request has the class that `send` expects.
-    if (init && 'clone' in init) return start(new (init.constructor as typeof Request)(input, init));
+    if (init && isRequest(init)) return start(new (init.constructor as typeof Request)(input, init));
+    const copy = ownProperties(init) as RequestInit;
     // fetch says what is wrong with headers of another type.
-    if (typeof (init?.headers ?? {}) !== 'object') return send(input, init);
-    const fields = fieldsOf(init?.headers ?? request?.headers);
+    if (typeof (copy.headers ?? {}) !== 'object') return send(input, init);
+    const fields = fieldsOf(copy.headers ?? request?.headers);
     // Pass on the copy: the original headers may be an iterator, which can be read only once.
-    if (hasAuthorization(fields)) return send(input, init && { ...init, headers: fields });
+    if (hasAuthorization(fields)) return send(input, init && Object.assign(copy, { headers: fields }));
 
-    const body = init?.body ?? request?.body;
-    const copy: RequestInit = { ...init };
+    const body = copy.body ?? request?.body;
     const canResend = isReplayable(body);
     if (!canResend && bufferRequests && request && body === request.body) {
-      return request.arrayBuffer().then((buffered) => start(request, { ...copy, headers: fields, body: buffered }));
+      copy.headers = fields;
+      return sendBuffered(request, copy);
     }
-    const redirect = init?.redirect ?? request?.redirect ?? 'follow';
+    const redirect = copy.redirect ?? request?.redirect ?? 'follow';
     // fetch removes the token only at another origin and does not report the redirects. But only fetch itself can send a streamed body along a
     // redirect, or check the integrity of the last answer. In these cases fetch follows redirects, unless the token must stay under a path.
-    const leavesTokenBehind = () => auth.covers(new URL('/', url)) && !takesTokenAlong();
-    const followsRedirects = redirect === 'follow' && ((canResend && !init?.integrity) || !leavesTokenBehind());
+    const followsRedirects = redirect === 'follow' && ((canResend && !copy.integrity) || !leavesTokenBehind(url));
     if (followsRedirects) copy.redirect = 'manual';
     // `signal: null` overrides the signal of a Request.
-    const signal = init?.signal === undefined ? request?.signal : init.signal;
+    const signal = copy.signal === undefined ? request?.signal : copy.signal;
     const first = { target: request ?? url, init: copy, fields, canResend, carriesToken: true, followed: 0 };
     return sendWithToken(auth, createExchange(first, { auth, send, followsRedirects, signal: signal ?? undefined }));
   }
+
+  async function sendBuffered(request: Request, init: RequestInit): Promise<Response> {
+    return start(request, Object.assign(init, { body: await request.arrayBuffer() }));
+  }
+
+  const leavesTokenBehind = (url: string) => auth.covers(new URL('/', url)) && !takesTokenAlong();
 
   // This is no async function, because that would take a tenth more time for each request.
   function authFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
@@ -80,6 +86,11 @@ export function createAuthFetch(
   }
 
   return authFetch as FetchLike;
+}
+
+/** Whether an object is a Request of any implementation: it has a `clone` that nobody put on the prototype of all objects. */
+function isRequest(value: object): value is Request {
+  return 'clone' in value && (!('clone' in Object.prototype) || value.clone !== Object.prototype.clone);
 }
 
 /** In Cloudflare Workers with a compatibility date before September 2025, fetch sends the token to every redirect target. */

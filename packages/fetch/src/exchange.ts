@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { discardBody, isRedirect, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
+import { discardBody, isRedirect, ownProperties, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
 import { type Fields, without, withToken } from './headers.ts';
 
 /** One request without its token: the caller's, or the next one after a redirect. */
@@ -38,7 +38,8 @@ export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Res
       discardBody(response.body);
       throw error;
     }
-    if (!next) return hop.followed ? Object.defineProperty(response, 'redirected', { value: true }) : response;
+    if (!next)
+      return hop.followed ? Object.defineProperty(response, 'redirected', ownProperties({ value: true })) : response;
     discardBody(response.body);
     hop = next;
     return sendHop(token, attempt);
@@ -46,7 +47,7 @@ export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Res
 
   function sendHop(token: AccessToken, attempt: 1 | 2): Promise<Response> {
     // The first attempt may change `hop.init`, which is our copy. The second attempt copies it, because `send` may still use the first one.
-    const init = attempt === 1 ? hop.init : { ...hop.init };
+    const init = attempt === 1 ? hop.init : ownProperties(hop.init);
     init.headers = hop.carriesToken ? withToken(hop.fields, token) : hop.fields;
     const sent = send(hop.target, init);
     return followsRedirects ? sent.then((response) => follow(response, token, attempt)) : sent;
@@ -77,7 +78,7 @@ function nextHop({ status, headers }: Response, { target, init, fields, ...hop }
   const { href } = to.url;
   return {
     target: href,
-    init: { ...init, ...(becomesGet ? { method: 'GET', body: null } : { method }), signal },
+    init: ownProperties({ ...init, ...(becomesGet ? { method: 'GET', body: null } : { method }), signal }),
     fields: without(fields, dropHeaders),
     canResend: becomesGet || hop.canResend,
     carriesToken: hop.carriesToken && !crossesOrigin && auth.covers(href),

@@ -17,7 +17,7 @@ export function fieldsOf(headers: RequestInit['headers']): Fields {
 /** Whether the headers contain an `Authorization`. */
 export function hasAuthorization(fields: Fields): boolean {
   if (Array.isArray(fields)) return fields.some(([name]) => isAuthorization(name));
-  for (const name in fields) if (isAuthorization(name)) return true;
+  for (const name in fields) if (isAuthorization(name) && Object.hasOwn(fields, name)) return true;
   return false;
 }
 

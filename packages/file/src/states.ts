@@ -90,7 +90,8 @@ export async function latestMark(directory: string): Promise<Mark | undefined> {
 }
 
 function encode({ version, replaced, at, record }: State): string {
-  const content = JSON.stringify({ version, replaced, at, record });
+  // Without a prototype, so that no `toJSON` that somebody put on `Object.prototype` writes something else.
+  const content = JSON.stringify({ __proto__: null, version, replaced, at, record });
   return `${header} ${digest(content)}\n${content}\n`;
 }
 

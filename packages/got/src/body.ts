@@ -13,5 +13,5 @@ export function rememberForm({ body, headers, context }: Pick<Options, 'body' | 
 /** The options that send the same body again. Undefined if the body can be read only once. */
 export function replayOf({ body, context }: Pick<Options, 'body' | 'context'>): OptionsInit | undefined {
   if (isReplayable(body)) return {};
-  return context[key] as OptionsInit | undefined;
+  return Object.hasOwn(context, key) ? (context[key] as OptionsInit) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { hideAgentRequests, replaceRejected } from '@service-auth/core/http';
+import { hideAgentRequests, ownProperties, replaceRejected } from '@service-auth/core/http';
 import type {
   AfterResponseHook,
   BeforeRequestHook,
@@ -45,8 +45,8 @@ export function serviceAuth(
     const { headers, url, context, signal } = options;
     // This is our own header from before a redirect or a retry.
     if (tokenOf(options)) delete headers['authorization'];
-    if (headers['authorization'] !== undefined) return;
-    if (context['serviceAuth'] === false || !auth.covers(url as URL)) return;
+    if (Object.hasOwn(headers, 'authorization') && headers['authorization'] !== undefined) return;
+    if ((Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
     const { authorization } = token;
     if (signal && scrubErrors) setUntilAborted(headers, authorization, signal);
@@ -76,21 +76,22 @@ export function serviceAuth(
   ): Promise<Response> {
     const { options } = response.request;
     const { context, retry, signal } = options;
-    const replay = context[resent] ? undefined : replayOf(options);
+    const replay = Object.hasOwn(context, resent) ? undefined : replayOf(options);
     const next = await replaceRejected(auth, token, { signal, canResend: replay !== undefined });
     if (!next) return response;
     const { limit = 0, calculateDelay } = retry;
-    return retryWithMergedOptions({
+    const changes: OptionsInit = {
       ...replay,
       // got keeps only string keys of `context`.
-      context: { [resent]: true },
+      context: ownProperties({ [resent]: true }),
       preserveHooks: true,
       // got counts this as one of the application's retries and calls its `calculateDelay`. If that returns 0, the 401 becomes an error.
-      retry: {
+      retry: ownProperties({
         limit: limit + 1,
         calculateDelay: (retry) => (retry.error.code === 'ERR_RETRYING' ? 1 : (calculateDelay?.(retry) ?? 0)),
-      },
-    });
+      }),
+    };
+    return retryWithMergedOptions(ownProperties(changes));
   }
 
   /** Removes the headers that this plug-in added. An `Authorization` of the application stays. */
@@ -153,12 +154,13 @@ export function serviceAuth(
 /** Sets the header so that it disappears when `signal` aborts: got calls no hook with the error of an abort, which contains these headers. */
 function setUntilAborted(headers: OptionsInit['headers'] & {}, authorization: string, signal: AbortSignal): void {
   let value: string | undefined = authorization;
-  Object.defineProperty(headers, 'authorization', {
+  const descriptor: PropertyDescriptor = {
     enumerable: true,
     configurable: true,
     get: () => (signal.aborted && value === authorization ? undefined : value),
     set(other) {
       value = other;
     },
-  });
+  };
+  Object.defineProperty(headers, 'authorization', ownProperties(descriptor));
 }

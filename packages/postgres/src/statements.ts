@@ -91,7 +91,7 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
   return {
     async runShared(text, values, signal) {
       signal?.throwIfAborted();
-      const id = JSON.stringify([text, values]);
+      const id = [text, ...values].map((part) => `${part.length} ${part}`).join();
       const running = shared.get(id);
       const start = () => begin(id, text, values).done;
       const isLost = running !== undefined && now() - running.startedAt > lostAfterMs;

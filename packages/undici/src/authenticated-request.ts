@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { isReplayable, replaceRejected } from '@service-auth/core/http';
+import { isReplayable, ownProperties, replaceRejected } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import type { Handler } from './recording.ts';
 import { type Exchange, fail, RejectionHandler } from './rejection-handler.ts';
@@ -40,7 +40,7 @@ export class AuthenticatedRequest implements Exchange {
   #send(token: AccessToken, isFirst: boolean): void {
     const handler = new RejectionHandler(this, token, isFirst) as Dispatcher.DispatchHandler;
     try {
-      this.#dispatch({ ...this.#options, headers: withToken(this.#headers, token) }, handler);
+      this.#dispatch(ownProperties({ ...this.#options, headers: withToken(this.#headers, token) }), handler);
     } catch (error) {
       fail(this.caller, error);
     }

@@ -29,7 +29,7 @@ export function readHeaders(headers: Headers): Headers {
 export function hasAuthorization(headers: Headers): boolean {
   if (!headers) return false;
   if (Array.isArray(headers)) return headers.some((name, index) => index % 2 === 0 && isAuthorization(name));
-  for (const name in headers) if (isAuthorization(name)) return true;
+  for (const name in headers) if (isAuthorization(name) && Object.hasOwn(headers, name)) return true;
   return false;
 }
 

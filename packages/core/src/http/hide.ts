@@ -1,6 +1,10 @@
+import { ownProperties } from '../foreign.ts';
+
+const nonEnumerable = ownProperties({ enumerable: false });
+
 /** Makes a property of `part` non-enumerable, so that printing `part` does not show it. Does nothing if `part` has no such own property. */
 export function hideProperty(part: unknown, name: string): void {
-  if (Object.hasOwn(Object(part), name)) Reflect.defineProperty(part as object, name, { enumerable: false });
+  if (Object.hasOwn(Object(part), name)) Reflect.defineProperty(part as object, name, nonEnumerable);
 }
 
 /**

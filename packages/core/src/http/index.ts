@@ -1,3 +1,4 @@
+export { ownProperties } from '../foreign.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { hideAgentRequests, hideProperty } from './hide.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';

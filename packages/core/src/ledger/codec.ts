@@ -34,7 +34,7 @@ export function encodeRecord(record: LedgerRecord): string {
     const index = names.indexOf(name);
     return index < 0 ? names.push(name) - 1 : index;
   };
-  const json = JSON.stringify({
+  const json = toJson({
     ...stored({ ...record, audiences: record.audiences.map(stored) }),
     entries: record.entries.map(({ id, at, pending, reason, instance, audience }) => [
       id,
@@ -52,6 +52,19 @@ export function encodeRecord(record: LedgerRecord): string {
 
 function stored(part: object): object {
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [storedName(name), value]));
+}
+
+function toJson(value: object): string {
+  // An array inherits from the prototype of objects, too.
+  return JSON.stringify('toJSON' in [] ? withoutToJson(value) : value);
+}
+
+/** A copy in which each object and array has a `toJSON` of its own, so that none is found on a prototype. It is no function, so nobody calls it. */
+function withoutToJson(part: unknown): unknown {
+  if (part !== Object(part)) return part;
+  const parts = Object.entries(part as object).map(([name, value]) => [name, withoutToJson(value)] as const);
+  const copy = Array.isArray(part) ? parts.map(([, value]) => value) : Object.fromEntries(parts);
+  return Object.defineProperty(copy, 'toJSON', Object.assign(Object.create(null), { value: undefined }));
 }
 
 /** What {@link encodeRecord} wrote, or why it cannot be trusted. Nothing in it is believed unchecked. */
