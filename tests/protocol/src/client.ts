@@ -170,7 +170,7 @@ export function createClient(
   }
 
   function received(token: AccessToken): void {
-    const known = judge.handedOut(token);
+    const known = judge.handedOut(machine.name, token);
     if (!known) return;
     good = known;
     if (known.audience !== audience) judge.violated('every audience has its own token', `${machine.name}`);

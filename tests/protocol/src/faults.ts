@@ -22,6 +22,7 @@ export const callFaults = [
   'token_broken_after',
   'token_refusal_endless',
   'token_garbled',
+  'token_cached',
   'token_refused',
   'token_rate_limited',
   'token_redirected',

@@ -25,7 +25,9 @@ export interface Judge {
   /** Three processes stood still for so long that they count as dead: the fleet may hold off. */
   readonly mayPaceDeaths: boolean;
   /** A process was given this token just now. */
-  handedOut(token: AccessToken): ServiceToken | undefined;
+  handedOut(machine: string, token: AccessToken): ServiceToken | undefined;
+  /** Whether a process was handed this token. */
+  hasHad(machine: string, value: string): boolean;
   /** By how much the store's clock has been set to and fro: no expiry is more exact. */
   clockSpreadMs(): number;
   /** Something that a program prints, logs or sends elsewhere. */
@@ -45,6 +47,7 @@ export function createJudge(
   const spanMs = windowMs + Math.min(3_600_000, windowMs / 24);
   const clockIsWild = (rates.store_clock_wild ?? 0) + (rates.store_clock_set_back ?? 0) > 0;
   const violations: string[] = [];
+  const had = new Set<string>();
   let published = 0;
 
   function violated(promise: string, detail: string): void {
@@ -73,7 +76,9 @@ export function createJudge(
       if (count > bound) violated('the limit is kept', `${count} tokens within a window, ${bound} allowed`);
       watch.issued();
     },
-    handedOut(token) {
+    hasHad: (machine, value) => had.has(`${machine} ${value}`),
+    handedOut(machine, token) {
+      had.add(`${machine} ${token.value}`);
       const known = service().token(token.value);
       if (!known) {
         violated('every token is one of the service', token.id);

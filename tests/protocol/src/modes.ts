@@ -117,6 +117,19 @@ export const modes: Readonly<Record<string, Mode>> = {
         countIsExact: true,
       }),
   },
+  cached: {
+    about:
+      'a cache that repeats the last answer of the endpoint to a process that has had its token: 401s, resets, expiries',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([12, 24, 40]),
+        processes: random.integer(1, 4),
+        callEveryMs: random.between(5, 60) * minute,
+        rates: { token_cached: 0.4, api_401: 0.02, reset: 6, revoked: 1, token_unreachable: 0.05, caller_aborts: 0.02 },
+        countIsExact: true,
+      }),
+  },
   wiped: {
     about: 'a durable store that loses everything once a window',
     promised: true,

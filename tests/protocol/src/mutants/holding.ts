@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const searched = 'it takes two attempts in one particular order; the exhaustive search of the memory finds it';
+const sealed = 'nobody exchanges tokens in the record; the tests in packages/core/test/service-auth.sealing.test.ts do';
 
 /** What is handed out, to whom, and when it is given up. */
 export const holdingMutants: readonly Mutant[] = [
@@ -157,6 +158,49 @@ export const holdingMutants: readonly Mutant[] = [
     find: "} catch {\n    // What it threw may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
     replace: '} catch (error) {\n    problem = String(error);',
     modes: ['faults', 'feasible'],
+  },
+  {
+    name: 'a cached answer is a new token',
+    about: 'an answer with a token that the process knows counts as the issue of another one',
+    file: 'acquire-token.ts',
+    find: 'const result = (await isRepeated(attempt, answer, sentAt)) ? cachedAnswer : answer;',
+    replace: 'const result = answer as typeof answer | typeof cachedAnswer;',
+    modes: ['cached'],
+  },
+  {
+    name: 'a token that was reset is forgotten',
+    about: 'after a reset an answer with the old token is not recognised',
+    file: 'service-auth.ts',
+    find: 'known: [latest, issued],',
+    replace: 'known: [memory.cached?.token],',
+    modes: ['cached'],
+  },
+  {
+    name: 'sealed without the endpoint',
+    about: 'a token of another token endpoint can be put into the record',
+    file: 'usable-token.ts',
+    find: 'return [endpoint, audience, id,',
+    replace: 'return [audience, id,',
+    modes: ['feasible'],
+    survives: sealed,
+  },
+  {
+    name: 'sealed without the audience',
+    about: 'the token of another audience can be put into the record',
+    file: 'usable-token.ts',
+    find: 'return [endpoint, audience, id,',
+    replace: 'return [endpoint, id,',
+    modes: ['feasible'],
+    survives: sealed,
+  },
+  {
+    name: 'sealed without the client',
+    about: 'with one `storeKey`, a token of another client can be put into the record',
+    file: 'seal.ts',
+    find: "info: joined(['service-auth', purpose, clientId]),",
+    replace: "info: joined(['service-auth', purpose]),",
+    modes: ['feasible'],
+    survives: sealed,
   },
   {
     name: 'a slow read brings an older token back',
