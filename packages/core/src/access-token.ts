@@ -1,10 +1,10 @@
-/** A bearer token (RFC 6750) and what is known about it. Printing, inspecting or serialising it shows the id and the times, never the value. */
+/** A bearer token (RFC 6750). If you print, inspect or serialise it, it shows the id and the times, never the value. */
 export interface AccessToken {
-  /** Safe to log. The same token has the same id in the whole fleet and in `getUsage().issuances`. */
+  /** Identifies the token in the whole fleet and in `getUsage().issuances`. It is safe to log. */
   readonly id: string;
-  /** When the request for it was sent, in epoch milliseconds of this machine's clock. */
+  /** When the token was requested, in epoch milliseconds of this machine's clock. */
   readonly issuedAt: number;
-  /** When the API stops accepting it, in epoch milliseconds of this machine's clock. For display; `getToken()` judges freshness without it. */
+  /** When the token expires, in epoch milliseconds of this machine's clock. It is for display; `getToken()` does not use it. */
   readonly expiresAt: number;
   /** The JWT. */
   readonly value: string;
@@ -18,7 +18,7 @@ class SealedAccessToken implements AccessToken {
   readonly id: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  // One string for both forms: the value is a slice that shares its memory.
+  // Both forms share the memory of this string: the value is a slice of it.
   readonly #authorization: string;
 
   constructor(id: string, value: string, issuedAt: number, expiresAt: number) {
@@ -50,7 +50,7 @@ class SealedAccessToken implements AccessToken {
   }
 }
 
-/** Wraps a token value so that it cannot be printed by accident. For adapters' tests; clients get theirs from `getToken()`. */
+/** Creates a token for the test of an adapter. Applications get tokens from `getToken()`. */
 export function createAccessToken(id: string, value: string, issuedAt: number, expiresAt: number): AccessToken {
   return new SealedAccessToken(id, value, issuedAt, expiresAt);
 }

@@ -20,7 +20,7 @@ import { denialAfter, denialError, expiredOnArrival, waitedTooLong } from './tok
 import type { IssuedToken } from './token-response.ts';
 import { createUsableTokens } from './usable-token.ts';
 
-/** What a process asks for. */
+/** A request of the client for a token. */
 interface TokenRequest {
   readonly reason: Exclude<IssuanceReason, 'reset'>;
   /** False: only read whether the fleet has a newer token. */
@@ -33,11 +33,11 @@ interface TokenRequest {
   readonly unusable: Ask['unusable'];
   /** Tokens up to this generation were reset here. */
   readonly revoked: number;
-  /** Called when the record was read and the cached token is still good: the fleet did not reset or replace it. */
+  /** Called when a read of the record showed that the cached token is still good: the fleet neither reset nor replaced it. */
   readonly onRead: (at: Instant) => void;
 }
 
-/** The answer. `keep`: go on with the cached token; ask for another one after `retryAt` (monotonic). `drop`: the cached token was reset. */
+/** The result of a request. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
 type TokenResult =
   | { readonly kind: 'token'; readonly usable: UsableToken }
   | { readonly kind: 'keep'; readonly retryAt: number }
@@ -45,9 +45,9 @@ type TokenResult =
 
 /** Gets tokens from the record or from the token endpoint. */
 export interface TokenAcquisition {
-  /** Rejects with whatever `getToken` rejects with. */
+  /** Gets a token. Rejects with the errors of `getToken()`. */
   acquire(request: TokenRequest, signal: AbortSignal): Promise<TokenResult>;
-  /** Tells the fleet that all tokens of this audience are compromised. Returns up to which generation. */
+  /** Writes that all tokens of this audience are compromised. Resolves with the generation up to which they are. */
   reset(cached: UsableToken | undefined): Promise<number>;
 }
 
@@ -57,16 +57,16 @@ interface Attempt {
   readonly reservation: Reservation;
   readonly generation: number;
   readonly view: View;
-  /** Just before the record was read that allowed it. */
+  /** The moment just before the read of the record that allowed the attempt. */
   readonly begunAt: Instant;
-  /** A probe comes before the request. */
+  /** Whether a probe must be answered before the request is sent. */
   readonly probesFirst: boolean;
 }
 
-/** What the store may take before a request and after it: two calls of 2 seconds each time, at the very least. */
+// The store needs up to two calls of 2 seconds before a request, and as many after it.
 const storeCallsMs = 4_000;
 
-/** One pass: load, decide, swap, send, settle, swap. What to do is decided in `ledger/`, here it is done. It remembers nothing itself. */
+/** Creates the acquisition: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. It has no memory between calls. */
 export function createTokenAcquisition(
   settings: Settings,
   ledger: SharedLedger,
@@ -75,7 +75,7 @@ export function createTokenAcquisition(
 ): TokenAcquisition {
   const { audience, clientId, clock, emit, instance, limits, timeoutMs, tokenUrl } = settings;
   const usableTokens = createUsableTokens(settings);
-  // Others wait until all of it can be over: sending, the request, entering its outcome. Short requests make for short waits.
+  // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
   const deadlineMs = Math.max(storeCallsMs, timeoutMs);
   const sendWithinMs = Math.min(10_000, deadlineMs);
   const leaseMs = sendWithinMs + timeoutMs + Math.min(20_000, deadlineMs);
@@ -92,7 +92,7 @@ export function createTokenAcquisition(
       signal.throwIfAborted();
       await settlement.enterUnsettled();
       const begunAt = instantOf(clock);
-      // Whoever only looks has a token to go on with.
+      // A caller that only reads has a cached token, so one try is enough.
       let view = await ledger.load(request.mayIssue ? 2 : 1);
       const { readAt } = view;
       let decision = decide(view.record, view.now, ask, limits);
@@ -137,14 +137,14 @@ export function createTokenAcquisition(
     }
   }
 
-  /** Pauses, and says for how long. Time in which the event loop stood still does not count. */
+  /** Waits, and resolves with the time that it waited. Time in which the event loop stood still does not count. */
   async function waited(delayMs: number, signal: AbortSignal): Promise<number> {
     const from = clock.monotonic();
     await pause(clock, delayMs, signal);
     return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);
   }
 
-  /** Does what was reserved. Undefined: it was too late for it, or the token was reset on the way. */
+  /** Sends the reserved request. Undefined: it was too late for it, or the token was reset on its way. */
   async function perform(attempt: Attempt): Promise<TokenResult | undefined> {
     if (isLate(attempt)) return withdraw(attempt);
     const outage = attempt.probesFirst && (await probeEndpoint(tokenUrl, settings.transport, sendWithinMs / 2, clock));
@@ -152,14 +152,14 @@ export function createTokenAcquisition(
     return isLate(attempt) ? withdraw(attempt) : send(attempt);
   }
 
-  /** A machine that slept, or found its reservation late, must not send. The wall clock and the store's only make this stricter. */
+  /** Returns whether the machine slept, or found its reservation late: it must not send then. The later of both clocks and the store's time count. */
   function isLate({ reservation, view, begunAt }: Attempt): boolean {
     const now = instantOf(clock);
     const foundLateMs = view.now - reservation.entry.at;
     return Math.max(maxElapsedMs(begunAt, now), foundLateMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
   }
 
-  /** Sends the one request of a reservation. Undefined: its token was reset on the way. */
+  /** Sends the one request of a reservation. Undefined: its token was reset on its way. */
   async function send(attempt: Attempt): Promise<TokenResult | undefined> {
     const { request, secret, reservation, generation, view } = attempt;
     const sentAt = instantOf(clock);
@@ -174,7 +174,7 @@ export function createTokenAcquisition(
       reportIssuance(entry.reason, usable, result.token, settled);
       const state = audienceStateOf(settled.record, audience, keyId);
       if (state.revoked >= generation) return undefined;
-      // It would end before the one it was to replace.
+      // The new token expires before the one that it was to replace.
       const inVain = request.reason === 'refresh' && state.token?.id === request.cached?.token.id;
       if (inVain) return keepUntil(state.renewAfter, settled);
       if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
@@ -194,7 +194,7 @@ export function createTokenAcquisition(
     return answer.kind === 'token' && isFromCache(answer.token, [...request.known, stored?.token], renewed, sentAt);
   }
 
-  /** Enters that no token arrived, and says what that means for those who asked. */
+  /** Settles a request that brought no token. Rejects, or keeps the cached token. */
   async function failed({ request, reservation, view }: Attempt, result: FailedRequest): Promise<TokenResult> {
     const { keyId } = reservation;
     const settled = await settlement.enter(reservation, result, view);
@@ -222,7 +222,7 @@ export function createTokenAcquisition(
     return audienceStateOf(record, audience, key.id).revoked;
   }
 
-  /** An instant of the ledger from which another token may be had. */
+  /** Keeps the cached token. `at`: an instant of the ledger from which another token is possible. */
   function keepUntil(at: number, view: View): TokenResult {
     return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, at - view.now) };
   }

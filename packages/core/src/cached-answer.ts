@@ -2,12 +2,12 @@ import type { AccessToken } from './access-token.ts';
 import type { Instant } from './instant.ts';
 import type { IssuedToken } from './token-response.ts';
 
-/** What an answer out of a cache counts as: nobody knows whether the endpoint was asked at all. */
+/** The outcome of an answer from a cache. It is unknown whether the endpoint received the request. */
 export const cachedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
 
 /**
- * Whether an answer repeats one of the tokens that are known. `renewed`: the token that is replaced ahead of its expiry. An endpoint may hand it out until
- * it ends; a cache repeats its lifetime, too, so that it would end later now.
+ * Returns whether an answer came from a cache: it repeats a known token. `renewed`: the token that is replaced ahead of its expiry. An endpoint may
+ * return that token until it expires. A cache repeats its lifetime too, so the token would seem to expire later.
  */
 export function isFromCache(
   { value, lifetimeMs }: IssuedToken,

@@ -4,21 +4,21 @@ import type { Settings } from './options.ts';
 import { timedOut, within } from './pause.ts';
 import { type SealingKey, sealingKey } from './seal.ts';
 
-/** The client secret as it is now, and the keys derived from it. */
+/** The present client secret and the keys derived from it. */
 export interface CurrentSecret {
   readonly value: string;
   readonly key: SealingKey;
 }
 
-/** Where the client secret comes from. Rejects with `ERR_CONFIG` when a function does not return one. */
+/** The source of the client secret. Rejects with `ERR_CONFIG` if the function of the option returns no valid secret. */
 export interface ClientSecretSource {
-  /** Asks for the secret, and derives keys when it changed: before a token may be requested. */
+  /** Gets the secret before a token request, and derives the keys again if it changed. */
   ask(): Promise<CurrentSecret>;
-  /** As it was last: enough to look for tokens, for which no vault should be asked. */
+  /** Returns the secret of the last call of `ask`. That is enough to read the record, for which the application's vault should not be asked. */
   last(): Promise<CurrentSecret>;
 }
 
-/** The option `clientSecret`, whichever form it has. */
+/** Creates the source for either form of the option `clientSecret`. */
 export function clientSecretSource(settings: Settings): ClientSecretSource {
   const { clientSecret, storeKey, clientId, clock, timeoutMs } = settings;
   let derived: { value: string; key: Promise<SealingKey> } | undefined;

@@ -1,37 +1,38 @@
 import { own } from './foreign.ts';
 
-// A token request is given back only on evidence that no byte of it was sent. Each kind of evidence tells of a connection that was never made.
+// A failed token request costs no token only if there is evidence that no byte of it was sent: the connection was never established.
 
-/** Errors that say so themselves: by one of these fields. */
+// An error is evidence if one of its fields matches.
 const evidence = {
-  // Node: the name was not found, the connection was refused. The same codes from `read` or `write` come from an established connection.
+  // Node: the name was not found, or the connection was refused. With `read` or `write` the same codes come from an established connection.
   syscall: /^(connect|getaddrinfo|query[A-Z]\w*)$/,
-  // Node and Bun: the certificate was refused, which ends the handshake; the proxy refused CONNECT. undici: no connection in time, or none to the proxy.
-  // Bun: no connection. Errors of OpenSSL (ERR_SSL_*, EPROTO) are missing here, because an established connection has them, too.
+  // Node and Bun: the certificate was refused, or the proxy refused CONNECT. undici: the connection took too long, or the proxy has no valid TLS.
+  // Bun: there was no connection. Errors of OpenSSL (ERR_SSL_*, EPROTO) are missing, because an established connection can have them too.
   code: /^(CERT_\w+|\w*SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_\w+|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_PROXY_TUNNEL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_TLS|ConnectionRefused|FailedToOpenSocket)$/,
-  // Node: the peer ended the TLS handshake. Bun: no connection. Deno: no connection, no permission. undici and Deno: a port that fetch refuses to use.
+  // Node: the peer ended the TLS handshake. Bun: there was no connection. Deno: there was no connection or no permission. undici and Deno: fetch does not
+  // use this port.
   message:
     /^(Client network socket disconnected before secure TLS connection was established$|E[A-Z]+: (Unable to connect\. Is the computer|Was there a typo in the url or port\?)|.*\): client error \(Connect\): |Requires net access to |(bad port|Fetch failed: Requests to port \d+ are blocked)$)/,
 };
 
 const maxDepth = 8;
 
-/** What undici, which is also the fetch of Node, reports about its connections while a token request is under way. */
+/** Collects what undici, which is also the fetch of Node, reports about connections during a token request. */
 export interface ConnectionWatch {
-  /** Whether `error`, or its cause, is evidence that no byte of the request was sent. */
+  /** Returns whether `error` or its cause is evidence that no byte of the request was sent. */
   neverConnected(error: unknown): boolean;
-  /** Whether an answer was 421. A fetch then sends the request again and shows the second answer only. */
+  /** Returns whether an answer was 421. In that case fetch sends the request again and shows only the second answer. */
   misdirected(): boolean;
-  /** Must be called when the request is over. */
+  /** Ends the watch. Call it when the request is over. */
   end(): void;
 }
 
-/** Watches the connections of this process. Where the runtime reports nothing, the errors themselves are the only evidence. */
+/** Watches the connections of this process. If the runtime reports nothing, the errors are the only evidence. */
 export function watchConnections(url: string): ConnectionWatch {
   const connectErrors = new WeakSet<object>();
   let misdirected = false;
 
-  // A TLS handshake that was reset, an alert, a proxy that refused CONNECT: the error itself does not tell when it happened.
+  // Some errors do not say that they came during the handshake: a reset, a TLS alert, a proxy that refused CONNECT.
   const stopConnectErrors = subscribe('undici:client:connectError', (message) => {
     const error = own(message, 'error');
     if (error === Object(error)) connectErrors.add(error as object);
@@ -45,7 +46,7 @@ export function watchConnections(url: string): ConnectionWatch {
   function neverConnected(error: unknown, depth = 0): boolean {
     if (depth === maxDepth || error !== Object(error)) return false;
     if (connectErrors.has(error as object)) return true;
-    // Several addresses were tried: each one must have failed.
+    // If several addresses were tried, each of them must have failed.
     const errors = own(error, 'errors');
     if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
     return saysSo(error) || neverConnected(own(error, 'cause'), depth + 1);
@@ -68,7 +69,7 @@ function saysSo(error: unknown): boolean {
   });
 }
 
-/** Bun has the `code` of some errors in their class. What was put on `Object.prototype` is no evidence. */
+/** Reads a property of the error's class, where Bun has some codes. A property of `Object.prototype` is no evidence. */
 function inherited(error: unknown, name: string): unknown {
   try {
     const prototype: unknown = Object.getPrototypeOf(error);
@@ -87,7 +88,7 @@ interface NodeGlobals {
   process?: { getBuiltinModule?(name: string): { channel(name: string): Channel } | undefined };
 }
 
-/** Subscribes to a diagnostics channel, if this runtime has them. Returns what ends the subscription. */
+/** Subscribes to a diagnostics channel, if this runtime has them. Returns a function that ends the subscription. */
 function subscribe(name: string, listener: Listener): () => void {
   try {
     const channel = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:diagnostics_channel')?.channel(name);

@@ -3,13 +3,13 @@ import { nodeFetch, usesNodeProxy } from './node-fetch.ts';
 import type { TokenFetch } from './token-fetch.ts';
 import { isLoopback } from './url-scope.ts';
 
-/** How a token request is connected by the runtime's own fetch. */
+/** The way in which the runtime connects a token request. */
 export interface Connection {
-  /** In place of that fetch. */
+  /** Replaces the runtime's fetch. */
   readonly send?: TokenFetch;
-  /** What its init says besides. */
+  /** More members for the init of fetch. */
   readonly init: object;
-  /** Must be called when the answer was read, or there is none. */
+  /** Frees the connection. Call it after the answer was read, or if there is none. */
   close(): void;
 }
 
@@ -19,15 +19,15 @@ interface Runtimes {
 }
 
 /**
- * Connects to loopback without a proxy: http: is allowed there because nobody else reads what is sent, and a proxy of the environment
- * (HTTP_PROXY, ALL_PROXY) would.
+ * Connects to loopback without a proxy. http: is allowed there because nobody else can read the request. A proxy of the environment (HTTP_PROXY,
+ * ALL_PROXY) could.
  */
 export function connectionTo(address: string): Connection {
   const { Bun, Deno } = globalThis as Runtimes;
   const url = new URL(address);
   const isDirect = url.protocol === 'http:' && isLoopback(url);
-  // On Deno, fetch sends a POST again if a connection that was used before ends without an answer, or if a stream of HTTP/2 is refused.
-  // So each token request gets a new connection, of HTTP/1.1.
+  // On Deno, fetch sends a POST again if a reused connection ends without an answer, or if an HTTP/2 stream is refused. So each token request
+  // gets a new HTTP/1.1 connection.
   const options = { poolMaxIdlePerHost: 0, http2: false, ...(isDirect && { proxy: ownProperties(itself(url)) }) };
   const client = Deno?.createHttpClient?.(ownProperties(options));
   if (client) return { init: { client }, close: () => client.close() };
@@ -35,7 +35,7 @@ export function connectionTo(address: string): Connection {
   return { init, close() {}, ...(isDirect && usesNodeProxy() && { send: nodeFetch }) };
 }
 
-/** For Deno, which goes through no other proxy if it is told one. This one is a connection to the address itself. */
+/** Returns a proxy option that connects to the address itself. Deno uses no other proxy if it has this one. */
 function itself({ hostname, port }: URL) {
   return { transport: 'tcp', hostname, port: Number(port || 80) };
 }

@@ -15,10 +15,10 @@ const variables = {
 } as const;
 
 /**
- * {@link createServiceAuth} with what the environment says: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`,
- * `SERVICE_AUTH_CLIENT_ID`, `SERVICE_AUTH_CLIENT_SECRET` and, optionally, `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000).
- * An empty variable counts as missing. `overrides` win.
- * @throws `ERR_CONFIG`, naming variables where the value came, or should have come, from one
+ * Creates a client from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
+ * `SERVICE_AUTH_CLIENT_SECRET` and the optional `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000; default 150). An empty variable counts as
+ * missing. Options in `overrides` replace variables.
+ * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
  */
 export function createServiceAuthFromEnv(
   env: Readonly<Record<string, string | undefined>>,
@@ -28,7 +28,7 @@ export function createServiceAuthFromEnv(
   const values = Object.entries(variables).map(([option, variable]) => [option, read(variable)]);
   const { 'issuanceLimit.tokens': tokens, ...fromEnv } = Object.fromEntries(values);
   const fromVariable = tokens === undefined ? {} : { tokens: /^\d{1,9}$/.test(tokens) ? Number(tokens) : Number.NaN };
-  // Setting a window in code must not bring back the default number of tokens.
+  // A window in `overrides` must not replace the limit of the variable by the default.
   const { issuanceLimit: given = {} } = ownProperties(overrides);
   const issuanceLimit = typeof given === 'object' && given !== null ? { ...fromVariable, ...given } : given;
   try {

@@ -3,10 +3,11 @@ import type { OAuthErrorCode } from './ledger/oauth-error.ts';
 
 const brand = Symbol.for('@service-auth/error');
 
-/** One thing that is wrong with the options: which, and what to do. Never contains the value. */
+/** A problem of one option. It never contains the value of the option. */
 export interface ConfigProblem {
-  /** The option's name, such as `clientSecret` or `issuanceLimit.tokens`; the variable's name for `createServiceAuthFromEnv`. */
+  /** The name of the option, such as `clientSecret` or `issuanceLimit.tokens`, or of the environment variable. */
   readonly option: string;
+  /** The problem, in words that complete the sentence which begins with the name. */
   readonly message: string;
 }
 
@@ -22,43 +23,43 @@ export type TokenResponseReason =
   /** The token is the one that was to be replaced: a cache answered. */
   | 'cached';
 
-/** What each error code carries besides `code`, `message` and `retryAt`. */
+/** The fields of each error code, besides `code` and `message`. `retryAt` is in epoch milliseconds of this machine's clock. */
 export interface ServiceAuthErrorFields {
-  /** The options are wrong; `problems` lists all of them. */
+  /** The options have problems. `problems` lists all of them. */
   ERR_CONFIG: { readonly problems: readonly ConfigProblem[] };
-  /** The window's budget is spent; no request was sent. `limit`: tokens per window as agreed with the operator. `used`: spent of it. */
+  /** The budget of the window is spent. No request was sent. `limit`: the tokens of a window as agreed with the operator. `used`: the spent tokens. */
   ERR_ISSUANCE_LIMIT: { readonly retryAt: number; readonly limit: number; readonly used: number };
-  /** The token endpoint answered 400, 401 or 403. `oauthError`: its `error` code (RFC 6749 section 5.2), if it sent one; `'other'` stands for every text that is no registered code. */
+  /** The token endpoint answered 400, 401 or 403. `oauthError`: the `error` code of the answer (RFC 6749 section 5.2); `'other'` if it is not a registered one. */
   ERR_CREDENTIALS_REJECTED: {
     readonly status: number;
     readonly oauthError: OAuthErrorCode | undefined;
     readonly retryAt: number;
   };
-  /** The token endpoint answered 429; the whole fleet holds off until `retryAt`. */
+  /** The token endpoint answered 429. The fleet sends no token request before `retryAt`. */
   ERR_RATE_LIMITED: { readonly retryAt: number };
-  /** The token endpoint could not be reached, timed out, redirected or failed. `ambiguous`: a token may have been issued, so one was counted. */
+  /** The token endpoint was not reached, timed out, redirected or failed. `ambiguous`: a token may have been issued, so one was counted. */
   ERR_TOKEN_ENDPOINT: { readonly status: number | undefined; readonly ambiguous: boolean; readonly retryAt: number };
-  /** The token endpoint answered 2xx with something that is no bearer token; one was counted. */
+  /** The token endpoint answered 2xx without a usable bearer token. A token was counted. */
   ERR_TOKEN_RESPONSE: { readonly reason: TokenResponseReason; readonly retryAt: number | undefined };
-  /** The store cannot be read or written, and no valid token is in memory. */
+  /** The store cannot be read or written, and memory has no valid token. */
   ERR_STORE: { readonly retryAt: number };
-  /** The stored record is damaged or of an unknown version. It was left as it is. */
+  /** The stored record is damaged or has an unknown version. It was not changed. */
   ERR_STORE_INTEGRITY: unknown;
-  /** Used after `close()`. */
+  /** The client was used after `close()`. */
   ERR_CLOSED: unknown;
 }
 
-/** The codes of all errors that Service Auth rejects with. */
+/** The codes of all errors of Service Auth. */
 export type ServiceAuthErrorCode = keyof ServiceAuthErrorFields;
 
 /**
- * The one error class of Service Auth. Tell kinds apart by `code`; recognise it by {@link isServiceAuthError}, because the class
- * exists twice in a process that loads both the ESM and the CommonJS build. Contains neither token nor secret.
+ * Every error of Service Auth has this class. `code` says which kind it is. Recognise it by {@link isServiceAuthError}, not by `instanceof`: a process
+ * that loads the ESM and the CommonJS build has two such classes. No error contains a token or a secret.
  */
 export class ServiceAuthError extends Error {
   override readonly name: 'ServiceAuthError' = 'ServiceAuthError';
   readonly code: ServiceAuthErrorCode;
-  /** When trying again makes sense, in epoch milliseconds of this machine's clock. */
+  /** When you can try again, in epoch milliseconds of this machine's clock. Undefined: no time is known. */
   readonly retryAt?: number | undefined;
 
   constructor(code: ServiceAuthErrorCode, message: string, fields?: object, cause?: Error) {
@@ -69,14 +70,14 @@ export class ServiceAuthError extends Error {
   }
 }
 
-/** A {@link ServiceAuthError} whose fields follow from its `code`. */
+/** A {@link ServiceAuthError} with the fields of its `code`. */
 export type AnyServiceAuthError = {
   [Code in ServiceAuthErrorCode]: ServiceAuthError & { readonly code: Code } & ServiceAuthErrorFields[Code];
 }[ServiceAuthErrorCode];
 
-/** Whether `value` is an error of Service Auth, whichever copy of the package made it. */
+/** Returns whether `value` is an error of Service Auth, from any copy of the package. */
 export function isServiceAuthError(value: unknown): value is AnyServiceAuthError {
-  // Not instanceof Error: test runners and vm contexts have several.
+  // `instanceof Error` would be wrong: test runners and vm contexts have several classes `Error`.
   try {
     return typeof value === 'object' && value !== null && (value as { [brand]?: unknown })[brand] === true;
   } catch {
@@ -84,7 +85,7 @@ export function isServiceAuthError(value: unknown): value is AnyServiceAuthError
   }
 }
 
-/** Creates the error of one code with exactly the fields of that code. */
+/** Creates an error of one code with the fields of that code. */
 export function serviceAuthError<Code extends ServiceAuthErrorCode>(
   code: Code,
   message: string,

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { ServiceAuthErrorCode, TokenResponseReason } from './errors.ts';
 import type { IssuanceReason } from './ledger/record.ts';
 
-/** What was odd about a token response that was accepted all the same. */
+/** A flaw of a token response that was accepted nevertheless. */
 export type TokenResponseWarning =
   | 'lifetime_assumed'
   | 'lifetime_clamped'
@@ -10,9 +10,9 @@ export type TokenResponseWarning =
   | 'token_type_missing'
   | 'content_type';
 
-/** What each event carries besides `type` and `at`. No event contains a token or a secret. */
+/** The fields of each event, besides `type`, `at`, `audience` and `instance`. Instants are in epoch milliseconds of this machine's clock. No event contains a token or a secret. */
 export interface ServiceAuthEventFields {
-  /** This process had a token issued. `used` of `usable` tokens of the window are spent now. */
+  /** A token was issued to this process. `used` of the `usable` tokens of the window are spent now. */
   token_issued: {
     readonly reason: IssuanceReason;
     readonly tokenId: string;
@@ -21,11 +21,11 @@ export interface ServiceAuthEventFields {
     readonly usable: number;
     readonly warnings: readonly TokenResponseWarning[];
   };
-  /** A token that another process had issued is used from now on: no cost. */
+  /** This process uses a token from now on that was issued to another process. That costs nothing. */
   token_adopted: { readonly tokenId: string; readonly expiresAt: number };
   /**
-   * A request to the token endpoint failed. `ambiguous`: it was counted, for a token may have been issued. `error`: name and code of what
-   * came in place of an answer, such as `TypeError ECONNREFUSED` or `TimeoutError`. `reason`: why a 2xx answer was no new token.
+   * A token request failed. `ambiguous`: a token may have been issued, so one was counted. `error`: the name and code of the error if there was no
+   * answer, such as `TypeError ECONNREFUSED` or `TimeoutError`. `reason`: why a 2xx answer was no new token.
    */
   token_request_failed: {
     readonly code: ServiceAuthErrorCode;
@@ -36,37 +36,37 @@ export interface ServiceAuthEventFields {
     readonly retryAt: number | undefined;
   };
   /**
-   * The API answered 401 to a token; reported once for all answers alike. `outcome`: `renew`: the next `getToken()` looks for another one; `replaced`: another one is in use already;
-   * `kept`: renewals caused by 401s are spaced, and it is too early for one.
+   * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the next `getToken()` tries to replace the token;
+   * `replaced`: another token is in use already; `kept`: it is too early for a renewal, because the fleet spaces those that 401s cause.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
-  /** The budget did not allow a token. With `reason: 'refresh'` nobody notices yet: the present token is served on. */
+  /** The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the present token is still served. */
   issuance_refused: {
     readonly reason: IssuanceReason;
     readonly retryAt: number;
     readonly limit: number;
     readonly used: number;
   };
-  /** The store could not be read or written. `error`: name and code of what it rejected with. `advice`: what the store says to do about it. */
+  /** The store could not be read or written. `error`: the name and code of its error. `advice`: what to do about it, in words of the store. */
   store_failed: {
     readonly operation: 'load' | 'swap';
     readonly error: string;
     readonly advice: string | undefined;
   };
-  /** A setting of the store endangers the record; once for each warning. */
+  /** A setting of the store endangers the record. Each warning is reported once. */
   store_warning: { readonly warning: string };
   /** The store answers again. */
   store_recovered: Record<never, never>;
-  /** The store lost its record or went back to an older one. `restored`: entries put back from this process's memory. */
+  /** The store lost its record or went back to an older one. `restored`: how many entries were put back from the memory of this process. */
   ledger_lost: { readonly restored: number };
-  /** The store's clock, or this machine's, moved by `byMs` against the other. */
+  /** The clock of the store or of this machine stepped by `byMs` against the monotonic clock. */
   clock_anomaly: { readonly clock: 'store' | 'machine'; readonly byMs: number };
 }
 
 /** The types of all events. */
 export type ServiceAuthEventType = keyof ServiceAuthEventFields;
 
-/** What `onEvent` receives: tell kinds apart by `type`. `at`: epoch milliseconds of this machine's clock. */
+/** An event of `onEvent`. `type` says which kind it is. `at`: epoch milliseconds of this machine's clock. */
 export type ServiceAuthEvent = {
   [Type in ServiceAuthEventType]: {
     readonly type: Type;
@@ -76,15 +76,15 @@ export type ServiceAuthEvent = {
   } & ServiceAuthEventFields[Type];
 }[ServiceAuthEventType];
 
-/** Receives every event. What it throws is ignored, and so is what a promise that it returns rejects with. */
+/** Receives every event. Errors that it throws are ignored, and so are rejections of a promise that it returns. */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
-/** Reports one event to the listener, if there is one. */
+/** Reports an event to the listener, if there is one. */
 export type Emit = <Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]) => void;
 
 /**
- * Calls a listener. Ignores what it throws, and what a promise or thenable that it returns rejects with: also one of another realm (a `vm` context, Jest) or
- * of another library, and one whose `then` throws. For code that passes events on to several listeners.
+ * Calls a listener and ignores its errors: those that it throws, and rejections of a promise or thenable that it returns, from any realm (a `vm`
+ * context, Jest) or library, even if its `then` throws. Use it to pass events on to several listeners.
  */
 export function notify(listener: ServiceAuthEventListener | undefined, event: ServiceAuthEvent): void {
   try {
@@ -92,7 +92,7 @@ export function notify(listener: ServiceAuthEventListener | undefined, event: Se
   } catch {}
 }
 
-/** An {@link Emit} that completes events and lets no listener do harm. */
+/** Creates the {@link Emit} of a listener. It adds the common fields and ignores errors of the listener. */
 export function emitter(
   listener: ServiceAuthEventListener | undefined,
   source: { readonly audience: string; readonly instance: string },
@@ -108,12 +108,12 @@ function ignoreRejection(returned: unknown): void {
   try {
     const { then } = returned as { then?: unknown };
     if (typeof then !== 'function') return;
-    // A `then` that is an async function returns one more promise, which rejects when that function throws.
+    // If `then` is an async function, it returns another promise, which rejects when that function throws.
     promise = then.call(returned, ignore, ignore);
   } catch {
-    // Its `then` throws; if it is a promise all the same, the method of all promises works.
+    // Its `then` throws. If it is a promise nevertheless, the `then` of all promises works.
   }
-  // Throws for what is no promise.
+  // This throws if it is no promise.
   void Promise.prototype.then.call(promise, ignore, ignore);
 }
 

@@ -1,6 +1,6 @@
 import { own, ownProperties } from './foreign.ts';
 
-/** What fetch takes when it is told nothing (Fetch standard, section 5.4). */
+// The defaults of the Fetch standard, section 5.4.
 const defaults: Readonly<Record<string, unknown>> = {
   mode: 'cors',
   credentials: 'same-origin',
@@ -15,8 +15,8 @@ const defaults: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * The init of a fetch, in which nothing is read from the prototype of all objects. Node copies an init into an ordinary object before
- * it reads the members that are missing, so each member that somebody put on the prototype has its default here.
+ * Creates an init from which fetch reads nothing of a polluted `Object.prototype`. Node copies an init into an ordinary object before it reads the
+ * missing members, so members that the prototype has are set to their defaults.
  */
 export function fetchInit<Init extends object>(members: Init): Init {
   const init = ownProperties({ ...members }) as Init & Record<string, unknown>;
@@ -26,9 +26,9 @@ export function fetchInit<Init extends object>(members: Init): Init {
   return init;
 }
 
-/** What Node's fetch sends by, which has no other default to be named. */
+/** Returns the dispatcher that Node's fetch uses by default. */
 function nodeDispatcher(): unknown {
-  // Node loads its fetch, and with it the dispatcher, when the first of these classes is used.
+  // Node creates the dispatcher when it loads its fetch, which the first use of this class does.
   void Headers;
   return [2, 1].map((version) => own(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))).find(Boolean);
 }

@@ -8,20 +8,20 @@ import type { Transport } from './transport.ts';
 
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
-  /** Any fetch: undici's with a proxy agent, node-fetch, a mock. Default: the global one, looked up at each request. */
+  /** Any fetch, such as that of undici with a proxy agent, node-fetch, or a mock. Default: the global fetch at the time of each request. */
   fetch?: TokenFetch | undefined;
 }
 
-/** The longest body of a token response, in bytes after decoding. */
+/** The maximum length of a token response, in decoded bytes. */
 export const maxBodyLength = 65_536;
 
-/** Sends token requests by fetch: never follows a redirect, stops reading a body at 65,536 decoded bytes. */
+/** Creates a transport that sends token requests by fetch. It follows no redirect, and rejects an answer of more than 65,536 decoded bytes. */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: given } = ownProperties(options);
   return async ({ url, method, headers, body, signal }) => {
     const connection = given ? undefined : connectionTo(url);
     const send = connection?.send ?? originalFetch(given ?? fetch);
-    // What else fetch could add (cookies, a cached answer) has no place here, but edge runtimes reject such options.
+    // Options against cookies and cached answers are missing, because edge runtimes reject them.
     const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
     let response: FetchedResponse;
     try {
@@ -47,7 +47,7 @@ async function readBody(response: FetchedResponse): Promise<string> {
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     length += part.value.length;
     if (length > maxBodyLength) {
-      // Not awaited: a peer that never stops may never confirm.
+      // Do not wait for this: an endless answer may never confirm it.
       reader.cancel().catch(() => {});
       throw unusable('too_large', 'is longer than 65,536 bytes');
     }

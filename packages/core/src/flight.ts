@@ -1,23 +1,23 @@
 import { outsideRequest } from './next.ts';
 import { raced } from './pause.ts';
 
-/** Whether work may outlive the request in which it began. */
+/** The rules of a runtime for work that outlives the request in which it began. */
 export interface Lifeline {
-  /** I/O ends with the request that began it, as in Cloudflare Workers: nobody may wait for what another request began. */
+  /** I/O ends with the request that began it, as in Cloudflare Workers. A request must not wait for the work of another one. */
   readonly requestBound: boolean;
-  /** Keeps the request's I/O going until `work` settles. */
+  /** Keeps the I/O of the request going until `work` settles. */
   readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Attempts of one kind, made by any number of callers. */
+/** Attempts of one kind. Any number of callers share one attempt. */
 export interface Flights<Reason> {
-  /** Ends with the attempt under way, or with one that begins now; where I/O is bound to requests, with one of its own. */
+  /** Waits for the attempt under way, or begins one. Where I/O is bound to requests, each call begins its own. */
   join(reason: Reason): Promise<void>;
-  /** Nobody is kept waiting any longer; the attempt itself ends at its next step, and with it the returned promise. */
+  /** Rejects all waits with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
   end(reason: Error): Promise<void>;
 }
 
-/** Shares attempts among those who wait for them. */
+/** Shares each attempt among the callers that wait for it. */
 export function createFlights<Reason>(
   attempt: (reason: Reason, signal: AbortSignal) => Promise<void>,
   { requestBound, waitUntil }: Lifeline,
@@ -27,19 +27,19 @@ export function createFlights<Reason>(
   function join(reason: Reason): Promise<void> {
     if (underWay) return underWay.landed;
     const controller = new AbortController();
-    // It belongs to all who join it, and must not end with the request of the first.
+    // The attempt belongs to all its callers, so it must not end with the request of the first one.
     const done = outsideRequest(() => attempt(reason, controller.signal)).finally(() => {
       underWay = undefined;
     });
     const landed = raced(done, controller.signal);
-    // A flight that nobody waits for must not end the process when it fails.
+    // An unhandled rejection would end the process if nobody waits for this flight.
     const settled = landed.catch(() => {});
     try {
       waitUntil?.(settled);
     } catch {
-      // Runtimes refuse it outside of requests. A caller who is served must not notice.
+      // Some runtimes throw outside of requests. The caller has a token and must not notice.
     }
-    // What a request left behind never lands: those who joined it would wait for ever.
+    // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
     if (!requestBound) underWay = { landed, done, controller };
     return landed;
   }

@@ -1,9 +1,9 @@
-// What comes from outside: options, answers of stores and endpoints, errors. Nothing of it is trusted, not even the prototype of all objects.
+// Options, answers of stores and endpoints, and errors come from outside. None of them is trusted, and neither is `Object.prototype`.
 
 /** The prototype of objects that inherit nothing: with `null` in its place, an engine keeps them in a slower form. */
 const nothing: object = Object.freeze(Object.create(null));
 
-/** A property of an object's own, never one of a polluted prototype; undefined where there is none, or it throws when it is asked. */
+/** Returns an own property of `value`, never one of a polluted prototype. Undefined: there is no such property, or reading it throws. */
 export function own(value: unknown, name: PropertyKey): unknown {
   try {
     return Object.hasOwn(Object(value), name) ? (value as Record<PropertyKey, unknown>)[name] : undefined;
@@ -22,7 +22,7 @@ export function ownProperties(value: object | false | undefined): object {
   return Object.assign(Object.create(nothing), value);
 }
 
-/** Name and code of a foreign error, as `TypeError ECONNREFUSED`. Its message may contain anything, addresses with passwords included. */
+/** Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`. The message is left out: it may contain a password. */
 export function describeForeign(error: unknown): string {
   try {
     const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };

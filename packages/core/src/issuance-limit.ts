@@ -2,15 +2,15 @@ import { problemOfInteger, type Report } from './config-problems.ts';
 import { ownProperties } from './foreign.ts';
 import { type Limits, limitsFor, type StoreDurability } from './ledger/limits.ts';
 
-/** The agreement with the operator: at most `tokens` per client in any `windowMs`. */
+/** The agreement with the operator: at most `tokens` per client within `windowMs`. */
 export interface IssuanceLimit {
-  /** 1 to 1,000,000. Default 150 (the service's interface, Limits). */
+  /** The tokens of a window: 1 to 1,000,000. Default 150 (the service's interface, Limits). */
   tokens?: number | undefined;
-  /** 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
+  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
   windowMs?: number | undefined;
   /**
-   * Tokens never spent, as insurance against a store that loses its record: 0 to `tokens` - 1.
-   * Default by the store's durability: a fifth of `tokens`, half of it for a `replicated` store.
+   * The tokens that are never spent: 0 to `tokens` - 1. They insure against a store that loses its record.
+   * Default: a fifth of `tokens`, or half of them for a `replicated` store.
    */
   reserve?: number | undefined;
 }
@@ -18,7 +18,7 @@ export interface IssuanceLimit {
 const defaultTokens = 150;
 const defaultWindowMs = 86_400_000;
 
-/** Checks and completes the agreement. */
+/** Checks the agreement and computes the limits. */
 export function resolveLimits(given: IssuanceLimit | undefined, durability: StoreDurability, report: Report): Limits {
   if (given !== undefined && (typeof given !== 'object' || given === null)) {
     report('issuanceLimit', 'must be an object such as { tokens: 150 }');

@@ -3,19 +3,20 @@ import type { Store } from './store.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** Time, for tests. Default: the system's clocks. */
+  /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;
 }
 
 /**
- * Keeps records in this process, and forgets them at its end: one long-running process, or tests. Its clock is monotonic, so that
- * a stepped wall clock frees no budget. Anything that restarts or runs several times needs the file, Redis or PostgreSQL store.
+ * Creates a store in the memory of this process. Its records are lost when the process ends, so use it for one long-running process or for tests.
+ * Processes that restart often, and fleets, need the file, Redis or PostgreSQL store. Its clock is monotonic: a wall clock that
+ * steps frees no budget.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const clock = options.clock ?? systemClock;
   let origin: number | undefined;
   const now = () => {
-    // Once, at the first request: outside of requests the clocks of workers stand still.
+    // Read the clocks at the first call, because outside of requests the clocks of workers stand still.
     origin ??= clock.now() - clock.monotonic();
     return Math.floor(origin + clock.monotonic());
   };

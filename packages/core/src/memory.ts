@@ -1,25 +1,25 @@
 import { type CachedToken, cachedToken, isAlive, recounted, sleptMs, type UsableToken } from './cached-token.ts';
 import { type Instant, maxElapsedMs } from './instant.ts';
 
-// What one process remembers of its token, and what it decides by that alone. Pure: no clock, no store, no randomness of its own.
-// Instants are monotonic milliseconds of this machine, unless they are an `Instant`.
+// The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
+// A number that is an instant counts monotonic milliseconds of this machine.
 
 const second = 1_000;
 const minute = 60 * second;
-/** A process reads the record again this long after it read it last. Callers do not wait for it. */
+// A process reads the record again after this time. Callers do not wait for that.
 const revalidateAfterMs = 25 * second;
-/** A process that has not read the record for so long reads it before it hands out the token: a reset reaches the whole fleet within 30 s. */
+// After this time a process reads the record before it serves the token. So a reset reaches the whole fleet within 30 s.
 const mustRevalidateAfterMs = 28 * second;
 const retryMs = 5 * second;
 
-/** What a process remembers. */
+/** The memory of a process. */
 export interface Memory {
   readonly cached: CachedToken | undefined;
-  /** The API answered 401 to the cached token, and this process has not looked for another one yet. */
+  /** The API answered 401 to the cached token, and this process has not tried to replace it yet. */
   readonly rejected: boolean;
   /** When the record was read last. */
   readonly revalidatedAt: Instant;
-  /** When it is to be read again. */
+  /** When the record is due to be read again. */
   readonly revalidateAt: number;
   /** No renewal begins before this. */
   readonly renewRetryAt: number;
@@ -31,7 +31,7 @@ export interface Memory {
   readonly revoked: number;
 }
 
-/** What has to happen before a token can be handed out: nothing, a look at the record, or a token for one of three reasons. */
+/** The work that must be done before a token is served: none, reading the record, or getting a token for one of three reasons. */
 export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
 
 /** One attempt to get a token, or to read whether the fleet has a newer one. */
@@ -52,7 +52,7 @@ export type AttemptResult =
   | { readonly kind: 'drop' }
   | { readonly kind: 'failed' };
 
-/** The memory of a process that has just begun. */
+/** The memory of a process that has just started. */
 export const emptyMemory: Memory = {
   cached: undefined,
   rejected: false,
@@ -64,7 +64,7 @@ export const emptyMemory: Memory = {
   revoked: 0,
 };
 
-/** What has to happen before the cached token can be handed out. */
+/** Decides what must be done before the cached token is served. */
 export function need({ cached, rejected, revalidatedAt }: Memory, now: Instant): Need {
   if (!cached) return 'cold';
   if (rejected) return 'rejected';
@@ -72,7 +72,7 @@ export function need({ cached, rejected, revalidatedAt }: Memory, now: Instant):
   return maxElapsedMs(revalidatedAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
 }
 
-/** What is due while the cached token is handed out on. The returned memory has it marked as started: where flights are not shared, every call would start it. */
+/** Decides what work is due while the cached token is served. */
 export function due(
   memory: Memory,
   { monotonic }: Instant,
@@ -81,6 +81,7 @@ export function due(
   const revalidate = monotonic >= memory.revalidateAt;
   if (!renew && !revalidate) return { memory, renew, revalidate };
   const retryAt = monotonic + retryMs;
+  // Mark it as started: where flights are not shared, every call would start one.
   const marks = { ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { revalidateAt: retryAt }) };
   return { memory: { ...memory, ...marks }, renew, revalidate };
 }
@@ -89,7 +90,7 @@ function renewalDueAt({ cached, renewRetryAt }: Memory): number {
   return Math.max(cached?.renewAt ?? Number.POSITIVE_INFINITY, renewRetryAt);
 }
 
-/** For how long the cached token can be handed out without a second look: a second at most. */
+/** Returns for how many milliseconds the cached token can be served without another decision: 1,000 at most. */
 export function servableForMs(memory: Memory, now: Instant): number {
   const { cached, revalidateAt } = memory;
   if (!cached) return 0;
@@ -103,8 +104,8 @@ export function attemptOf({ cached }: Memory, reason: Attempt['reason'], mayIssu
 }
 
 /**
- * Ids of the tokens that the attempt must not bring. `storeSleepsToo`: the store lies in this process, so its clock stood still as well and
- * it cannot tell that the token expired during sleep.
+ * Returns the ids of the tokens that the attempt must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
+ * sleep too, so it does not know that the token expired.
  */
 export function unusable({ compromised }: Memory, attempt: Attempt, storeSleepsToo: boolean): (string | undefined)[] {
   const { cached, reason, sleptMs } = attempt;
@@ -112,7 +113,7 @@ export function unusable({ compromised }: Memory, attempt: Attempt, storeSleepsT
   return [compromised, isUnfit ? cached?.token.id : undefined];
 }
 
-/** The attempt read the record at `at`. Ignore this read if the cached token changed while it ran: the record may be older. */
+/** Remembers that the attempt read the record at `at`. Ignore this read if the cached token changed while it ran: the record may be older. */
 export function revalidated(memory: Memory, attempt: Attempt, at: Instant): Memory {
   return memory.cached === attempt.cached ? readAt(memory, at) : memory;
 }
@@ -121,7 +122,7 @@ function readAt(memory: Memory, at: Instant): Memory {
   return { ...memory, revalidatedAt: at, revalidateAt: at.monotonic + revalidateAfterMs };
 }
 
-/** The memory after an attempt. `random`: 0 to 1, drawn for this call. */
+/** Returns the memory after an attempt. `random`: 0 to 1, drawn for this call. */
 export function after(memory: Memory, attempt: Attempt, result: AttemptResult, now: Instant, random: number): Memory {
   const isSame = memory.cached === attempt.cached;
   switch (result.kind) {
@@ -143,24 +144,24 @@ export function after(memory: Memory, attempt: Attempt, result: AttemptResult, n
   }
 }
 
-/** Whether the caller is served all the same when the attempt fails: by the rejected token, which the API may accept again. */
+/** Returns whether a caller is served although the attempt failed: with the rejected token, which the API may accept again. */
 export function outlivesFailure({ reason, cached }: Attempt, now: Instant): boolean {
   return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
 }
 
 function withToken(memory: Memory, usable: UsableToken, now: Instant, random: number): Memory {
   const { token, generation, adopted, countedFrom } = usable;
-  // It was reset on its way.
+  // A reset came while the token was on its way.
   if (token.id === memory.compromised || generation <= memory.revoked) return memory;
   const { cached } = memory;
   const isSame = cached?.token.id === token.id;
-  // The API rejected it while the record was read, which does not know of that.
+  // The API rejected this token while the record was read. The record does not say so.
   if (isSame && memory.rejected) return memory;
   if (cached && isAlive(cached, now)) {
-    // The expiry in the record counts after sleep, or what looks like it, and when it is earlier: the store's clock had been ahead.
+    // Take the expiry of the record after a sleep, and if it is much earlier: the store's clock was ahead then.
     const isRecounted = sleptMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
     if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
-    // A slow read brings an older token.
+    // A slow read can return an older token.
     if (generation < cached.generation) return memory;
   }
   const next = { ...memory, cached: cachedToken(usable, random), rejected: false };
@@ -177,7 +178,7 @@ function keepRejected(memory: Memory, attempt: Attempt, retryAt: number): Memory
   return { ...memory, rejected, rejectionRetryAt: retryAt };
 }
 
-/** The API answered 401 to the token with this `Authorization`. `outcome`: what the event `token_rejected` says. */
+/** Remembers that the API answered 401 to the token with this `Authorization`. `outcome` is that of the event `token_rejected`. */
 export function rejected(
   memory: Memory,
   authorization: string,
@@ -188,14 +189,14 @@ export function rejected(
   return { memory: { ...memory, rejected: true }, outcome: 'renew' };
 }
 
-/** First half of a reset, before the fleet is told: this process drops its token, and takes back neither it nor an older one. */
+/** Begins a reset, before the record is written: this process drops its token and accepts neither it nor an older one again. */
 export function compromised(memory: Memory): Memory {
   const { cached } = memory;
   if (!cached) return memory;
   return reset({ ...memory, compromised: cached.token.id }, cached.generation);
 }
 
-/** Second half of a reset: the fleet was told that all tokens up to this generation are compromised. One of them may have arrived meanwhile. */
+/** Completes a reset: the record says that all tokens up to this generation are compromised. One of them may have arrived in the meantime. */
 export function reset(memory: Memory, upTo: number): Memory {
   const revoked = Math.max(memory.revoked, upTo);
   const next = { ...memory, revoked };

@@ -1,5 +1,5 @@
-// Next.js replaces the global fetch by one of its own, which stores answers, those to POST included, and belongs to the request that is served.
-// A token must come from the token endpoint and belongs to all requests. Nothing of this is documented: tests with Next.js 14, 15 and 16 hold it.
+// Next.js replaces the global fetch. Its fetch stores answers, even those to POST, and belongs to the request that is being served. A token must come from
+// the token endpoint, and it belongs to all requests. Next.js does not document this: tests run with Next.js 14, 15 and 16.
 import { own, ownProperties } from './foreign.ts';
 
 interface RequestStorage {
@@ -10,20 +10,20 @@ interface NextFetch {
   readonly __nextGetStaticStore?: () => RequestStorage;
 }
 
-/** The fetch that Next.js replaced, if it replaced this one. */
+/** Returns the fetch that Next.js replaced by `fetch`, or `fetch` itself. */
 export function originalFetch<Fetch extends (url: string, init: never) => unknown>(fetch: Fetch): Fetch {
   const original = own(fetch, '_nextOriginalFetch');
   return typeof original === 'function' ? (original as Fetch) : fetch;
 }
 
-/** For the init of a fetch: what tells Next.js to leave it alone, where another package hides the fetch of Next.js behind its own. Nobody else reads it. */
+/** Returns a member for the init of fetch. It tells Next.js to ignore this request, even if another package wraps the fetch of Next.js. */
 export function leftAlone(): { next: object } {
   return { next: ownProperties({ internal: true }) };
 }
 
-/** Runs `work`, and whatever it begins, as a part of no request that Next.js serves or prerenders. Elsewhere it just runs it. */
+/** Runs `work` outside of the request that Next.js serves or prerenders, with everything that `work` begins. Without Next.js it only runs it. */
 export function outsideRequest<Result>(work: () => Result): Result {
-  // The usual case is decided by one look, for each `getToken()` comes here.
+  // Each `getToken()` comes here, so the usual case reads only one property.
   if ((globalThis.fetch as NextFetch | undefined)?.__nextGetStaticStore === undefined) return work();
   const requests = own(globalThis.fetch, '__nextGetStaticStore') as NextFetch['__nextGetStaticStore'];
   return requests ? requests().run(undefined, work) : work();

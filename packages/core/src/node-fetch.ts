@@ -1,9 +1,9 @@
-// Without TLS a proxy would read the client secret, and the fetch of Node cannot be told to use none. `node:http` can.
+// Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
 
 import { own, ownProperties } from './foreign.ts';
 import type { FetchedResponse, TokenRequestInit } from './token-fetch.ts';
 
-/** What is used of `node:http`. */
+/** The part of `node:http` that is used here. */
 interface NodeHttp {
   request(url: string, options: object, answered: (message: NodeMessage) => void): NodeRequest;
 }
@@ -22,9 +22,9 @@ interface NodeGlobals {
   readonly process?: { getBuiltinModule?(name: 'node:http'): NodeHttp | undefined };
 }
 
-/** Whether the fetch of Node sends through a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
+/** Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
 export function usesNodeProxy(): boolean {
-  // Undici 8 keeps its dispatcher under 2, and under 1 one for the versions before.
+  // undici 8 keeps its dispatcher under 2, and under 1 one for older versions.
   return [1, 2].some((version) => isProxyAgent(own(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))));
 }
 
@@ -34,7 +34,7 @@ function isProxyAgent(dispatcher: unknown): boolean {
   return /ProxyAgent$/.test(name) || isProxyAgent(Object.getPrototypeOf(dispatcher));
 }
 
-// Node would read them from the prototype of all objects.
+// Node reads missing options from `Object.prototype`, so these are set.
 const unset = {
   auth: undefined,
   createConnection: undefined,
@@ -43,12 +43,12 @@ const unset = {
   socketPath: undefined,
 };
 
-/** A fetch that goes through no proxy, whatever the environment says. */
+/** Sends a request without a proxy, even if the environment names one. */
 export async function nodeFetch(url: string, init: TokenRequestInit): Promise<FetchedResponse> {
   const http = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:http');
   const { method, signal, body } = init;
   const headers = ownProperties({ ...init.headers, 'content-length': `${new TextEncoder().encode(body).length}` });
-  // Without an agent: that of the process knows the proxy.
+  // Use no agent, because the agent of the process may know a proxy.
   const options = ownProperties({ ...unset, method, headers, signal, agent: false });
   return new Promise((resolve, reject) => {
     const request = http?.request(url, options, (message) => resolve(responseOf(message)));

@@ -22,43 +22,45 @@ import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } fr
 
 /** Options of `createServiceAuth`. */
 export interface ServiceAuthOptions {
-  /** The address of the token-issuing host; tokens are requested from `{authUrl}/oauth/token`. https, or http on loopback. */
+  /** The address of the authorization server: https, or http on loopback. Tokens are requested from `{authUrl}/oauth/token`. */
   authUrl: string | URL;
-  /** The API's address: the only place the token may go, this origin under this path. Without it adapters send it nowhere. */
+  /** The address of the API. Adapters send the token only to this origin, at or below this path. Default: they send it nowhere. */
   baseUrl?: string | URL | undefined;
-  /** Identifier of the API the token is for, from the service's settings. 1 to 512 characters. */
+  /** The identifier of the API, from the service's settings: 1 to 512 characters. */
   audience: string;
-  /** Client identifier, from the service's settings. 1 to 512 characters. */
+  /** The identifier of the client, from the service's settings: 1 to 512 characters. */
   clientId: string;
-  /** Client secret, 1 to 4,096 characters, or a function that fetches it, asked again for every token request. */
+  /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before every token request. */
   clientSecret: string | (() => string | Promise<string>);
+  /** The agreement with the operator. Default: 150 tokens in 24 hours. */
   issuanceLimit?: IssuanceLimit | undefined;
-  /** Where token and count are kept. Default `memoryStore()`: this process alone, forgotten at its end. */
+  /** The store of the record. Default `memoryStore()`: only this process uses it, and the record is lost when the process ends. */
   store?: Store | undefined;
-  /** Sends the token request. Default `fetchTransport()`. */
+  /** Sends token requests. Default `fetchTransport()`. */
   transport?: Transport | undefined;
-  /** One token request, from connecting to the last byte of the answer: 1 to 300,000 ms. Default 30,000. */
+  /** The deadline of a token request, from connecting to the last byte of the answer: 1 to 300,000 ms. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** Key material for tokens at rest, at least 32 characters or bytes. Default: derived from the client secret. */
+  /** The key material that encrypts tokens in the store: at least 32 characters or bytes. Default: the client secret. */
   storeKey?: string | Uint8Array | undefined;
-  /** Allow http: for hosts other than loopback. Default false. */
+  /** Allows http: for hosts other than loopback. Default false. */
   allowInsecureHttp?: boolean | undefined;
-  /** Names this process in `getUsage().issuances`: 1 to 64 characters. Default: a random id. */
+  /** The name of this process in events and in `getUsage().issuances`: 1 to 64 characters. Default: a random id. */
   instance?: string | undefined;
+  /** Receives every event. Default: none. */
   onEvent?: ServiceAuthEventListener | undefined;
   /**
-   * For runtimes in which I/O ends with the request that began it: keeps it going until `work` settles. In Cloudflare Workers
-   * `import { waitUntil } from 'cloudflare:workers'`. Without it nothing is renewed ahead of expiry there. Default: none.
+   * Keeps the I/O of a request going until `work` settles. Set it in runtimes that end I/O with the request that began it. In Cloudflare Workers:
+   * `import { waitUntil } from 'cloudflare:workers'`. Without it no token is renewed ahead of its expiry there. Default: none.
    */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
-  /** Time, for tests. Default: the system's clocks. */
+  /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;
 }
 
-/** Options that were checked and completed. */
+/** The checked options, with defaults. */
 export interface Settings extends Lifeline {
   readonly tokenUrl: string;
-  /** One for every spelling of `tokenUrl`. */
+  /** The name of the token endpoint. All spellings of `tokenUrl` have one name. */
   readonly endpoint: string;
   readonly covers: (url: string | URL) => boolean;
   readonly audience: string;
@@ -93,7 +95,7 @@ const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
 ]);
 
 /**
- * Checks everything once and completes what is missing. Messages name options and never repeat values.
+ * Checks all options and sets defaults. Messages name options and never contain their values.
  * @throws `ERR_CONFIG` with all problems
  */
 export function resolveOptions(given: ServiceAuthOptions): Settings {
@@ -145,7 +147,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   let { instance } = options;
   const source = {
     audience,
-    // Drawn when it is needed: workers have no randomness before their first request.
+    // The id is drawn at its first use, because workers have no randomness before their first request.
     get instance(): string {
       instance ??= randomId();
       return instance;
@@ -173,7 +175,7 @@ export function resolveOptions(given: ServiceAuthOptions): Settings {
   };
 }
 
-/** Whether this is Cloudflare Workers, or another runtime on workerd. */
+/** Returns whether this is Cloudflare Workers, or another runtime on workerd. */
 function inWorker(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
   return navigator?.userAgent === 'Cloudflare-Workers';

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
 import { ownProperties } from './foreign.ts';
 
-/** Waits for about `delayMs`: half to one and a half of it, so that the processes of a fleet do not act in step. */
+/** Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same moment. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   let cancel = () => {};
   const over = new Promise<void>((resolve) => {
@@ -14,8 +14,9 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 const maxAttempts = 100;
 
 /**
- * Tries until an attempt returns something: for swaps that others got ahead of. Between attempts it waits 10 ms to a second, but not after the first `atOnce`.
- * @throws `ERR_STORE` after 100 attempts: about a minute and a half of waiting
+ * Repeats an attempt until it returns a value. A swap fails when another process wrote first. Attempts are 10 ms to 1 s apart; the first `atOnce` follow
+ * each other at once.
+ * @throws `ERR_STORE` after 100 attempts, which take about a minute and a half
  */
 export async function untilDone<Result>(
   clock: Clock,
@@ -31,11 +32,11 @@ export async function untilDone<Result>(
     delayMs = Math.min(1_000, delayMs * 1.6);
   }
   const message =
-    'The record was another one at each of 100 attempts to replace it. Check that the store shows what was written last.';
+    'The record changed during each of 100 attempts to replace it. Check that the store returns the record that was written last.';
   throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
 }
 
-/** `promise`, unless `signal` aborts first. */
+/** Settles as `promise` does. If `signal` aborts before that, rejects with its reason. */
 export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return promise;
   if (signal.aborted) return Promise.reject(signal.reason);
@@ -46,11 +47,11 @@ export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | un
   });
 }
 
-/** What {@link within} resolves with when time ran out. */
+/** The result of {@link within} after the deadline. */
 export const timedOut: unique symbol = Symbol('timed out');
 
 /**
- * What `run` resolves with, but no later than after `timeoutMs`: then its signal aborts, and whatever becomes of it is ignored.
+ * Settles as `run` does, or resolves with {@link timedOut} after `timeoutMs`. The signal of `run` aborts then, and its result is ignored.
  * Time in which the event loop stood still does not count.
  */
 export async function within<Result>(
@@ -77,9 +78,9 @@ const parts = 8;
 const lateMs = 10;
 
 /**
- * Calls back after `delayMs`, which it waits for in eight parts. An event loop that stood still fires its timers first and reads its sockets
- * afterwards, so a part that ends late counts as no more than a part; and after a last one that ended late there is another, so that an answer
- * that came meanwhile is read. There are twice eight parts at most. Returns a function that cancels.
+ * Calls back after `delayMs`, and waits in eight parts for that. An event loop that stood still fires its timers before it reads its sockets. So a
+ * part that ends late counts only for its own length, and if the last part ends late, one more follows: an answer that has arrived is read
+ * first. There are at most sixteen parts. Returns a function that cancels.
  */
 function setDeadline(clock: Clock, delayMs: number, callback: () => void): () => void {
   const partMs = Math.ceil(delayMs / parts);

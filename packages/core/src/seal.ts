@@ -1,13 +1,13 @@
 import { ownProperties } from './foreign.ts';
 
-// A CryptoKey: that name is not among the types of every platform.
+// This is CryptoKey, a name that the types of some platforms lack.
 type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
 
-/** Keys derived from the client secret, or from `storeKey`. */
+/** Keys that are derived from the client secret, or from `storeKey`. */
 export interface SealingKey {
-  /** Tells which key sealed a token; says nothing about the key. */
+  /** Identifies the key and reveals nothing about it. */
   readonly id: string;
-  /** Tells one client secret from another; says nothing about either. */
+  /** Identifies the client secret and reveals nothing about it. */
   readonly secretId: string;
   readonly key: Key;
 }
@@ -15,7 +15,7 @@ export interface SealingKey {
 const encoder = new TextEncoder();
 const nonceLength = 12;
 
-/** Joins parts so that no two lists of parts give the same bytes: each is preceded by its length. */
+/** Joins parts to bytes. The length precedes each part, so no two lists give the same bytes. */
 export function joined(parts: readonly string[]): Uint8Array<ArrayBuffer> {
   const encoded = parts.map((part) => encoder.encode(part));
   const bytes = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));
@@ -28,7 +28,7 @@ export function joined(parts: readonly string[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Derives the keys of one client (HKDF-SHA-256, RFC 5869), for AES-256-GCM with the full tag. */
+/** Derives the keys of one client (HKDF-SHA-256, RFC 5869) for AES-256-GCM with a 128-bit tag. */
 export async function sealingKey(
   secret: string,
   storeKey: string | Uint8Array | undefined,
@@ -56,7 +56,7 @@ export async function sealingKey(
   return { id: await idOf(keyMaterial, 'key id'), secretId: await idOf(secretMaterial, 'secret id'), key };
 }
 
-/** Encrypts and authenticates `text`, bound to `context`. */
+/** Encrypts and authenticates `text`. It can be opened only with the same `context`. */
 export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
   const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, encoder.encode(text));
@@ -67,7 +67,7 @@ function parametersOf(iv: Uint8Array<ArrayBuffer>, context: readonly string[]) {
   return ownProperties({ name: 'AES-GCM', iv, additionalData: joined(context) });
 }
 
-/** What was sealed with this key and the same context; undefined when anything differs. */
+/** Opens a text that was sealed with this key and context. Undefined: the key, the context or the text differs. */
 export async function open(
   { key }: SealingKey,
   sealed: string,
@@ -82,7 +82,7 @@ export async function open(
   }
 }
 
-/** The key of a client's record. `endpoint`: as `endpointName()` has it. The key tells nothing about either. */
+/** Returns the key of a client's record. `endpoint`: the result of `endpointName()`. The key reveals neither of them. */
 export async function recordKeyOf(endpoint: string, clientId: string): Promise<string> {
   const digest = await crypto.subtle.digest(
     ownProperties({ name: 'SHA-256' }),
@@ -91,12 +91,12 @@ export async function recordKeyOf(endpoint: string, clientId: string): Promise<s
   return Array.from(new Uint8Array(digest, 0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A random id: 72 bits, safe in URLs, file names and logs. */
+/** Returns a random id of 72 bits. It is safe in URLs, file names and logs. */
 export function randomId(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(9)));
 }
 
-// Both lengths used are multiples of three, so neither part is padded and the parts can be joined and told apart.
+// Nonces have 12 bytes, a multiple of three. Their text has no padding, so the sealed bytes can follow it.
 function toBase64Url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
     .replace(/\+/g, '-')

@@ -34,13 +34,13 @@ import { type Usage, usageOf } from './usage.ts';
 const closeWithinMs = 2_000;
 const minute = 60_000;
 
-// The 401s of a token and of the token that replaced it arrive in any order.
+// The 401s of a token and of the token that replaced it can arrive in any order.
 const maxReportedTokens = 4;
 const noRejections: ReadonlyMap<string, ServiceAuthEventFields['token_rejected']['outcome']> = new Map();
 
 /**
- * Creates the client. Nothing is sent or read before the first `getToken()`, and no timer is left running: callers start renewals ahead of
- * expiry, and do not wait for them.
+ * Creates a client. It does no I/O before the first call, and it leaves no timer running: calls of `getToken()` start renewals ahead of expiry and do
+ * not wait for them.
  * @throws `ERR_CONFIG` with all problems of the options
  */
 export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
@@ -49,19 +49,19 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
   const ledger = createSharedLedger(settings);
   const settlement = createSettlement(settings, ledger);
   const secrets = clientSecretSource(settings);
-  // One for each attempt: between attempts, thousands of clients in a process need not keep it.
+  // Each attempt creates its own. Thousands of clients in a process would keep it in memory between attempts otherwise.
   const acquisition = () => createTokenAcquisition(settings, ledger, settlement, secrets);
   const isStoreInProcess = store.durability === 'process';
 
   let memory = emptyMemory;
-  // Already resolved: what every call returns until there is another token.
-  // The newest token that this process has had, and the newest that was issued to it: caches repeat the one or the other.
+  // The newest token that this process has had, and the newest that was issued to it. A cache can repeat either of them.
   let latest: AccessToken | undefined;
   let issued: AccessToken | undefined;
+  // The resolved promise that every call returns until there is another token.
   let settled: Promise<AccessToken> | undefined;
   let trusted: TrustedToken | undefined;
   let closed = false;
-  // One only reads the record; the other gets a token. A read never waits for the token endpoint.
+  // The first only reads the record, so it never waits for the token endpoint. The second gets a token.
   const reading = createFlights((_: undefined, signal) => attempt('refresh', false, signal), settings);
   const acquiring = createFlights((reason: Attempt['reason'], signal) => attempt(reason, true, signal), settings);
   let reportedSleep: { readonly since: Instant; readonly ms: number } | undefined;
@@ -71,7 +71,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const signal = options?.signal;
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (trusted && isTrusted(trusted, clock)) return trusted.promise;
-    // Once the wall clock has left the span, setting it back must not lead into it again.
+    // A wall clock that has left the trusted span must not come back into it when it is set back.
     trusted = undefined;
     const now = instantOf(clock);
     return need(memory, now) === 'serve' ? serve(now).promise : obtain(signal);
@@ -89,9 +89,9 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     }
   }
 
-  /** Hands out the cached token, and starts what is due. Nobody waits for that. */
+  /** Serves the cached token and starts the work that is due. Nobody waits for that work. */
   function serve(now: Instant): TrustedToken {
-    // Where I/O ends with the request that began it, a token request would end half-way and cost a token.
+    // In request-bound runtimes the end of this request would abort a token request, which costs a token.
     if (!settings.requestBound || settings.waitUntil) {
       const work = due(memory, now);
       memory = work.memory;
@@ -116,7 +116,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     latest = next.cached?.token ?? latest;
   }
 
-  /** Asks for a token, or only reads the record. Fulfilled without a new one when the cached token is kept, or was reset. */
+  /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
   async function attempt(reason: Attempt['reason'], mayIssue: boolean, signal: AbortSignal): Promise<void> {
     const begun = attemptOf(memory, reason, mayIssue, instantOf(clock));
     const { cached } = begun;
@@ -151,7 +151,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     if (!cached || sleptMs === 0) return;
     const { countedFrom } = cached;
     if (reportedSleep?.since === countedFrom && sleptMs <= reportedSleep.ms) return;
-    // A little more sleep needs no further report.
+    // Report further sleep only if it is longer by a minute.
     reportedSleep = { since: countedFrom, ms: sleptMs + minute };
     emit('clock_anomaly', { clock: 'machine', byMs: Math.round(sleptMs) });
   }
@@ -161,7 +161,7 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
     const now = instantOf(clock);
     const needed = need(memory, now);
     const isServable = needed === 'serve' || (needed === 'revalidate' && isStoreInProcess);
-    // What is due waits for a caller who can wait: then the token is trusted for no time at all.
+    // This call starts no work that is due. If some is due, the token is not trusted, and the next `getToken()` starts it.
     trusted = undefined;
     return isServable ? trust(now).token : undefined;
   }

@@ -6,11 +6,11 @@ import type { Settings } from './options.ts';
 import { untilDone } from './pause.ts';
 import type { SharedLedger, View } from './shared-ledger.ts';
 
-/** Enters outcomes of token requests, and remembers those that a failing store could not take. */
+/** Settles reservations, and remembers outcomes while the store fails. */
 export interface Settlement {
-  /** Enters an outcome. `view`: the record with the reservation. Returns the record with the outcome, entered or, while the store is down, yet to be. */
+  /** Writes an outcome. `view`: the record with the reservation. Resolves with the record that has the outcome, even if the store failed and the write follows later. */
   enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View>;
-  /** Enters what is left over. Rejects when the store still fails. */
+  /** Writes the remembered outcomes. Rejects if the store still fails. */
   enterUnsettled(): Promise<void>;
 }
 
@@ -18,14 +18,14 @@ const minute = 60_000;
 const trustedMs = minute;
 const lastRetryMs = 64_000;
 
-/** Outcomes stay in memory until they are entered; if the process dies first, the reservation counts as issued, which is safe. */
+/** Keeps outcomes in memory until they are written. If the process dies before that, the reservation counts as issued, which is safe. */
 export function createSettlement({ clock, limits }: Settings, ledger: SharedLedger): Settlement {
-  // With the view that each outcome is reckoned by.
+  // `from`: the view with the reservation. Instants of the outcome belong to it.
   const unsettled = new Map<Reservation, { outcome: Outcome; from: View }>();
 
   async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
     unsettled.set(reservation, { outcome, from: view });
-    // Nobody else writes as a rule, so the record need not be read again; unless so much time passed that its clock must be asked.
+    // Other processes rarely write in the meantime, so the record is not read again, unless more than a minute passed: then ask for the store's time.
     const elapsedMs = maxElapsedMs(view.readAt, instantOf(clock));
     const recent = elapsedMs < trustedMs;
     const now = view.now + Math.ceil(elapsedMs);
@@ -54,7 +54,7 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
     for (const [reservation, { outcome, from }] of unsettled) await again(reservation, outcome, from);
   }
 
-  /** The outcome by the store's clock as it is now: a clock that was set back meanwhile must not lengthen the life of a token. */
+  /** Adjusts the outcome to the present clock of the store. A clock that was set back in the meantime must not extend the life of the token. */
   function adjusted(outcome: Outcome, from: View, view: View): Outcome {
     const isBehind = view.now + minute < from.now + view.readAt.monotonic - from.readAt.monotonic;
     if (outcome.kind !== 'issued' || !isBehind) return outcome;

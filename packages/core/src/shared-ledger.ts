@@ -15,7 +15,7 @@ export interface View {
   readonly record: LedgerRecord;
   /** The ledger's time. */
   readonly now: number;
-  /** Just before the store was asked: `now` was then, or later. */
+  /** The moment just before the call of the store. `now` was at this moment or later. */
   readonly readAt: Instant;
   readonly version: string | undefined;
 }
@@ -23,23 +23,23 @@ export interface View {
 /** The record of one client in its store. */
 export interface SharedLedger {
   /**
-   * Reads the record, and tries again at once if that fails, so that one failure refuses no caller; with `tries` 1 it does not.
+   * Reads and repairs the record. With `tries` 2, the default, it tries again at once after a failure, so that callers do not fail with it.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   load(tries?: 1 | 2): Promise<View>;
   /**
-   * Replaces what `view` showed. Undefined: it has changed, or nobody knows whether it was replaced; load again.
+   * Replaces the record of `view`. Undefined: the record has changed, or the answer got lost. Load it again.
    * @throws `ERR_STORE` when writing keeps failing
    */
   swap(view: View, record: LedgerRecord): Promise<View | undefined>;
 }
 
-/** The ledger's time at this moment, or a little later: what passed here since it was read is added. */
+/** Returns the ledger's time at this moment, or slightly more: the time since the read is added. */
 function ledgerNow(view: View, clock: Clock): number {
   return view.now + Math.ceil(clock.monotonic() - view.readAt.monotonic);
 }
 
-/** An instant of the ledger by this machine's wall clock. */
+/** Converts an instant of the ledger to the wall clock of this machine. */
 export function toLocalTime(at: number, view: View, clock: Clock): number {
   return clock.now() + Math.round(at - ledgerNow(view, clock));
 }
@@ -48,11 +48,11 @@ const storeTimeoutMs = 2_000;
 const tolerableMs = 600_000;
 const maxReadMs = 30_000;
 
-/** Reads and replaces the record, repairs it from memory where the store lost it, and bounds every call in time. */
+/** Reads and replaces the record. Repairs it from memory if the store lost it. Every call of the store has a deadline. */
 export function createSharedLedger(settings: Settings): SharedLedger {
   const { store, clock, limits, emit } = settings;
   let key: Promise<string> | undefined;
-  // As text: a store in this process keeps the very same string. `at`: when the answer was there, a monotonic instant.
+  // The record is kept as text: a store in this process shares the string. `at`: the monotonic instant when the answer arrived.
   let seen: { text: string; now: number; ledgerNow: number; askedAt: Instant; at: number } | undefined;
   const warned = new Set<string>();
   let failing = false;
@@ -91,13 +91,13 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     return untilDone(clock, () => read(tries), 10);
   }
 
-  /** Undefined: how old the answer is is unknown, or the repaired record could not be put in place; read again. */
+  /** Reads and repairs the record once. Undefined: the age of the answer is unknown, or the repaired record was not written. Read again. */
   async function read(tries: 1 | 2): Promise<View | undefined> {
     const readAt = instantOf(clock);
-    // As it was before the store was asked: what this process writes meanwhile the answer cannot show.
+    // Take the record known before the read: the answer cannot contain what we write meanwhile.
     const known = seen;
     const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
-    // After a slow read nobody knows how old the answer is. So nobody knows how much life its token has left.
+    // After a slow read, the age of the answer is unknown, and so is the life that its token has left.
     if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
     for (const warning of snapshot.warnings ?? []) {
       if (!warned.has(warning)) emit('store_warning', { warning });
@@ -106,7 +106,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
     const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
     if (typeof loaded === 'string') throw integrityError(loaded);
     const remembered = known && (known.text === snapshot.record ? loaded : decodeRecord(known.text));
-    // What nobody can read is no memory.
+    // Ignore a remembered record that cannot be decoded.
     const before: Seen | undefined =
       known && typeof remembered === 'object'
         ? {
@@ -147,12 +147,12 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       failedSwaps = 0;
       if (!result.swapped) return undefined;
       const ledgerNow = Math.max(next.highWaterAt, result.now);
-      // The store's clock may have been set back since the record was read; what the record says is of the clock before that.
+      // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
       const maxNow = Math.max(ledgerNow, view.now + maxElapsedMs(view.readAt, readAt));
       seen = { text, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
       return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
-      // Once is looked into by loading again; a store that can be read but not written would keep us busy for ever.
+      // After one failure, load again to see whether the swap was applied. After two in a row, give up: the store may be read-only.
       failedSwaps += 1;
       if (failedSwaps > 1) throw error;
       return undefined;
@@ -186,7 +186,7 @@ function readable(text: string): string {
 function integrityError(problem: 'damaged' | 'unknown version'): Error {
   const message =
     problem === 'damaged'
-      ? 'The stored record is damaged. It was left as it is; restore it, or delete it when no token was issued for a day.'
-      : 'The stored record was written by a newer version of Service Auth. It was left as it is; update this process.';
+      ? 'The stored record is damaged. It was not changed. Restore it, or delete it when no token was issued for a day.'
+      : 'The stored record was written by a newer version of Service Auth. It was not changed. Update this process.';
   return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
 }

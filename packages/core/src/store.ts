@@ -1,59 +1,59 @@
 import type { StoreDurability } from './ledger/limits.ts';
 
-/** Passed to every store call. */
+/** Options of every call of a store. */
 export interface StoreCallOptions {
-  /** Aborted when core no longer waits for the answer: 2 seconds after the call at the latest. */
+  /** Aborts when core no longer waits for the answer: 2 seconds after the call, or earlier. */
   signal?: AbortSignal | undefined;
 }
 
-/** What {@link Store.load} found, and when. */
+/** The result of {@link Store.load}. */
 export interface StoreSnapshot {
-  /** The record; absent when nothing is kept under the key. */
+  /** The record. Absent: there is no record under the key. */
   record?: string | undefined;
-  /** The id under which the record was last swapped in; absent exactly when `record` is. */
+  /** The `version` of the last swap. Absent if and only if `record` is absent. */
   version?: string | undefined;
   /** The store's own clock, in epoch milliseconds, read in the same operation. */
   now: number;
-  /** What about the store's settings endangers the record, each in a sentence without secrets: reported once, as the event `store_warning`. */
+  /** Problems of the store's settings that endanger the record, each a sentence without secrets. The event `store_warning` reports each of them once. */
   warnings?: readonly string[] | undefined;
 }
 
-/** A replacement of a record, see {@link Store.swap}. */
+/** The change of a record. See {@link Store.swap}. */
 export interface StoreChange {
-  /** The version the record must still have; absent: there must be no record. */
+  /** The version that the record must still have. Absent: there must be no record. */
   expected?: string | undefined;
-  /** The id of the new version: fresh and random for every change. */
+  /** The id of the new version. It is random and new for every change. */
   version: string;
-  /** The new record, opaque to the store. */
+  /** The new record. A store does not read it. */
   record: string;
 }
 
-/** What became of a {@link StoreChange}. */
+/** The result of {@link Store.swap}. */
 export interface StoreSwapResult {
-  /** Whether the record is now the one of this change. */
+  /** Whether the record is now that of this change. */
   swapped: boolean;
   /** The store's own clock, in epoch milliseconds, read in the same operation. */
   now: number;
 }
 
 /**
- * Where a fleet keeps its token and its count of issued tokens. A store keeps; it never decides.
+ * A store keeps the record of a fleet: its tokens and its count of issued tokens. It makes no decisions.
  *
- * Both methods reject when the store cannot be read or written. A rejected `swap` may have been applied or not: core finds out.
- * Of the error, core passes on `name`, `code` and `advice`, a string of the store's own that says what to do and contains no secrets.
+ * Both methods reject if the store cannot be read or written. After a rejected `swap`, core loads the record to see whether the swap was applied.
+ * Of the error, core reports `name`, `code` and `advice`: a text of the store that says what to do and contains no secrets.
  */
 export interface Store {
   /**
-   * What an acknowledged swap survives: `process`: nothing beyond this process; `durable`: everything short of losing the store;
-   * `replicated`: not a failover to an asynchronous replica. Core keeps back the part of the limit that this can cost:
-   * 20 %, 20 % and 50 %, unless `issuanceLimit.reserve` says otherwise.
+   * What an acknowledged swap survives. `process`: it is lost when the process ends. `durable`: it survives everything but the loss of the store.
+   * `replicated`: a failover to an asynchronous replica can lose it. Core never spends the part of the limit that such a loss can cost: by
+   * default 20 %, 20 % and 50 %. See `issuanceLimit.reserve`.
    */
   readonly durability: StoreDurability;
-  /** The record under `key` and the store's own clock, read in one operation. */
+  /** Reads the record under `key` and the store's own clock in one operation. */
   load(key: string, options?: StoreCallOptions): Promise<StoreSnapshot>;
   /**
-   * Replaces the record if its version is still `change.expected`: atomic, and durable once acknowledged.
-   * Executing the same change again reports it as swapped, for `change.version` is used once only.
+   * Replaces the record if its version is still `change.expected`. The swap is atomic, and as durable as `durability` says once it is acknowledged.
+   * The same change may be executed twice: it is reported as swapped if the record already has `change.version`.
    */
   swap(key: string, change: StoreChange, options?: StoreCallOptions): Promise<StoreSwapResult>;
 }

@@ -8,28 +8,28 @@ import { timedOut, within } from './pause.ts';
 import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
-/** What the token request says (the service's interface, token request body). */
+/** The content of a token request (the service's interface, token request body). */
 export interface Credentials {
   readonly audience: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** What an attempt counts as that brought no token. `error`: what there was in place of an answer. */
+/** The outcome of a request that brought no token. `error`: the name and code of the error if there was no answer. */
 export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
   readonly status?: number | undefined;
   readonly error?: string | undefined;
 };
 
-/** A token, or what the attempt counts as. */
+/** A token, or the outcome of a request that brought none. */
 export type TokenRequestResult = { readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest;
 
 const second = 1_000;
 
-/** fetch sends a request that is answered 421 once more, so two may have arrived, whatever the second answer says. */
+// fetch sends a request again that was answered 421. So two requests may have been accepted, and the second answer does not tell.
 const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
 
-/** The time for the body of a refusal. The status says all but `oauthError`. */
+// The deadline for the body of an error response. Without it only `oauthError` is unknown.
 const errorBodyMs = 2 * second;
 
 const requestHeaders = {
@@ -38,7 +38,7 @@ const requestHeaders = {
   'accept-encoding': 'identity',
 };
 
-/** Sends the token request once, a probe where there are no credentials, and says what the answer, or its absence, means for the ledger. Never rejects. */
+/** Sends a token request once, or a probe if there are no credentials. Resolves with the token or the outcome for the ledger. Never rejects. */
 export async function requestToken(
   url: string,
   credentials: Credentials | undefined,
@@ -65,7 +65,7 @@ export async function requestToken(
     return interpret(response, text === timedOut ? '' : text, clock);
   }
 
-  // The deadline holds for transports that ignore their signal, too.
+  // A transport that ignores its signal has this deadline too.
   const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch));
   watch.end();
   if (result === timedOut) controller.abort();
@@ -75,8 +75,8 @@ export async function requestToken(
 }
 
 /**
- * Asks without any credentials, to which no token can be issued (RFC 6749 section 3.2.1), whether the token endpoint answers.
- * Resolves with what stands in the way, or undefined. Never rejects.
+ * Sends a probe: a request without credentials, to which no token can be issued (RFC 6749 section 3.2.1). Resolves with undefined if the endpoint
+ * answers it, else with the outcome. Never rejects.
  */
 export async function probeEndpoint(
   url: string,
@@ -85,13 +85,13 @@ export async function probeEndpoint(
   clock: Clock,
 ): Promise<FailedRequest | undefined> {
   const result = await requestToken(url, undefined, transport, timeoutMs, clock);
-  // What would leave it open whether a token was issued is no answer.
+  // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
   if (result.kind === 'token' || (result.kind === 'released' && result.cause !== 'unreachable')) return undefined;
   return { kind: 'released', cause: 'unreachable', status: result.status, error: result.error };
 }
 
 function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
-  // Without a prototype, so that no toJSON put on Object.prototype can replace or read it.
+  // A `toJSON` of a polluted `Object.prototype` could read or replace the body, so it has no prototype.
   const body = ownProperties({
     audience,
     grant_type: 'client_credentials',
@@ -105,7 +105,7 @@ function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The meaning of every answer. What may have issued a token counts as if it had. */
+/** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
 function interpret(response: TransportResponse, body: string, clock: Clock): TokenRequestResult {
   const { status } = response;
   if (isSuccess(response)) {
@@ -125,7 +125,7 @@ function interpret(response: TransportResponse, body: string, clock: Clock): Tok
   }
   if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
   if (status === 421) return misdirected;
-  // Timeouts, "too early" and everything a gateway may say after the request went through.
+  // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.
   if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
     return { kind: 'ambiguous', charge: 1, status };
   }
@@ -142,12 +142,12 @@ function failureOf(error: unknown, watch: ConnectionWatch): TokenRequestResult {
     : { kind: 'ambiguous', charge: 1, error: what };
 }
 
-/** Retry-After (RFC 9110 section 10.2.3) between a second and 25 hours; undefined when it is unusable. */
+/** Reads Retry-After (RFC 9110 section 10.2.3) in milliseconds: from a second to 25 hours. Undefined: it is missing or invalid. */
 function retryAfterMs(response: TransportResponse, clock: Clock): number | undefined {
   const value = `${headerOf(response, 'retry-after') ?? ''}`.trim();
   let milliseconds = /^\d{1,15}$/.test(value) ? Number(value) * second : Number.NaN;
   if (/^[A-Z][a-z]{2}, /.test(value)) {
-    // A date is compared with the server's own clock where it is known.
+    // Compare a date with the clock of the server, if the answer has a Date.
     const date = Date.parse(headerOf(response, 'date') ?? '');
     milliseconds = Date.parse(value) - (Number.isNaN(date) ? clock.now() : date);
   }

@@ -4,7 +4,7 @@ import { type Limits, spent } from './ledger/limits.ts';
 import type { AudienceState, LedgerRecord } from './ledger/record.ts';
 import type { Outcome } from './ledger/settle.ts';
 
-/** What a failed request means for the next one: read from the record that it was entered in. */
+/** Returns the denial that follows from a failed request. `record`: the record with its outcome. */
 export function denialAfter(outcome: Outcome, record: LedgerRecord, state: AudienceState): Denial {
   const cause =
     outcome.kind === 'released' && outcome.cause !== 'unreachable' && outcome.cause !== 'misconfigured'
@@ -17,7 +17,7 @@ export function denialAfter(outcome: Outcome, record: LedgerRecord, state: Audie
   return { cause, retryAt: probeAt ?? backoff?.retryAt ?? 0 };
 }
 
-/** Turns what the record says about a refusal into the error that a caller gets. `retryAt`: by this machine's clock. `foreign`: the error that came in place of an answer. */
+/** Creates the error of a denial. `retryAt`: by this machine's clock. `foreign`: the name and code of the error if there was no answer. */
 export function denialError(
   denial: Denial,
   record: LedgerRecord,
@@ -31,11 +31,11 @@ export function denialError(
     case 'credentials': {
       const { status = 0, oauthError } = state.credentialsBackoff ?? {};
       const answer = oauthError ? `${status} ${oauthError}` : `${status}`;
-      const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at ${when}.`;
+      const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at ${when}.`;
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { status, oauthError, retryAt });
     }
     case 'rate_limited': {
-      const message = `The token endpoint answered 429. The whole fleet holds off until ${when}.`;
+      const message = `The token endpoint answered 429. The fleet sends no token request before ${when}.`;
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
     case 'backoff':
@@ -47,7 +47,7 @@ export function denialError(
     default: {
       const { limit, usable } = limits;
       const { used } = spent(record);
-      const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit}) count in this window. Nothing was sent; there is room at ${when}. getUsage() tells who spent them.`;
+      const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit}) count in this window. No request was sent; there is room at ${when}. getUsage() shows who spent them.`;
       return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used });
     }
   }
@@ -55,7 +55,7 @@ export function denialError(
 
 function backoffError({ failures }: LedgerRecord, retryAt: number, when: string, foreign?: string): ServiceAuthError {
   if (!failures) {
-    const message = `The stored token cannot be opened with this key, and was replaced moments ago. The next replacement is possible at ${when}.`;
+    const message = `The stored token cannot be opened with this key, and one was replaced moments ago. The next replacement is possible at ${when}.`;
     return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
   }
   const { status, ambiguous, reason } = failures;
@@ -73,18 +73,18 @@ function backoffError({ failures }: LedgerRecord, retryAt: number, when: string,
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status, ambiguous, retryAt });
 }
 
-/** The error of a token whose life was over before it came. */
+/** Creates the error of a token that expired before it arrived. */
 export function expiredOnArrival(): Error {
   const message = 'The token expired before it arrived. Check the expires_in that the token endpoint sends.';
   return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt: undefined });
 }
 
-/** The error of a client that was closed. */
+/** Creates the error of a client that was closed. */
 export function closedError(): Error {
-  return serviceAuthError('ERR_CLOSED', 'This client was closed; create another one.', {});
+  return serviceAuthError('ERR_CLOSED', 'This client was closed. Create another one.', {});
 }
 
-/** The error of a caller that waited for other processes for too long. */
+/** Creates the error of a caller that waited too long for other processes. */
 export function waitedTooLong(retryAt: number): ServiceAuthError {
   const message =
     'For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.';

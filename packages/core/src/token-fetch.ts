@@ -1,7 +1,7 @@
 /** The part of fetch that a token request uses. */
 export type TokenFetch = (url: string, init: TokenRequestInit) => Promise<FetchedResponse>;
 
-/** What a fetch is called with. */
+/** The init of a token request. */
 export interface TokenRequestInit {
   method: 'POST';
   headers: Record<string, string>;
@@ -10,7 +10,7 @@ export interface TokenRequestInit {
   redirect: 'manual';
 }
 
-/** What is read of its response: the declarations of undici's fetch are not those of the global one. */
+/** The part of a response that is read. The types of undici's fetch differ from those of the global one. */
 export interface FetchedResponse extends Pick<Response, 'status' | 'type' | 'ok' | 'text'> {
   readonly headers: { get(name: string): string | null };
   /** A web stream, or a stream of Node as with node-fetch. Without either, `text()` is called. */

@@ -7,17 +7,17 @@ import { maxLifetimeMs } from './ledger/record.ts';
 /** A token as the token endpoint sent it. */
 export interface IssuedToken {
   readonly value: string;
-  /** Counted from before the request was sent. */
+  /** The lifetime in milliseconds. It counts from the moment before the request was sent. */
   readonly lifetimeMs: number;
   readonly warnings: readonly TokenResponseWarning[];
 }
 
 const maxLifetimeSeconds = maxLifetimeMs / 1_000;
-// RFC 6750 section 2.1: anything else could not be sent in a header, or would change it.
+// RFC 6750 section 2.1. A header cannot contain any other text unchanged.
 const bearer = /^[A-Za-z0-9\-._~+/]+=*$/;
 const maxTokenLength = 16_384;
 
-/** Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). */
+/** Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). Returns why it is no bearer token, if it is none. */
 export function readTokenResponse(body: string, contentType: string): IssuedToken | TokenResponseReason {
   const json = body.replace(/^\uFEFF/, '').trim();
   if (json === '') return 'empty';
@@ -43,13 +43,13 @@ export function readTokenResponse(body: string, contentType: string): IssuedToke
   return { value, lifetimeMs: lifetime * 1_000, warnings };
 }
 
-/** Whole seconds, also as a string of digits; undefined when it says nothing. Zero and less stay what they are. */
+/** Reads a number of seconds, which may be a string of digits. Undefined: it is no number. Zero and negative numbers are returned. */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
 }
 
-/** `exp - iat`, if both are there and make sense. The difference alone: no clock of ours is compared with the issuer's. */
+/** Returns `exp - iat` in seconds if both are plausible. Only the difference is used, because the issuer's clock may differ from ours. */
 function lifetimeOfJwt(token: string): number | undefined {
   const payload = token.split('.', 3)[1];
   if (payload === undefined) return undefined;
@@ -62,7 +62,7 @@ function lifetimeOfJwt(token: string): number | undefined {
   }
 }
 
-/** The `error` code of an error response (RFC 6749 section 5.2). Nothing else of the answer is kept: it may repeat the secret. */
+/** Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept, because it may contain the secret. */
 export function readOAuthError(body: string): OAuthErrorCode | undefined {
   const error = own(parseObject(body), 'error');
   return typeof error === 'string' ? oauthErrorCode(error) : undefined;

@@ -3,42 +3,43 @@ import type { Usage } from './usage.ts';
 
 /** Options of {@link TokenSource.getToken}. */
 export interface GetTokenOptions {
-  /** Ends this caller's wait, and nobody else's: rejects with the signal's `reason`. */
+  /** Ends the wait of this caller alone: the call rejects with the signal's `reason`. Default: none. */
   signal?: AbortSignal | undefined;
 }
 
-/** What an HTTP adapter needs of a {@link ServiceAuth}. */
+/** The part of a {@link ServiceAuth} that an HTTP adapter needs. */
 export interface TokenSource {
-  /** Whether the token may be sent to `url` (absolute): its origin and path lie within `baseUrl`. Always false without `baseUrl`. */
+  /** Returns whether the token may be sent to the absolute `url`: to the origin of `baseUrl`, at or below its path. Always false without `baseUrl`. */
   covers(url: string | URL): boolean;
   /**
-   * A token with at least 60 seconds of life left (a tenth of its lifetime, if that is less).
-   * @throws any of the errors in `docs/errors.md`; the reason of `signal` when that aborts
+   * Returns a token with at least 60 seconds of life left, or a tenth of its lifetime if that is less.
+   * @throws every code in `docs/errors.md`; the reason of `signal` if that aborts
    */
   getToken(options?: GetTokenOptions): Promise<AccessToken>;
-  /** The token that `getToken()` would return without asking anybody; undefined if it would have to ask. No I/O. */
+  /** Returns the token that `getToken()` would return without I/O. Undefined: `getToken()` would need I/O. */
   peekToken(): AccessToken | undefined;
   /**
-   * The API answered 401 to `token`. The next `getToken()` returns a newer token of the fleet if there is one, or has one issued if the spacing
-   * of such renewals allows it (1, 2, 4 … 60 minutes, fleet-wide), or else returns the same token again. Never rejects.
+   * Reports that the API answered 401 to `token`. The next `getToken()` returns a newer token if the fleet has one. If not, it requests one, unless the
+   * last such renewal of the fleet was too recent: they are 1, 2, 4 … 60 minutes apart. Then it returns the same token again. Never rejects.
    */
   invalidate(token: AccessToken): Promise<void>;
 }
 
-/** A client of the service: one audience, one client id, one budget. */
+/** A client of the service for one audience and one client id. All clients with the same client id share one budget. */
 export interface ServiceAuth extends TokenSource {
   /**
-   * This client's token is compromised. Once this resolves, no `getToken()` of this process returns it, and none in the fleet 30 seconds later.
-   * The service itself accepts it until it expires or the operator revokes it.
-   * @throws `ERR_STORE` when the fleet could not be told; this process has dropped the token all the same
+   * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of the fleet.
+   * The API still accepts the token until it expires or the operator revokes it.
+   * @throws `ERR_STORE` if the record could not be written; this process has dropped the token nevertheless, but the fleet has not.
+   *   `ERR_STORE_INTEGRITY`, `ERR_CONFIG`, `ERR_CLOSED`
    */
   reset(): Promise<void>;
   /**
-   * What of the limit is spent, by whom, when and why. Reads the store, issues nothing.
+   * Returns which tokens of the limit are spent: by which process, when and why. It reads the store and requests no token.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   getUsage(): Promise<Usage>;
-  /** Ends all waits with `ERR_CLOSED`. A token request under way gets up to 2 seconds to be recorded. */
+  /** Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until its outcome is in the store. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,32 +1,32 @@
-/** One HTTP request to the token endpoint. `body` contains the client secret: do not log it. */
+/** An HTTP request to the token endpoint. `body` contains the client secret, so do not log it. */
 export interface TransportRequest {
   readonly url: string;
   readonly method: 'POST';
-  /** Lower-case names. */
+  /** The headers. Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Aborted at the deadline (`timeoutMs`), which covers the time from connecting to the last byte of the answer. */
+  /** Aborts at the deadline, `timeoutMs` after the request began. The answer must be complete before that. */
   readonly signal: AbortSignal;
 }
 
 /** The answer to a {@link TransportRequest}. */
 export interface TransportResponse {
   readonly status: number;
-  /** Looked up by lower-case name: a plain object, or anything with `get(name)` such as `Headers`. */
+  /** The headers: an object with names in lower case, or anything with `get(name)` such as `Headers`. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>> | { get(name: string): string | null };
   /**
-   * The decoded text, or a promise of it, so that core knows the status before the body has arrived: the body of an answer without success
-   * is awaited for two seconds. Core rejects more than 65,536 characters; a transport should stop reading there.
+   * The decoded text, or a promise of it. With a promise core knows the status earlier, and waits only two seconds for the body of an error
+   * response. Core rejects more than 65,536 characters. A transport should read no more.
    */
   readonly body: string | Promise<string>;
 }
 
 /**
- * Sends one request and resolves with whatever was answered, errors of HTTP included.
+ * Sends one request and resolves with the answer, whatever its status is.
  *
- * Must not follow redirects and must not retry: a second POST may issue a second token.
- * Rejects when there is no complete answer. The rejection counts as a token that may have been issued, unless it is evidence that no byte
- * was sent: an error, a `cause` of one or every one of its `errors` has `syscall: 'connect'` or `'getaddrinfo'`, as Node's errors have, or
- * is what a runtime says of a connection that was never made.
+ * It must not follow redirects and must not retry: a second POST may issue a second token.
+ * It rejects if there is no complete answer. After a rejection a token may have been issued, so one is counted, unless the error is evidence
+ * that no byte was sent. That is so if the error, its `cause` or all of its `errors` have `syscall: 'connect'` or `'getaddrinfo'`, as errors of
+ * Node have, or if the runtime reports it for a connection that was never established.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;

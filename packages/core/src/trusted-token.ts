@@ -3,28 +3,29 @@ import type { Clock } from './clock.ts';
 import type { Instant } from './instant.ts';
 
 /**
- * A token that is handed out without a second look, for a second at most by either clock: a machine that slept, or a clock that was set, is
- * outside of it. It is an object by itself: with thousands of clients in a process, a call costs as much as the memory it touches.
+ * A token that is served without another decision, for at most a second by either clock. After a sleep, or when a clock was set, that span is
+ * over. The token is one small object, because with thousands of clients in a process a call costs as much as the memory it reads.
  */
 export interface TrustedToken {
   readonly token: AccessToken;
-  /** Already resolved: what every `getToken()` returns. */
+  /** The resolved promise that every `getToken()` returns. */
   readonly promise: Promise<AccessToken>;
   readonly from: Instant;
   readonly forMs: number;
-  /** When both clocks were read last. */
+  /** The last moment at which both clocks were read. */
   readAt: { monotonic: number; wall: number };
-  /** How many calls came so close together that they are a burst, and how many more may go by the wall clock alone. */
+  /** How many calls in a row were close together, up to a burst. */
   burst: number;
+  /** How many more calls may read the wall clock alone. */
   free: number;
 }
 
-/** So many calls in a row, none of them 50 µs after the one before, are a burst. Then as many go by the wall clock alone. */
+// A burst is this many calls in a row, each less than 50 µs after the one before. After a burst, as many calls read the wall clock alone.
 const burstCalls = 256;
 const callInBurstMs = 0.05;
 const maxBurstMs = (burstCalls + 1) * callInBurstMs;
 
-/** Trusts a token from now on. */
+/** Trusts a token from the moment `from` for `forMs`. */
 export function trustedToken(
   token: AccessToken,
   promise: Promise<AccessToken>,
@@ -35,8 +36,8 @@ export function trustedToken(
 }
 
 /**
- * Whether this moment is within the span by both clocks: the monotonic clock does not count sleep, and the wall clock may stand still, as it does in
- * test suites that freeze time. In a burst the monotonic clock is asked once in a while, so that a call costs one look at a clock.
+ * Returns whether this moment lies within the span by both clocks. The monotonic clock does not count sleep, and the wall clock may stand still, as
+ * in a test suite that freezes time. In a burst most calls read the wall clock alone, because reading a clock is most of their cost.
  */
 export function isTrusted(trusted: TrustedToken, clock: Clock): boolean {
   const wall = clock.now();

@@ -1,15 +1,15 @@
 const loopbackHost = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
-// What URL parsers disagree about, or silently remove: backslashes, white space and control characters.
+// URL parsers disagree about backslashes, white space and control characters, or remove them.
 const ambiguous = /[\\\s\p{Cc}]/u;
 
-// Two dots and a separator, where the URL parser leaves one of them in place because it is encoded, once or several times, or begins a path parameter.
+// These are two dots and a separator that the URL parser does not resolve: one of them is encoded, or the separator begins a path parameter.
 const dot = '(?:\\.|%(?:25)*2e)';
 const dotsInDisguise = new RegExp(
   `${dot}{2}(?:%(?:25)*(?:2f|5c|3b)|;)|%(?:25)*(?:2f|5c)${dot}{2}|${dot}%(?:25)+2e|%(?:25)+2e${dot}`,
   'i',
 );
 
-/** Why an address cannot be used, or the address. Never quotes it: it may contain credentials. */
+/** Parses an address, or returns its problem. The problem does not quote the address, which may contain credentials. */
 export function parseAddress(value: unknown, allowInsecureHttp: boolean): URL | string {
   if (!(value instanceof URL) && typeof value !== 'string') return 'must be a URL or a string';
   const text = String(value);
@@ -26,10 +26,10 @@ export function parseAddress(value: unknown, allowInsecureHttp: boolean): URL | 
   return url;
 }
 
-/** Why the token endpoint under an address could have two names of which nobody can know that they are one; undefined if it has one name. */
+/** Returns the problem of an address that servers read in different ways. Its token endpoint could have two names, and so two budgets. */
 export function ambiguityOf({ hostname, pathname }: URL): string | undefined {
   if (/^\.|\.\.|^\.?$/.test(hostname)) return 'must not contain an empty label in its host name';
-  // Whether a server decodes these before it looks at the path is up to the server.
+  // Some servers decode these before they read the path, and some do not.
   if (/%(2f|5c|25|[01][\da-f]|7f)/i.test(pathname)) {
     return 'must not contain an encoded slash, backslash, percent sign or control character';
   }
@@ -42,8 +42,9 @@ export function ambiguityOf({ hostname, pathname }: URL): string | undefined {
 }
 
 /**
- * The name of the token endpoint under `authUrl`, the same for every spelling: its record is kept under this name, and its tokens are sealed with it.
- * Where servers differ it takes two addresses for one (http and https, doubled slashes, upper and lower case of the path): then they share one limit.
+ * Returns the name of the token endpoint under `authUrl`. It names the record and is part of each seal. All spellings of an address have one name.
+ * Some servers take certain addresses for different ones: http and https, doubled slashes, and the case of the path. Here they have one name
+ * and share one limit.
  */
 export function endpointName({ hostname, port, pathname }: URL): string {
   const host = hostname
@@ -55,22 +56,22 @@ export function endpointName({ hostname, port, pathname }: URL): string {
   return `https://${host}${isDefault ? '' : `:${port}`}${path}`;
 }
 
-/** The usual spelling of an IPv4 address within an IPv6 address (RFC 4291, section 2.5.5.2). */
+/** Returns the usual spelling of an IPv4 address within an IPv6 address (RFC 4291 section 2.5.5.2). */
 function ipv4(high: string, low: string): string {
   return [high, low].flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 255]).join('.');
 }
 
-/** Whether the address is one of this machine, where nobody else reads what is sent. */
+/** Returns whether the address belongs to this machine. Nobody else can read requests to it. */
 export function isLoopback({ hostname }: URL): boolean {
   return loopbackHost.test(hostname);
 }
 
-/** Where tokens of `authUrl` are requested. */
+/** Returns the address of the token endpoint. */
 export function tokenEndpointOf(authUrl: URL): string {
   return `${authUrl.origin}${authUrl.pathname.replace(/\/+$/, '')}/oauth/token`;
 }
 
-/** Whether a token may be sent to a URL: to the origin of `baseUrl`, at or below its path, however the URL is spelt. */
+/** Creates `covers()`: it returns whether a URL has the origin of `baseUrl` and lies at or below its path, in any spelling. */
 export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boolean {
   if (!baseUrl) return () => false;
   const { origin } = baseUrl;
@@ -78,16 +79,16 @@ export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boole
   const prefix = `${origin}/`;
   return (url) => {
     const text = String(url);
-    // After the origin and a slash nothing can lead elsewhere; without a path to stay under, no parser is needed.
+    // Nothing after the origin and a slash changes the origin. If `baseUrl` has no path, that is enough.
     if (path === '' && text.startsWith(prefix)) return true;
-    // Some clients accept a raw space within a URL. Every parser encodes it, so it is not ambiguous.
+    // Some clients accept a space within a URL. Every parser encodes it, so it is not ambiguous.
     const encoded = text.replaceAll(' ', '%20');
     if (ambiguous.test(encoded)) return false;
     const target = parse(encoded);
-    // Not its `origin`: that of a blob: URL is the one of the page that made it.
+    // Do not use `target.origin`: a blob: URL has the origin of the page that created it.
     if (!target || `${target.protocol}//${target.host}` !== origin || target.username || target.password) return false;
     if (path === '') return true;
-    // A server that decodes once or twice, or removes path parameters (`..;x`), before it resolves dots would leave the path.
+    // Some servers decode once or twice, or remove path parameters (`..;x`), before they resolve dots. They would leave the path.
     if (dotsInDisguise.test(target.pathname)) return false;
     return target.pathname === path || target.pathname.startsWith(`${path}/`);
   };

@@ -8,18 +8,18 @@ import { open, type SealingKey, seal } from './seal.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
 import type { IssuedToken } from './token-response.ts';
 
-/** Converts between the three forms of a token: as it was issued, as the fleet stores it, and as this process uses it. */
+/** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
 export interface UsableTokens {
   issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): UsableToken;
-  /** What the store keeps, sealed. `view`: the record with the reservation. */
+  /** Seals an issued token for the store. `view`: the record with the reservation. */
   stored(id: string, generation: number, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
-  /** Undefined: not sealed with this key for this client and audience. */
+  /** Opens a stored token. Undefined: the token was not sealed with this key for this client and audience. */
   opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
 }
 
 /** Creates the conversions for one client and audience. */
 export function createUsableTokens({ audience, clock, endpoint }: Settings): UsableTokens {
-  /** What a sealed token is bound to, besides the client, to which its key belongs. */
+  /** Returns the context in which alone the sealed token opens. The client is part of the key. */
   function contextOf(id: string, generation: number, expiresAt: number): string[] {
     return [endpoint, audience, id, `${generation}`, `${expiresAt}`];
   }
@@ -32,7 +32,7 @@ export function createUsableTokens({ audience, clock, endpoint }: Settings): Usa
     },
 
     async stored(id, generation, { value, lifetimeMs }, view, key) {
-      // Counted from the reservation: earlier than the true expiry, never later.
+      // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
       const sealed = await seal(key, value, contextOf(id, generation, expiresAt));
       return { id, generation, expiresAt, lifetimeMs, sealed };

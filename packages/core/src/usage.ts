@@ -3,46 +3,46 @@ import { freeAt, type Limits, roomAt, spent } from './ledger/limits.ts';
 import type { IssuanceReason } from './ledger/record.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
 
-/** One issued token, or one that may have been issued, as the ledger remembers it. */
+/** A token that was issued, or may have been issued. */
 export interface Issuance {
-  /** The token's id; `AccessToken.id` is the same. */
+  /** The id of the token, as in `AccessToken.id`. */
   readonly id: string;
-  /** Epoch milliseconds of this machine's clock. */
+  /** When it was issued, in epoch milliseconds of this machine's clock. */
   readonly at: number;
   readonly reason: IssuanceReason;
-  /** The `instance` option of the process that asked. */
+  /** The `instance` option of the process that requested it. */
   readonly instance: string;
   readonly audience: string;
-  /** Not settled: the request is under way, or its outcome is unknown and counts as issued. */
+  /** True: the request is under way, or its outcome is unknown. The token counts as issued. */
   readonly pending: boolean;
 }
 
-/** Where the window's tokens went. Counts are those of the whole fleet that shares the store. */
+/** The tokens of the window. All counts are those of the whole fleet that shares the store. */
 export interface Usage {
-  /** Tokens per window as agreed with the operator. */
+  /** The tokens of a window as agreed with the operator. */
   readonly limit: number;
-  /** What of it this ledger may spend: `limit` less the reserve. */
+  /** The tokens that the fleet may spend: `limit` less the reserve. */
   readonly usable: number;
-  /** Spent, pending ones included. */
+  /** The spent tokens, including pending ones. */
   readonly used: number;
-  /** Of `used`: requests under way or of unknown outcome. */
+  /** The pending tokens: their requests are under way, or the outcome is unknown. */
   readonly pending: number;
   /** `usable` less `used`. */
   readonly remaining: number;
-  /** When the next spent token leaves the window, in epoch milliseconds of this machine's clock; undefined when none is spent. */
+  /** When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. */
   readonly nextFreeAt: number | undefined;
   /**
-   * Until when a caller without any token would be refused, in epoch milliseconds; undefined when it would not. That is so before `remaining`
-   * is 0: some slots are kept for `reset()`, and a new record of a shared store, which may follow one that was lost, begins with few.
+   * The instant until which the budget has no token for a caller without one, in epoch milliseconds. Undefined: it has one. `remaining` need not be 0
+   * for that: some slots are kept for `reset()`, and a new record of a shared store starts with few, because it may replace a lost one.
    */
   readonly refusedUntil: number | undefined;
-  /** The operator's window. The ledger counts a little longer, so that it is safe for rolling and for calendar windows. */
+  /** The window in milliseconds. Tokens count for slightly longer, which is safe for rolling and for calendar windows. */
   readonly windowMs: number;
-  /** The newest first, at most 150. */
+  /** The newest issuances, at most 150. The newest comes first. */
   readonly issuances: readonly Issuance[];
 }
 
-/** Adds up what a record says. */
+/** Computes the usage from a record. */
 export function usageOf(view: View, limits: Limits, clock: Clock): Usage {
   const { record, now } = view;
   const { used, pending } = spent(record);

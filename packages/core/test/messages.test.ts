@@ -9,15 +9,15 @@ describe('an error of the token endpoint', () => {
   test.each([
     [
       answering(401, '{"error":"invalid_client"}'),
-      'The token endpoint rejected the credentials (401 invalid_client). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at 2026-01-01T00:05:00.000Z.',
+      'The token endpoint rejected the credentials (401 invalid_client). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.',
     ],
     [
       answering(403, '{"error":["invalid_client"]}'),
-      'The token endpoint rejected the credentials (403). Check audience, clientId and clientSecret; a changed secret is tried at once, this one again at 2026-01-01T00:05:00.000Z.',
+      'The token endpoint rejected the credentials (403). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.',
     ],
     [
       answering(429, '', { 'retry-after': '600' }),
-      'The token endpoint answered 429. The whole fleet holds off until 2026-01-01T00:10:00.000Z.',
+      'The token endpoint answered 429. The fleet sends no token request before 2026-01-01T00:10:00.000Z.',
     ],
     [
       failing('ECONNREFUSED'),
@@ -58,7 +58,7 @@ describe('an error of the budget', () => {
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
     expect(error).toMatchObject({ limit: 1, used: 1 });
     expect(error.message).toBe(
-      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1) count in this window. Nothing was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() tells who spent them.`,
+      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1) count in this window. No request was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() shows who spent them.`,
     );
   });
 });
@@ -78,11 +78,11 @@ describe('an error of the store', () => {
   test.each([
     [
       'nonsense',
-      'The stored record is damaged. It was left as it is; restore it, or delete it when no token was issued for a day.',
+      'The stored record is damaged. It was not changed. Restore it, or delete it when no token was issued for a day.',
     ],
     [
       'service-auth/77 x',
-      'The stored record was written by a newer version of Service Auth. It was left as it is; update this process.',
+      'The stored record was written by a newer version of Service Auth. It was not changed. Update this process.',
     ],
   ])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();
@@ -95,7 +95,7 @@ describe('an error of the client', () => {
   test('that was closed says so', async () => {
     const auth = createBed().client();
     await auth.close();
-    const message = '[service-auth] This client was closed; create another one.';
+    const message = '[service-auth] This client was closed. Create another one.';
     for (const call of [() => auth.getToken(), () => auth.reset(), () => auth.getUsage()]) {
       await expect(call()).rejects.toThrow(message);
     }

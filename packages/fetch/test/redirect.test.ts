@@ -94,7 +94,7 @@ describe('redirects are followed as fetch does', () => {
     const url = `${service.baseUrl}/api/v1/`;
     expect((await authFetch(`${url}?left=20`)).status).toBe(200);
     await expect(fetch(`${url}?left=21`)).rejects.toThrow(TypeError);
-    await expect(authFetch(`${url}?left=21`)).rejects.toThrow(new TypeError('More than 20 redirects'));
+    await expect(authFetch(`${url}?left=21`)).rejects.toThrow(new TypeError('There were more than 20 redirects'));
   });
 
   test.each([

@@ -8,7 +8,7 @@ export function hideProperty(part: unknown, name: string): void {
 }
 
 /**
- * Hides the sockets and the queue of an agent of `node:http` or `node:https`: they lead to the headers of all requests under way, and the
+ * Hides the sockets and the queue of an agent of `node:http` or `node:https` from printing. They lead to the headers of all requests under way, and
  * errors of some clients contain the agent.
  */
 export function hideAgentRequests(agent: unknown): void {

@@ -1,4 +1,4 @@
-/** An answer to a request, as far as a redirect depends on it. */
+/** The parts of a request and its answer that a redirect depends on. */
 export interface RedirectAnswer {
   readonly status: number;
   /** The `Location` of the answer, as the client returns it. */
@@ -13,7 +13,7 @@ export interface RedirectAnswer {
   readonly followed?: number | undefined;
 }
 
-/** The request that a redirect asks for, where it differs from the request before. */
+/** The differences between the request that a redirect asks for and the request before. */
 export interface Redirect {
   readonly url: URL;
   /** Whether the request becomes a GET without a body. */
@@ -24,27 +24,27 @@ export interface Redirect {
   readonly dropHeaders: readonly string[];
 }
 
-// The limit of the Fetch standard.
+// This is the limit of the Fetch standard.
 const maxRedirects = 20;
 const contentHeaders = ['content-encoding', 'content-language', 'content-length', 'content-location', 'content-type'];
 const originHeaders = ['authorization', 'cookie', 'host', 'proxy-authorization'];
 
-/** Whether an answer with this status asks for another request, if it has a `Location`: 301, 302, 303, 307 or 308. */
+/** Returns whether an answer with this status is a redirect if it has a `Location`: 301, 302, 303, 307 or 308. */
 export function isRedirect(status: number): boolean {
   return status === 307 || status === 308 || (status >= 301 && status <= 303);
 }
 
 /**
- * The request that a redirect asks for, by the rules of the Fetch standard; undefined if the answer is no redirect. Whether the token may go
- * along is not decided here: ask `auth.covers(url)`.
- * @throws `TypeError` where `fetch` fails: it leads to no address of http or https, the body cannot be sent again and the status is not 303, or
+ * Returns the request that a redirect asks for, by the rules of the Fetch standard. Undefined: the answer is no redirect. Ask `auth.covers(url)`
+ * whether the new request may have the token.
+ * @throws `TypeError` where `fetch` fails: the address is not one of http or https, the body cannot be sent again and the status is not 303, or
  *   20 redirects have been followed already
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
 export function redirectTo(answer: RedirectAnswer): Redirect | undefined {
   const { status, location, method, canResend = true, followed = 0 } = answer;
   if (!isRedirect(status) || typeof location !== 'string') return undefined;
-  if (followed >= maxRedirects) throw new TypeError(`More than ${maxRedirects} redirects`);
+  if (followed >= maxRedirects) throw new TypeError(`There were more than ${maxRedirects} redirects`);
   const from = new URL(answer.from);
   const target = fromBytes(location);
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
@@ -56,7 +56,7 @@ export function redirectTo(answer: RedirectAnswer): Redirect | undefined {
   return { url, becomesGet, crossesOrigin, dropHeaders };
 }
 
-/** Clients return each byte of a header as one character. A `Location` that is not ASCII is UTF-8. */
+/** Decodes UTF-8. Clients return each byte of a header as one character. */
 function fromBytes(text: string): string {
   return new TextDecoder().decode(Uint8Array.from(text, (byte) => byte.charCodeAt(0)));
 }

@@ -5,15 +5,15 @@ import type { TokenSource } from '../token-source.ts';
 export interface ReplaceRejectedOptions {
   /** Ends the wait for another token. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether the request can be sent again. If not, no token is asked for. Default true. */
+  /** Whether the request can be sent again. If not, no other token is requested. Default true. */
   readonly canResend?: boolean | undefined;
 }
 
 /**
- * What a 401 of the API leads to: reports that `token` was rejected, and resolves with the token to send the request again with. Resolves with
- * undefined if the 401 is the answer: the request cannot be sent again, or `auth` has no other token now. For a client that sends its requests
- * itself; call it with `canResend: false` for the 401 of the second attempt.
- * @throws what `auth.getToken()` throws. The client has to free the 401 then
+ * Reports that `token` was rejected, and resolves with another token for a second attempt. Resolves with undefined if the 401 is the answer for the
+ * caller: the request cannot be sent again, or `auth` has no other token now. Use it in a client that sends its requests itself, and call it
+ * with `canResend: false` after the 401 of the second attempt.
+ * @throws the errors of `auth.getToken()`. The client must free the connection of the 401 then
  */
 export async function replaceRejected(
   auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
@@ -29,25 +29,24 @@ export async function replaceRejected(
 /** Options of {@link sendWithToken}. */
 export interface SendWithTokenOptions<Answer> {
   /**
-   * Sends the request with `token.authorization` as its `Authorization`. A client that follows redirects itself sends the last request of the
-   * way at attempt 2, not the first one: what came before was answered, and a second POST may be a second order.
+   * Sends the request with `token.authorization` as its `Authorization`. A client that follows redirects itself must send only the last request of
+   * the chain at attempt 2. The requests before it were answered, and a second POST may be a second order.
    */
   send(token: AccessToken, attempt: 1 | 2): Promise<Answer>;
-  /** Whether an answer rejects the token: its status is 401, and the token was sent to where the answer comes from. */
+  /** Returns whether an answer rejects the token: its status is 401, and the request that it answers had the token. */
   isRejected(answer: Answer): boolean;
-  /** Whether what `send` would send at attempt 2 can be sent again. Called after a rejected answer; see `isReplayable`. */
+  /** Returns whether `send` can send its request again at attempt 2. It is called after a rejected answer. See `isReplayable`. */
   canResend(answer: Answer): boolean;
-  /** Frees the connection of an answer that nobody will read. What it throws or rejects with is ignored. */
+  /** Frees the connection of an answer that nobody will read. Its errors are ignored. */
   discard(answer: Answer): unknown;
-  /** Resolves with a token. Default: `auth.getToken()`. Called again after a 401: hand the caller's `signal` to `auth.getToken()` here. */
+  /** Resolves with a token. It is called again after a 401. Use it to pass the caller's `signal` to `auth.getToken()`. Default: `auth.getToken()`. */
   waitForToken?: (() => Promise<AccessToken>) | undefined;
 }
 
 /**
- * Sends a request with a token of `auth`; if the token is rejected, once more with another one. Every rejection is reported to `auth`, the
- * second one too. Resolves with the answer for the caller. Ask `auth.covers(url)` before, and send a request with an
- * `Authorization` of its own without this.
- * @throws what `waitForToken` and `send` throw
+ * Sends a request with a token of `auth`. If the API rejects the token, sends it once more with another one. Every rejection is reported to `auth`.
+ * Resolves with the answer for the caller. Call it only if `auth.covers(url)` is true and the request has no `Authorization` of its own.
+ * @throws the errors of `waitForToken` and of `send`
  */
 export async function sendWithToken<Answer>(
   auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
@@ -77,6 +76,6 @@ async function discard<Answer>(answer: Answer, request: SendWithTokenOptions<Ans
   try {
     await request.discard(answer);
   } catch {
-    // The connection is closed then, and the request goes on.
+    // The request does not depend on this.
   }
 }

@@ -2,19 +2,21 @@ import type { AudienceState, Backoff, Condensed, LedgerEntry, LedgerRecord, Stor
 
 const hour = 3_600_000;
 
-/** Two readings of the store's clock that was found to have been ahead: what it would show now, and what it shows. */
+/** The store's clock was ahead and was set back. */
 export interface SetBack {
-  /** The least that the old clock can show now: the latest instant in the record, plus the time that this process measured since. */
+  /** The earliest instant that the clock can show now if it had not been set back: the latest one it showed, plus the time measured since. */
   readonly minOldNow: number;
-  /** The most that it can show now; infinite if this process has not measured for how long nobody looked. */
+  /** The latest instant that it can show in that case. Infinite if this process did not measure the time since then. */
   readonly maxOldNow: number;
+  /** The instant that the clock shows. */
   readonly now: number;
 }
 
 /**
- * The record after the store's clock was set back: every instant in it is of a clock that was ahead.
- * Entries lie in the future or the past, but never before the true instant, so they count in full, or longer, from now on.
- * A pause or a lease has left what it had left when somebody measured last, and an hour at most. A token keeps the life that it is known to have.
+ * Translates a record to a clock that was set back. All instants in it come from a clock that was ahead.
+ * An entry never lies before its true instant, so it counts in full or longer.
+ * Back-off deadlines set by a clock that ran ahead are meaningless: a back-off or a lease keeps the time that it had left when that was last
+ * measured, an hour at most. A token keeps the life that it certainly has.
  */
 export function withClockSetBack(record: LedgerRecord, setBack: SetBack): LedgerRecord {
   const { now, minOldNow } = setBack;
@@ -47,17 +49,17 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
     },
     rateLimit: record.rateLimit && shorter(record.rateLimit),
     rejections: shorter(record.rejections),
-    // Leases that had ended stay counted.
+    // Leases that ended before are counted already.
     deaths: { ...shorter(record.deaths), countedUntil: now },
   };
 }
 
-/** The token by the clock as it is now. Without a measured life it counts as expired; it stays in the record, for later tokens have to have later generations. */
+/** Translates a token. If its remaining life is unknown, it counts as expired. It stays in the record, because later tokens need a higher generation. */
 function aged(token: StoredToken, { now, maxOldNow }: SetBack): StoredToken {
   return expiringBy(token, Math.max(now, now + Math.floor(token.expiresAt - maxOldNow)));
 }
 
-/** The token with an expiry that is no later than `at`. */
+/** Returns the token with an expiry no later than `at`. */
 export function expiringBy(token: StoredToken, at: number): StoredToken {
   const aheadMs = token.expiresAt - at;
   return aheadMs > 0 ? { ...token, expiresAt: at, aheadMs: (token.aheadMs ?? 0) + aheadMs } : token;

@@ -15,19 +15,19 @@ import {
 const header = 'service-auth/1 ';
 const reasons: readonly IssuanceReason[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'];
 const maxLength = 4_000_000;
-// On top of those in detail come a reservation, and a second token charged to it.
+// A reservation and the second token that it may be charged with come on top.
 const maxEntries = maxDetailedEntries + 2;
-// The latest instant that a Date can show, less enough for clocks that differ.
+// A Date shows instants up to 8.64e15. The difference is room for clocks that differ.
 const maxInstant = 8e15;
 
-// Fields that have another name in the stored text. The text does not change when a name in the code does.
+// These fields have another name in the stored text, which must not change when a name in the code does.
 const storedNames = new Map([
   ['audiences', 'slots'],
   ['credentialsBackoff', 'refused'],
 ]);
 const storedName = (name: string): string => storedNames.get(name) ?? name;
 
-/** The text that a store keeps: version, checksum, JSON. Entries name instances and audiences by index, for they repeat. */
+/** Writes a record as the text that a store keeps: version, checksum, JSON. Instances and audiences repeat, so entries contain their index. */
 export function encodeRecord(record: LedgerRecord): string {
   const names: string[] = [];
   const indexOf = (name: string): number => {
@@ -67,7 +67,7 @@ function withoutToJson(part: unknown): unknown {
   return Object.defineProperty(copy, 'toJSON', Object.assign(Object.create(null), { value: undefined }));
 }
 
-/** What {@link encodeRecord} wrote, or why it cannot be trusted. Nothing in it is believed unchecked. */
+/** Reads a text of {@link encodeRecord} and checks every part of it. Returns why the text cannot be trusted, if it cannot. */
 export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
   if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
   const json = text.slice(header.length + 9);
@@ -79,7 +79,7 @@ export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown 
   }
 }
 
-/** Reads one part of the JSON, or throws. */
+/** Reads one part of the parsed JSON. Throws if the part is damaged. */
 type Reader<Part> = (wire: unknown) => Part;
 
 function demand(condition: boolean): asserts condition {
@@ -91,7 +91,7 @@ const text: Reader<string> = (wire) => {
   return wire;
 };
 
-/** Another version, or whoever can write to the store, may have put any text there. */
+// Another version of this package, or an attacker with access to the store, may have written any text.
 const oauthError: Reader<OAuthErrorCode> = (wire) => oauthErrorCode(text(wire));
 
 const count: Reader<number> = (wire) => {
@@ -119,7 +119,7 @@ const listOf =
   (wire) =>
     list(wire, max).map((part) => read(part));
 
-/** An object with exactly these fields; never one that a polluted prototype adds. What is no object lacks those that every object of a record has. */
+/** Reads an object with exactly these fields. Fields of a polluted prototype are ignored. A value that is no object has none of the fields. */
 const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> => {
   const readers = Object.entries<Reader<unknown>>(fields);
   return (wire) => {
@@ -210,14 +210,14 @@ function readRecord(wire: unknown): LedgerRecord {
   return record;
 }
 
-/** CRC-32 of each byte: the step of eight bits at once, for a record is checked with every look. */
+/** The CRC-32 of each byte. The table saves seven of eight steps, because every read computes the checksum. */
 const crcOfByte = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
   return crc;
 });
 
-/** CRC-32 of the UTF-16 code units: finds every flipped bit and torn write. It is no defence against an author. */
+/** Computes the CRC-32 of the UTF-16 code units. It finds flipped bits and incomplete writes. It does not stop an attacker. */
 function checksum(text: string): string {
   let crc = -1;
   const add = (byte: number) => {

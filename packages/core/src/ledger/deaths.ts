@@ -2,12 +2,12 @@ import { type Limits, sparingMs } from './limits.ts';
 import type { Deaths, LedgerRecord } from './record.ts';
 
 const minute = 60_000;
-/** Processes crash now and then: two in a row cost nobody any time. */
+// Processes crash now and then. Two in a row cause no back-off.
 const freeDeaths = 2;
 
 /**
- * The record with the deaths that its leases tell of. A lease that ended although no outcome was entered belongs to a process that died,
- * or stood still, while it asked; its token may have been issued.
+ * Counts the deaths that the leases of a record show. If a lease ended and nothing was settled, its process died or stood still during the
+ * request. A token may have been issued.
  */
 export function withDeaths(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
   const { countedUntil } = record.deaths;
@@ -18,14 +18,14 @@ export function withDeaths(record: LedgerRecord, now: number, limits: Limits): L
   const until = Math.max(...ended.map((lease) => lease.until));
   const reservedAt = (id: string) => record.entries.find((entry) => entry.id === id)?.at ?? until;
   const lastReservedAt = Math.max(...ended.map(({ id }) => reservedAt(id)));
-  // One process may ask for many audiences: leases that ran side by side are one death.
+  // One process may request tokens for many audiences. Leases that ran at the same time are one death.
   const deaths = lastReservedAt < countedUntil ? record.deaths : another(record, lastReservedAt, until, limits);
   return { ...record, deaths: { ...deaths, countedUntil: until } };
 }
 
 function another(record: LedgerRecord, reservedAt: number, until: number, limits: Limits): Deaths {
   const { deaths } = record;
-  // An hour in which a request was allowed and nobody died: another matter.
+  // Requests were allowed for an hour and no process died, so this death begins a new series.
   const before = reservedAt > deaths.retryAt + 60 * minute ? 0 : deaths.count;
   const doublings = Math.min(before - freeDeaths, 30);
   const pauseMs = before < freeDeaths ? 0 : Math.min(15 * minute, minute * 2 ** doublings);

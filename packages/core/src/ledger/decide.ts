@@ -11,27 +11,27 @@ import {
   withAudienceState,
 } from './record.ts';
 
-/** What a process asks the ledger for. */
+/** A process asks the ledger for a token. */
 export interface Ask {
   readonly audience: string;
   readonly keyId: string;
   readonly secretId: string;
-  /** Why a token would be issued. With `refresh` and `rejected` the caller can go on with the token it holds. */
+  /** Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token. */
   readonly reason: IssuanceReason;
-  /** The token in this process's memory. */
+  /** The token in the memory of this process. */
   readonly cached?: { readonly id: string; readonly generation: number } | undefined;
-  /** Tokens that must not be used whatever the record says: rejected by the API, reset, or not to be opened. */
+  /** Ids of tokens that must not be used: the API rejected them, they were reset, or they cannot be opened. */
   readonly unusable: readonly (string | undefined)[];
-  /** Tokens up to this generation were reset by this process, whatever the record says: a store that went back forgot it. */
+  /** This process reset the tokens up to this generation. The record may not say so, if the store went back to an older record. */
   readonly revoked: number;
-  /** One of them cannot be opened: somebody may be damaging the record, so replacements are spaced. */
+  /** One of the unusable tokens cannot be opened. Somebody may be damaging the record, so replacements are spaced. */
   readonly unreadable: boolean;
-  /** False: only look whether the record has something newer. */
+  /** False: only read whether the record has a newer token. */
   readonly mayIssue: boolean;
-  /** Id of the reservation, and of the token that comes of it. */
+  /** The id of the reservation and of its token. */
   readonly id: string;
   readonly instance: string;
-  /** How long others wait for the outcome. */
+  /** How long the other processes wait for the outcome. */
   readonly leaseMs: number;
 }
 
@@ -42,8 +42,9 @@ export interface Denial {
 }
 
 /**
- * What to do next. `keep`: go on with the token in memory; `drop`: it was reset; `write`: swap in this record and decide again;
- * `admitted`: the record has this ask's reservation, send the request; with `probesFirst` only if a probe is answered.
+ * The next step of the process. `use`: use this token of the record. `keep`: keep the cached token. `drop`: the cached token was reset. `wait`: another
+ * process requests a token. `write`: swap in this record and decide again. `admitted`: the record has the reservation of this process, so send
+ * the request; with `probesFirst`, only if the endpoint answers a probe. `deny`: no token can be issued now.
  */
 export type Decision =
   | { readonly kind: 'use'; readonly token: StoredToken }
@@ -61,12 +62,12 @@ export type Decision =
 
 const minute = 60_000;
 
-/** A token is handed out with this much life left at least. */
+/** Returns the margin: a token is served only while it has more life left than this. */
 export function marginOf(lifetimeMs: number): number {
   return Math.min(minute, lifetimeMs / 10);
 }
 
-/** Decides for one process what the record allows it. Expects a reconciled record; `now` is the ledger's time. */
+/** Decides what the record allows one process to do. The record must be reconciled. `now` is the ledger's time. */
 export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limits): Decision {
   const state = audienceStateOf(record, ask.audience, ask.keyId);
   if (state.revoked < ask.revoked && isRemembered(ask.revoked, now))
@@ -81,10 +82,10 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   const stored = state.token;
   const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === cached?.id;
   const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
-  // An expired one is no reason to disregard what another key's holders share.
+  // An expired cached token supersedes nothing: the stored one may come from a process with another key.
   const superseded = stored && cached && ask.reason !== 'expired' && cached.generation > stored.generation;
   if (fresh && !due && !superseded) return { kind: 'use', token: stored };
-  // Before anything is refused: whoever goes on with what it holds must not go on with this.
+  // This comes before all denials: a process that is denied a new token keeps the cached one, and must not keep a reset one.
   if (ask.cached && !cached) return { kind: 'drop' };
   if (!ask.mayIssue) return { kind: 'keep', retryAt: now };
 
@@ -101,7 +102,7 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     : { kind: 'deny', reason, denial };
 }
 
-/** Whether the record shows that the held token is still good: the fleet neither reset nor replaced it. */
+/** Returns whether the record shows that the cached token is still good: the fleet neither reset nor replaced it. */
 export function confirms(decision: Decision, cached: Ask['cached']): boolean {
   return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';
 }
@@ -142,7 +143,7 @@ function reserve(
 ): LedgerRecord {
   const { id, instance, audience } = ask;
   const { rejections } = record;
-  // An hour in which a renewal was allowed and nobody asked for one: what is rejected now is another matter.
+  // Renewals were allowed for an hour and nobody wanted one, so this rejection begins a new series.
   const recent = now > rejections.retryAt + 60 * minute ? undefined : rejections;
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withAudienceState(record, {
@@ -152,7 +153,7 @@ function reserve(
   });
   return {
     ...next,
-    // Reserved before, but the lease was lost before anything was sent: the new reservation replaces it.
+    // An earlier reservation of this ask lost its lease before its request was sent. The new one replaces it.
     entries: [...next.entries.filter((other) => other.id !== id), entry],
     rejections: reason === 'rejected' ? nextBackoff(recent, now, minute, 60 * minute) : rejections,
   };

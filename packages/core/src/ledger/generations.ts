@@ -1,8 +1,8 @@
 import { audienceStateOf, audienceStatesOf, type LedgerRecord, maxLifetimeMs, withAudienceState } from './record.ts';
 
 /**
- * The latest generation that a token of this audience may have. It goes by the time, and not by the record, so that a store that went back does
- * not give the same ones again: what was reset meanwhile would end tokens that are good.
+ * Returns the latest generation that a token of this audience may have. It follows the time, not only the record: a store that went back to an
+ * older record must not give the same generation twice, or a reset of the lost token would end the new one.
  */
 export function latestGeneration(record: LedgerRecord, audience: string, now: number): number {
   const known = audienceStatesOf(record, audience).flatMap(({ revoked, token, lease }) => [
@@ -13,12 +13,12 @@ export function latestGeneration(record: LedgerRecord, audience: string, now: nu
   return Math.max(now, ...known);
 }
 
-/** Whether somebody may still hold a token that was reset. */
+/** Returns whether a token that was reset may still be in use. */
 export function isRemembered(revoked: number, now: number): boolean {
   return revoked + maxLifetimeMs > now;
 }
 
-/** Marks the tokens of an audience up to a generation as compromised, whichever keys sealed them, and those on their way too. */
+/** Resets the tokens of an audience up to a generation, under all keys. Tokens that are still being requested are included. */
 export function revoke(record: LedgerRecord, audience: string, keyId: string, upTo: number): LedgerRecord {
   const state = audienceStateOf(record, audience, keyId);
   const marked = withAudienceState(record, { ...state, revoked: Math.max(state.revoked, upTo) });

@@ -3,28 +3,28 @@ import type { Backoff, IssuanceReason, LedgerRecord } from './record.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** What an acknowledged `swap` of a store survives. */
+/** What an acknowledged `swap` of a store survives. See `Store.durability`. */
 export type StoreDurability = 'process' | 'durable' | 'replicated';
 
-/** What the agreement with the operator allows, worked out once. */
+/** The numbers that follow from the agreement with the operator. */
 export interface Limits {
   readonly limit: number;
   /** The limit less the reserve. */
   readonly usable: number;
   readonly windowMs: number;
-  /** How long an entry counts once its outcome is known: an hour and ten minutes beyond a day, so that 25-hour calendar days fit. */
+  /** A settled entry counts for this long: 25 hours and 10 minutes if the window is a day, because a calendar day can have 25 hours. */
   readonly settledMs: number;
-  /** How long an entry counts whose outcome is unknown: longer by what its request may have taken to arrive. */
+  /** A pending entry counts for this long. It is longer than `settledMs`, because the request may have arrived late. */
   readonly pendingMs: number;
-  /** What a record may gain in its first `pendingMs`: it may follow one that was lost, whose entries nobody remembers. */
+  /** A new record may spend this many tokens in its first `pendingMs`. It may replace a lost record, whose entries are unknown. */
   readonly coldStart: number;
-  /** Up to how many spent tokens each purpose may still have one issued. */
+  /** A token for this reason may be issued while fewer tokens than this are spent. */
   readonly ceilings: Readonly<Record<IssuanceReason, number>>;
-  /** How many of the window's tokens may be renewals caused by API 401s. */
+  /** This many tokens of a window may be renewals that 401s of the API cause. */
   readonly rejectedShare: number;
 }
 
-/** Works out the tiers. `reserve` undefined: by the store's durability. */
+/** Computes the limits. `reserve`: the tokens that are never spent; undefined takes the default of the store's durability. */
 export function limitsFor(
   tokens: number,
   windowMs: number,
@@ -34,7 +34,7 @@ export function limitsFor(
   const kept = reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5)));
   const usable = tokens - kept;
   const window = windowMs + Math.min(hour, windowMs / 24);
-  // One total loss of a durable store, three of a replicated one, fit into the reserve. Three tokens at least: below that nothing works.
+  // The reserve covers one loss of a durable store, or three losses of a replicated one. With fewer than three tokens nothing works.
   const insured = Math.max(3, durability === 'replicated' ? Math.floor(kept / 3) : kept);
   const withoutReset = usable - Math.min(10, Math.floor(usable / 12));
   return {
@@ -55,12 +55,12 @@ export function limitsFor(
   };
 }
 
-/** When an entry stamped `at` stops counting. */
+/** Returns the instant at which an entry stops counting. */
 export function leavesAt(entry: { at: number; pending: boolean }, limits: Limits): number {
   return entry.at + (entry.pending ? limits.pendingMs : limits.settledMs);
 }
 
-/** How many tokens are spent, and how many of these are pending. Expects a pruned record. */
+/** Counts the spent tokens, and how many of them are pending. The record must be compact. */
 export function spent(record: LedgerRecord): { used: number; pending: number } {
   let used = record.entries.length;
   let pending = record.entries.filter((entry) => entry.pending).length;
@@ -71,7 +71,7 @@ export function spent(record: LedgerRecord): { used: number; pending: number } {
   return { used, pending };
 }
 
-/** When fewer than `ceiling` tokens will be spent: `now` if that is so already. Expects a pruned record. */
+/** Returns the instant from which fewer than `ceiling` tokens are spent, `now` at the earliest. The record must be compact. */
 export function freeAt(record: LedgerRecord, now: number, limits: Limits, ceiling: number): number {
   const leaving = [...record.entries.map((entry) => ({ ...entry, count: 1 })), ...record.condensed]
     .map((part) => ({ at: leavesAt(part, limits), count: part.count }))
@@ -83,11 +83,11 @@ export function freeAt(record: LedgerRecord, now: number, limits: Limits, ceilin
     used -= part.count;
     at = part.at;
   }
-  // A ceiling of nothing never has room; look again when the window has passed.
+  // A ceiling of 0 never has room. Ask again when the window has passed.
   return used < ceiling ? at : now + limits.settledMs;
 }
 
-/** When the budget has room for one more token of this purpose: `now` if it has. Expects a pruned record. */
+/** Returns the instant from which a token may be issued for this reason, `now` at the earliest. The record must be compact. */
 export function roomAt(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): number {
   const isGain = (part: { at: number }) => part.at >= record.bornAt;
   const gains = { ...record, entries: record.entries.filter(isGain), condensed: record.condensed.filter(isGain) };
@@ -95,14 +95,14 @@ export function roomAt(record: LedgerRecord, now: number, limits: Limits, reason
   return Math.max(freeAt(record, now, limits, limits.ceilings[reason]), insuredAt);
 }
 
-/** When a renewal caused by an API 401 is due: they are few, and spaced 1, 2, 4 … 60 minutes apart in the whole fleet. */
+/** Returns the instant from which a 401 of the API may cause a renewal. The fleet spaces such renewals 1, 2, 4 … 60 minutes apart. */
 export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits): number {
   const renewals = record.entries.filter((entry) => entry.reason === 'rejected');
   const oldest = renewals[renewals.length - limits.rejectedShare];
   return Math.max(now, record.rejections.retryAt, oldest ? leavesAt(oldest, limits) : 0);
 }
 
-/** One more failure in a row: hold off for `firstMs`, doubled with every failure, at most `longestMs`, and `leastMs` in any case. */
+/** Returns the back-off after one more failure: `firstMs`, doubled with each failure, from `minMs` to `maxMs`. `minMs` wins over `maxMs`. */
 export function nextBackoff(
   before: Backoff | undefined,
   failedAt: number,
@@ -115,11 +115,11 @@ export function nextBackoff(
   return { count: count + 1, retryAt: Math.max(before?.retryAt ?? 0, Math.ceil(failedAt + pauseMs)) };
 }
 
-/** How long to hold off at least after an outcome that may have issued a token: so that an outage of any length leaves half of the budget. */
+/** Returns the least back-off after an outcome that may have issued a token. An outage of any length leaves half of the budget unspent. */
 export function sparingMs(record: LedgerRecord, now: number, limits: Limits): number {
   // A new record may gain less than what is usable: an outage of its first day must not take all of that.
   const half = (now < record.bornAt + limits.pendingMs ? limits.coldStart : limits.usable) / 2;
-  // A quarter may go within hours; another one has to last until the first ones leave.
+  // Spend a quarter freely; spread the next until the first entries expire.
   const scarce = spent(record).pending >= Math.max(2, half / 2);
   return scarce ? Math.min(limits.pendingMs, (2 * limits.pendingMs) / half) : 0;
 }

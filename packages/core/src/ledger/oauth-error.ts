@@ -21,10 +21,10 @@ const registered = [
   'use_dpop_nonce',
 ] as const;
 
-/** The `error` code of a refused token request, if it is a registered one, or `'other'`. */
+/** The `error` code of a rejected token request: a registered code, or `'other'` (RFC 6749 section 5.2). */
 export type OAuthErrorCode = (typeof registered)[number] | 'other';
 
-/** Keeps registered codes. Every other text becomes `'other'`, because it may contain anything, even the secret. */
+/** Returns a registered code unchanged and `'other'` for any other text. Such a text may contain anything, even the secret. */
 export function oauthErrorCode(text: string): OAuthErrorCode {
   return registered.find((code) => code === text) ?? 'other';
 }

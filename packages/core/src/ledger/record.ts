@@ -1,113 +1,116 @@
 import type { OAuthErrorCode } from './oauth-error.ts';
 
-/** How many entries a record keeps in detail; older ones are added up. */
+/** A record lists this many entries one by one. Older entries are only counted, in buckets. */
 export const maxDetailedEntries = 150;
 
-/** The longest that a token is believed to live. */
+/** A token that states a longer lifetime counts as one of this lifetime. */
 export const maxLifetimeMs: number = 7 * 86_400_000;
 
-/** Why a token was issued. `cold`: none was known; `refresh`: ahead of expiry; `expired`; `rejected`: the API answered 401; `reset`. */
+/**
+ * Why a token was issued. `cold`: no token was known. `refresh`: the token before will expire soon. `expired`: it had expired. `rejected`: the API
+ * answered 401 to it. `reset`: it was compromised.
+ */
 export type IssuanceReason = 'cold' | 'refresh' | 'expired' | 'rejected' | 'reset';
 
 /** A token that was issued, or may have been. */
 export interface LedgerEntry {
   readonly id: string;
-  /** Reserved at, then settled at, by the store's clock. */
+  /** When the token was reserved or, later, when it was settled. Epoch milliseconds of the store's clock. */
   readonly at: number;
-  /** The outcome is unknown: counted as issued, and for longer. */
+  /** True: the outcome is unknown. Such an entry counts as a token, and counts for longer than a settled one. */
   readonly pending: boolean;
   readonly reason: IssuanceReason;
   readonly instance: string;
   readonly audience: string;
 }
 
-/** Older entries added up. `at` is the latest of theirs, so that none leaves too early. */
+/** A bucket that counts older entries. `at` is the latest instant of all of them, so none of them stops counting too early. */
 export interface Condensed {
   readonly at: number;
   readonly pending: boolean;
   readonly count: number;
 }
 
-/** A token at rest. */
+/** A token as the store keeps it: encrypted. */
 export interface StoredToken {
   readonly id: string;
-  /** When it was reserved, or more after a clock that was ahead: later tokens of the audience have a higher one, whatever slot they are in. */
+  /** Orders the tokens of an audience, under all keys: a later token has a higher generation. It is at least the instant of the reservation. */
   readonly generation: number;
-  /** By the store's clock. */
+  /** Epoch milliseconds of the store's clock. */
   readonly expiresAt: number;
-  /** By how much the store's clock turned out to have been ahead when the token was sealed: the seal names `expiresAt + aheadMs`. */
+  /** The store's clock was found to have been ahead by this much when the token was sealed. The seal contains `expiresAt + aheadMs`. */
   readonly aheadMs?: number | undefined;
   readonly lifetimeMs: number;
   readonly sealed: string;
 }
 
-/** What is shared about one audience by the processes that hold the same sealing key. */
+/** What the processes with one sealing key share about one audience. */
 export interface AudienceState {
   readonly audience: string;
   readonly keyId: string;
   /** Tokens up to this generation were reset. */
   readonly revoked: number;
   readonly token?: StoredToken | undefined;
-  /** Who is asking for a token now; the others wait. Never needed for safety. */
+  /** The reservation of the process that requests a token now. The others wait for it. The budget stays safe without it. */
   readonly lease?: { readonly id: string; readonly generation: number; readonly until: number } | undefined;
-  /** No renewal ahead of expiry before this: the last one brought no later expiry. */
+  /** No renewal ahead of expiry begins before this instant, because the last one brought no later expiry. */
   readonly renewAfter: number;
-  /** A token that could not be opened is replaced once; not again before this. */
+  /** A token that cannot be opened is not replaced before this instant, because one was replaced shortly before. */
   readonly unreadableUntil: number;
   readonly credentialsBackoff?: CredentialsBackoff | undefined;
 }
 
-/** Failures in a row, and until when nobody asks. */
+/** A number of failures in a row. No request is sent before `retryAt`. */
 export interface Backoff {
   readonly count: number;
   readonly retryAt: number;
 }
 
-/** The token endpoint refused these credentials; forgotten at once when the secret changes. */
+/** The token endpoint rejected the credentials. Another client secret is not affected. */
 export interface CredentialsBackoff extends Backoff {
   readonly secretId: string;
   readonly status: number;
   readonly oauthError?: OAuthErrorCode | undefined;
 }
 
-/** The token endpoint failed; the whole fleet holds off. */
+/** The token endpoint failed. The back-off is that of the whole fleet. */
 export interface Failures extends Backoff {
-  /** Earlier than `retryAt`, where that spares the budget: a request is sent if a probe, which has no credentials and costs nothing, is answered. */
+  /** Before `retryAt`. From here on a request is sent if the endpoint answers a probe, which has no credentials and cannot cost a token. */
   readonly probeAt?: number | undefined;
   readonly ambiguous: boolean;
   readonly status?: number | undefined;
-  /** Set when the answer was a 2xx without a usable token. */
+  /** Why a 2xx answer had no usable token. Undefined: there was no such answer. */
   readonly reason?: string | undefined;
 }
 
-/** Processes in a row that died while they asked for a token: their leases ended and no outcome was entered. */
+/** Processes in a row that died during a token request: their leases ended and they settled nothing. */
 export interface Deaths extends Backoff {
-  /** Leases that ended up to this instant have been counted. */
+  /** All leases that ended before this instant are counted. */
   readonly countedUntil: number;
 }
 
-/** All that a fleet shares about one client: one small record, replaced as a whole. Instants are the store's. */
+/** Everything that a fleet shares about one client. A write replaces the whole record. All instants are of the store's clock. */
 export interface LedgerRecord {
-  /** Changes whenever the record had to begin anew. */
+  /** Identifies the record. A record that begins anew gets a new epoch. */
   readonly epoch: string;
-  /** Grows with every swap. */
+  /** Grows by one with every swap. */
   readonly sequence: number;
   readonly bornAt: number;
-  /** The latest instant seen since the store's clock was last set back. */
+  /** The latest instant that the store's clock has shown. It starts again when that clock is set back. */
   readonly highWaterAt: number;
-  /** The newest 150, oldest first. */
+  /** The newest entries, at most 150. The oldest comes first. */
   readonly entries: readonly LedgerEntry[];
   readonly condensed: readonly Condensed[];
   readonly audiences: readonly AudienceState[];
   readonly failures?: Failures | undefined;
   /** The token endpoint answered 429. */
   readonly rateLimit?: Backoff | undefined;
-  /** Renewals caused by API 401s. */
+  /** Spaces the renewals that 401s of the API cause. */
   readonly rejections: Backoff;
   readonly deaths: Deaths;
 }
 
-/** A record with nothing in it. */
+/** Creates an empty record. */
 export function newRecord(epoch: string, now: number): LedgerRecord {
   return {
     epoch,
@@ -124,12 +127,12 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
   };
 }
 
-/** What the holders of all keys share about an audience. */
+/** Returns the states of an audience under all sealing keys. */
 export function audienceStatesOf(record: LedgerRecord, audience: string): readonly AudienceState[] {
   return record.audiences.filter((state) => state.audience === audience);
 }
 
-/** The slot of an audience and key, an empty one if there is none. What was reset under any key of the audience is no longer in it. */
+/** Returns the state of an audience under one key, or an empty state. Tokens that were reset under any key of the audience are left out. */
 export function audienceStateOf(record: LedgerRecord, audience: string, keyId: string): AudienceState {
   const audiences = audienceStatesOf(record, audience);
   const state = audiences.find((state) => state.keyId === keyId);
@@ -149,7 +152,7 @@ export function audienceStateOf(record: LedgerRecord, audience: string, keyId: s
   };
 }
 
-/** The record with one slot replaced. */
+/** Returns the record with one audience state replaced. */
 export function withAudienceState(record: LedgerRecord, state: AudienceState): LedgerRecord {
   const others = record.audiences.filter((other) => other.audience !== state.audience || other.keyId !== state.keyId);
   return { ...record, audiences: [...others, state] };

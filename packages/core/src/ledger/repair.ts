@@ -14,35 +14,35 @@ import {
 
 const minute = 60_000;
 
-/** The record as this process saw it last. */
+/** The record as this process read or wrote it last. */
 export interface Seen {
   readonly record: LedgerRecord;
-  /** The store's time then. */
+  /** The store's time at that moment. */
   readonly now: number;
-  /** The ledger's time then, at most. */
+  /** The ledger's time at that moment, or later. */
   readonly ledgerNow: number;
-  /** How long ago that was, at least: a clock that stands still while the machine sleeps makes entries younger, never older. */
+  /** The least time since then. The monotonic clock may stand still during sleep. Entries then seem younger than they are, never older. */
   readonly elapsedMs: number;
-  /** How long ago that was, at most: by whichever clock of this machine says longer. */
+  /** The most time since then, by either clock of this machine. */
   readonly maxElapsedMs: number;
 }
 
-/** A record that can be decided on, and what had to be done to it. */
+/** A record that is ready for a decision, and the repairs that it needed. */
 export interface Reconciled {
   readonly record: LedgerRecord;
-  /** The ledger's time: the store's. For up to a minute by which the store's clock went back, the ledger's time stands still. */
+  /** The ledger's time. It is the time of the store, but it never goes back: it stands still while the store's clock is up to a minute behind. */
   readonly now: number;
-  /** The store lost the record that this process knew, or went back to an older one. */
+  /** The store lost the record that this process knows, or went back to an older one. */
   readonly lost: boolean;
-  /** Entries put back from memory. */
+  /** How many entries were put back from the memory of this process. */
   readonly restored: number;
-  /** By how much the store's clock was set back, at least, if that was too far to be waited for. */
+  /** The least time by which the store's clock was set back. 0 if it was a minute or less. */
   readonly clockBackMs: number;
-  /** Something was put right that the fleet should know: to be written before the record is used. */
+  /** The repair concerns the fleet: write the record before you use it. */
   readonly changed: boolean;
 }
 
-/** Makes the loaded record fit what this process knows, and drops what no longer counts. `epoch`: used if the record begins anew. */
+/** Repairs the loaded record from the memory of this process and drops what no longer counts. `epoch` is for a record that begins anew. */
 export function reconcile(
   loaded: LedgerRecord | undefined,
   seen: Seen | undefined,
@@ -57,7 +57,7 @@ export function reconcile(
     ? merge(present, seen, now, epoch)
     : { record: present ?? newRecord(epoch, now), restored: 0, changed: false };
   const clockBackMs = back ? Math.floor(back.minOldNow - now) : 0;
-  // A clock that was so far ahead may have made every entry leave: nobody knows what was issued.
+  // While the clock was so far ahead, every entry may have been dropped. How many tokens were issued is unknown.
   const record = clockBackMs > limits.pendingMs ? { ...merged.record, epoch, bornAt: now } : merged.record;
   const ledgerNow = Math.max(record.highWaterAt, now);
   return {
@@ -70,12 +70,12 @@ export function reconcile(
   };
 }
 
-/** Whether the store's clock is behind what this record has seen of it. Up to a minute is in the margin of a token, and is waited for. */
+/** Finds out whether the store's clock was set back. A minute or less lies within the margin of a token: the ledger's time stands still for so long. */
 function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
   const known = seen?.record.epoch === record.epoch ? seen : undefined;
   const isSame = known?.record.sequence === record.sequence;
   const minOldNow = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
-  // Whoever wrote the record after this process saw it wrote it later than that.
+  // Other processes can only have written the record after this process saw it.
   const maxOldNow = known
     ? Math.max(record.highWaterAt, known.ledgerNow) + known.maxElapsedMs
     : Number.POSITIVE_INFINITY;
@@ -87,10 +87,10 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const back = setBackSince(older, seen, now);
   const memory = back ? withClockSetBack(older, back) : older;
   const base = loaded ?? newRecord(epoch, now);
-  // An older state of the very record this process knew: what came after it is lost for everybody, so the record begins anew.
+  // The store went back to an older state of this record. The newer entries of other processes are lost, so the record begins anew.
   const regressed = loaded?.epoch === older.epoch;
   const gainedMs = now - seen.now - seen.elapsedMs;
-  // Up to ten minutes that a clock lost it may gain again: they stay in its tolerance.
+  // Ignore up to ten minutes that the store's clock lost: it may gain them again, and entries count ten minutes longer for this.
   const shiftMs = Math.max(gainedMs, Math.min(0, gainedMs + 10 * minute));
   const shifted = <Part extends { at: number }>(part: Part) => ({
     ...part,
@@ -98,7 +98,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   });
   const present = new Set(base.entries.map((entry) => entry.id));
   const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
-  // Which entries were added up is forgotten: rather twice than not at all.
+  // Buckets do not say what they contain: entries may count twice, never zero times.
   const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
   const { audiences } = memory.audiences.reduce(withMemory, base);
   const record: LedgerRecord = {
@@ -115,12 +115,12 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     deaths: base.deaths.count > 0 ? base.deaths : memory.deaths,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
-  // A sequence that only this process knew is written as well, or the record would look like an older one again.
+  // A higher sequence that only this process knows must be written too. The next read would take the record for an older one otherwise.
   const changed = restored > 0 || audiences !== base.audiences || record.sequence > base.sequence;
   return { record, restored, changed };
 }
 
-/** The record with what memory knows of a slot: the token of the later generation, and whatever was reset. */
+/** Merges one audience state from memory into the record: the later token wins, and a reset on either side holds. */
 function withMemory(record: LedgerRecord, memory: AudienceState): LedgerRecord {
   const { audience, keyId } = memory;
   const state = audienceStateOf(record, audience, keyId);
@@ -130,7 +130,7 @@ function withMemory(record: LedgerRecord, memory: AudienceState): LedgerRecord {
   return revoke(withAudienceState(record, { ...state, token }), audience, keyId, revoked);
 }
 
-/** Drops what no longer counts and adds up all but the newest entries. */
+/** Drops what no longer counts, and moves all but the newest entries into buckets. */
 export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
   const live = (part: LedgerEntry | Condensed) => leavesAt(part, limits) > now;
   const entries = record.entries.filter(live);
@@ -142,7 +142,7 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
     isRemembered(state.revoked, now) ||
     (state.token?.expiresAt ?? 0) > now ||
     (state.lease?.until ?? 0) > now ||
-    // As long as the longest pause: a count that is forgotten when its pause ends never grows.
+    // Keep the count of failures for an hour after its back-off. The back-off would never grow otherwise.
     (state.credentialsBackoff?.retryAt ?? 0) + 60 * minute > now;
   return {
     ...record,
@@ -152,7 +152,7 @@ export function compact(record: LedgerRecord, now: number, limits: Limits): Ledg
   };
 }
 
-/** One bucket for each kind and span of time. */
+/** Merges buckets: one remains for each span of time, for pending and for settled entries. */
 function addUp(parts: readonly Condensed[], spanMs: number): Condensed[] {
   const buckets = new Map<string, Condensed>();
   for (const part of parts) {

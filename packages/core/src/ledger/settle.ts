@@ -12,18 +12,18 @@ import {
 
 const second = 1_000;
 const minute = 60 * second;
-/** Whatever failed may be put right at any moment: a process without a token is served within 16 minutes of that. */
+// A failure can end at any moment. A process without a token is served within 16 minutes of that.
 const maxBackoffMs = 15 * minute;
-/** From a reservation until its outcome is known, unless the process was stopped meanwhile. */
+// The outcome of a reservation is known within this time, unless the process was stopped.
 const maxRequestMs = 6 * minute;
 
-/** What became of a reserved token request. */
+/** The outcome of a reserved token request. */
 export type Outcome =
   /** A token arrived. */
   | { readonly kind: 'issued'; readonly token: StoredToken }
-  /** Nothing was sent: this process was too slow. */
+  /** No request was sent, because this process was too slow. */
   | { readonly kind: 'unsent' }
-  /** Surely no token was issued. */
+  /** It is certain that no token was issued. */
   | {
       readonly kind: 'released';
       readonly cause: 'unreachable' | 'misconfigured';
@@ -36,11 +36,11 @@ export type Outcome =
       readonly oauthError?: OAuthErrorCode | undefined;
     }
   | { readonly kind: 'released'; readonly cause: 'rate_limited'; readonly retryAfterMs?: number | undefined }
-  /** A token may have been issued: as many as `charge`. */
+  /** As many tokens as `charge` says may have been issued. */
   | {
       readonly kind: 'ambiguous';
       readonly charge: 1 | 2;
-      /** The endpoint had answered a probe just before. */
+      /** The endpoint answered a probe just before. */
       readonly answered?: boolean | undefined;
       readonly status?: number | undefined;
       readonly reason?: string | undefined;
@@ -53,7 +53,7 @@ export interface Reservation {
   readonly secretId: string;
 }
 
-/** Enters the outcome of a reservation. Expects a reconciled record; `now` is the ledger's time. */
+/** Returns the record with the outcome of a reservation. The record must be reconciled. `now` is the ledger's time. */
 export function settle(
   record: LedgerRecord,
   now: number,
@@ -63,19 +63,19 @@ export function settle(
 ): LedgerRecord {
   const { entry, keyId } = reservation;
   const found = audienceStateOf(record, entry.audience, keyId);
-  // Whoever holds the lease now keeps it.
+  // Another process may have the lease now. It keeps it.
   const state = found.lease?.id === entry.id ? { ...found, lease: undefined } : found;
-  // Entered again when the store did not confirm: what the first time added must not be added twice.
+  // If the store did not confirm the first write, the outcome is written again. It must not count twice.
   const twin = `${entry.id}+`;
   const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin);
-  // The record's own, for its clock may be another by now.
+  // Prefer the entry of the record: the store's clock may have been set back since the reservation.
   const known = record.entries.find(({ id }) => id === entry.id) ?? entry;
-  // A store that was away hears of a failure late: nobody has to hold off for what is over.
+  // Count the back-off from the request, even if the store hears of it late.
   const failedAt = Math.min(now, known.at + maxRequestMs);
 
   switch (outcome.kind) {
     case 'issued': {
-      // Stamped anew: the token was issued at some time between the reservation and now, but not so late that an unknown outcome would count for less.
+      // The token was issued between the reservation and now, so it counts from now. It must not count for longer than a pending entry would.
       const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));
       return {
         ...withAudienceState(record, withToken(state, outcome.token, entry.reason === 'refresh')),
@@ -95,7 +95,7 @@ export function settle(
       const charged = { ...withAudienceState(record, state), entries };
       const { status, reason } = outcome;
       const spareMs = sparingMs(charged, now, limits);
-      // It answers probes and yet fails: only time spares the budget then.
+      // The endpoint answers probes but not requests. Probes cannot spare the budget then; a longer back-off can.
       const [pauseMs, probeMs] = outcome.answered ? [2 * spareMs, spareMs] : [spareMs, maxBackoffMs];
       const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, pauseMs);
       const probeAt = spareMs > 0 ? Math.ceil(failedAt + probeMs) : undefined;
@@ -107,9 +107,9 @@ export function settle(
 function withToken(state: AudienceState, token: StoredToken, ahead: boolean): AudienceState {
   if (token.generation <= state.revoked) return state;
   const present = state.token;
-  // A later one, or this very one entered before.
+  // The record has a later token, or has this token already.
   if (present && present.generation >= token.generation) return state;
-  // Renewed ahead of expiry, and yet it lives no longer: the endpoint hands out the same token, asking again soon is in vain.
+  // The renewal brought no later expiry: the endpoint returns one token until it expires. Do not ask again before that.
   const inVain = ahead && present !== undefined && token.expiresAt < present.expiresAt + token.lifetimeMs / 100;
   const later = inVain && present.expiresAt > token.expiresAt ? present : token;
   const renewAfter = inVain ? Math.floor(later.expiresAt - marginOf(later.lifetimeMs)) : 0;
@@ -140,7 +140,7 @@ function released(
       const [firstMs, maxMs] = outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, maxBackoffMs];
       const { failures } = record;
       const backoff = nextBackoff(failures, failedAt, firstMs, maxMs);
-      // Nothing was spent, so what spares the budget stays as it is.
+      // Nothing was spent, so the back-off that spares the budget is not extended.
       const probe =
         failures?.probeAt === undefined
           ? undefined

@@ -97,6 +97,6 @@ describe('a redirect', () => {
 
   test('is followed after 19 others, and not after 20', () => {
     expect(redirectTo(answer({ followed: 19 }))).toBeDefined();
-    expect(() => redirectTo(answer({ followed: 20 }))).toThrow(new TypeError('More than 20 redirects'));
+    expect(() => redirectTo(answer({ followed: 20 }))).toThrow(new TypeError('There were more than 20 redirects'));
   });
 });
