@@ -30,7 +30,7 @@ const asked = questions.filter((name) => positionals.length === 0 || positionals
 const scope: Scope = { quick: values.quick };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-// What is published is measured, not the sources.
+// The measurement uses the published build, not the sources.
 run('turbo', ['run', 'build', '--output-logs=errors-only']);
 if (!scope.quick) run('pnpm', ['install', '--frozen-lockfile', '--dir', 'bench/peers']);
 else if (!hasPeers()) console.log('Without the peers: only `pnpm bench` installs them.');

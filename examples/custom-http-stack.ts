@@ -18,7 +18,7 @@ async function send(url: URL, options: http.RequestOptions, body?: string): Prom
 }
 
 // How the token is asked for, if the built-in fetch will not do: a proxy, client certificates, your company's own client.
-// One request and its answer, whatever the status; no retries, for a second POST may cost a second token.
+// One request and its answer, with any status. No retries, because a second POST may cost a second token.
 const transport: Transport = async ({ url, method, headers, body, signal }) => {
   const response = await send(new URL(url), { method, headers: { ...headers }, signal }, body);
   console.log(`${method} ${new URL(url).pathname} was answered ${response.statusCode}`);

@@ -20,12 +20,12 @@ console.log(`fetch was answered ${response.status}`);
 const api = ky.create({ fetch: createAuthFetch(auth, { bufferRequests: true }) });
 service.revoke('all');
 const { body } = await api.post<{ body: { text: string } }>(orders, { json: { item: 'tea' } }).json();
-console.log(`ky sent ${body.text}, ${service.counts.apiUnauthorized} time in vain`);
+console.log(`ky sent ${body.text}, and ${service.counts.apiUnauthorized} request was answered 401`);
 
 // Elsewhere the same function is the fetch it was: without a token.
 const elsewhere = await startTestService();
 console.log(
-  `Another host was answered ${(await authFetch(`${elsewhere.baseUrl}/api/v1/`)).status}, for it got no token`,
+  `Another host was answered ${(await authFetch(`${elsewhere.baseUrl}/api/v1/`)).status}, because it got no token`,
 );
 
 console.log(`Tokens issued: ${service.counts.issued}`);

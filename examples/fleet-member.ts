@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AccessToken, createServiceAuthFromEnv, isServiceAuthError } from '@service-auth/core';
 import { storeFromEnv } from './store-from-env.ts';
 
-/** What a process says. */
+/** The messages of a process. */
 export type MemberMessage =
   | { readonly type: 'token_issued' | 'token_adopted'; readonly tokenId: string }
   | { readonly type: 'answered'; readonly status: number };
@@ -21,7 +21,7 @@ const auth = createServiceAuthFromEnv(process.env, {
   },
 });
 
-/** Whoever has no token yet is told when to ask again, be it that the machine is so busy that the store does not answer in time. */
+/** A caller without a token is told when to ask again, even if the machine is so busy that the store does not answer in time. */
 async function getToken(): Promise<AccessToken> {
   try {
     return await auth.getToken();

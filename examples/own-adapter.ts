@@ -1,4 +1,4 @@
-// An adapter of your own, for a client that there is none for, and the contract that proves it.
+// An adapter for a client without a published one, and the contract that proves it.
 //
 //   npx --yes pnpm@12 example examples/own-adapter.ts
 import { test } from 'node:test';

@@ -8,7 +8,7 @@ export interface OpenedStore {
   close(): Promise<unknown>;
 }
 
-/** Loads only what it needs: nobody has all three installed. */
+/** Loads only the client that it needs: an application rarely has all three installed. */
 export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore> {
   const { REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, STORE_DIRECTORY: directory } = env;
   if (redisUrl) {

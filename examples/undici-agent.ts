@@ -11,7 +11,7 @@ import { Agent, interceptors, request } from 'undici';
 const service = await startTestService();
 const auth = createServiceAuth(service.options);
 
-// Ours is listed first: every redirect and every retry passes through it, and is judged anew.
+// Our interceptor is listed first, so that it checks every redirect and every retry.
 const dispatcher = new Agent().compose(
   serviceAuthInterceptor(auth),
   interceptors.retry({ maxRetries: 2, minTimeout: 10 }),

@@ -41,7 +41,7 @@ export const createContenders: CreateContenders = async (target) => {
   return contenders;
 };
 
-/** Those that every library on top of axios is compared with as well. */
+/** The contenders with which every library on top of axios is also compared. */
 export function createInstances({
   isMock,
   token,

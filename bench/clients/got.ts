@@ -5,7 +5,7 @@ import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHead
 
 const body = Buffer.from('{"orders":[]}');
 
-/** What node:http would answer. */
+/** The answer of node:http. */
 function mock(): unknown {
   return Object.assign(Readable.from([body]), {
     statusCode: 200,

@@ -7,7 +7,7 @@ import type { Contender } from '../harness/compare.ts';
 /** What requests are sent to, and with which token. */
 export interface Target {
   readonly client: Client;
-  /** Nothing is sent: the HTTP client's own mock answers at once. */
+  /** Sends nothing: the mock of the HTTP client answers at once. */
   readonly isMock: boolean;
   readonly withPeers: boolean;
   readonly token: string;

@@ -1,4 +1,4 @@
-// What a program would have without any library: the least that can be imported.
+// A program without any library: the smallest possible import.
 let cached;
 
 export async function getToken({ tokenUrl, clientId, clientSecret, audience }) {

@@ -1,4 +1,4 @@
-// What people write themselves, and the least that any solution has to do.
+// Handwritten solutions, and the least work that any solution must do.
 
 import type { Issued } from './request-token.ts';
 
@@ -6,7 +6,7 @@ export type Ask = () => Promise<Issued>;
 
 const marginMs = 60_000;
 
-/** The least that tells a fresh token from an expired one: a property, and a look at the clock. */
+/** The minimal check for a fresh token: one property and one read of the clock. */
 export function createLimit(issued: Issued): { peek(): string | undefined; get(): Promise<string> } {
   const cached = { value: issued.value, until: issued.expiresAt - marginMs };
   return {
@@ -24,7 +24,7 @@ export function createNaiveCache(ask: Ask): () => Promise<string> {
   };
 }
 
-/** The cache of careful applications: whoever comes second waits for the first. */
+/** The cache of careful applications: later callers wait for the first one. */
 export class SingleFlightCache {
   readonly #ask: Ask;
   #cached: Issued | undefined;

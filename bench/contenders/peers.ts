@@ -17,7 +17,7 @@ export async function loadSources(kind: 'caches' | 'requests'): Promise<Record<s
   return sources;
 }
 
-/** A module of `peers/`: JavaScript, for the types of what it imports are nowhere else installed. */
+/** A module of `peers/`: JavaScript, because the types of its imports are installed only there. */
 export async function loadPeerModule<Module>(name: string): Promise<Module> {
   return (await import(new URL(`${name}.js`, folder).href)) as Module;
 }

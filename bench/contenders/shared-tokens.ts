@@ -1,4 +1,4 @@
-// How processes share a token by hand: whoever gets the lock looks once more before it asks, the others look again until the token is there.
+// Handwritten sharing of a token: the process with the lock reads once more before it asks; the others poll until the token is there.
 import { open, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
@@ -63,7 +63,7 @@ export function getTokenByFile(path: string, ask: Ask): Promise<string> {
   );
 }
 
-/** GET, and SET NX for a lock that ends by itself. A slow holder may write, and unlock, when another one has taken over. */
+/** GET, and SET NX for a lock that ends by itself. A slow owner may write and unlock after another one has taken over. */
 export function getTokenByRedis(redis: Redis, key: string, ask: Ask): Promise<string> {
   return share(
     {

@@ -16,7 +16,7 @@ export async function bytesPerCall(run: () => unknown, calls = 2_000): Promise<n
   return (memoryUsage().heapUsed - before) / calls;
 }
 
-/** What is on the heap and in use. */
+/** The used part of the heap. */
 export function heapInUse(): number {
   collectGarbage();
   return memoryUsage().heapUsed;

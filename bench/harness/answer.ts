@@ -6,7 +6,7 @@ export type Kind = 'limit' | 'handwritten' | 'ours' | 'peer';
 export interface Row {
   readonly name: string;
   readonly kind: Kind;
-  /** As many as the table has columns. */
+  /** The number of cells equals the number of columns. */
   readonly cells: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface Chart {
   }[];
 }
 
-/** What was aimed at, and what was measured. */
+/** The target and the measured value. */
 export interface Goal {
   readonly text: string;
   readonly aim: string;
@@ -38,14 +38,14 @@ export interface Goal {
   readonly met: boolean;
 }
 
-/** What a question's measurements say. */
+/** The result of a question's measurements. */
 export interface Answer {
   readonly tables: readonly Table[];
   readonly charts: readonly Chart[];
   readonly goals: readonly Goal[];
 }
 
-/** How much is measured: `quick` for one's own changes, without the peers. */
+/** The extent of the measurement: `quick` is for your own changes, without the peers. */
 export interface Scope {
   readonly quick: boolean;
 }

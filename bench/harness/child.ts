@@ -1,4 +1,4 @@
-// What a process of `in-process.ts` runs: the module named by the first argument, once per message.
+// A process of `in-process.ts` runs this program: it calls the module of the first argument once per message.
 const { default: run } = (await import(process.argv[2] ?? '')) as { default: (input: unknown) => unknown };
 
 process.on('message', async ({ input }: { input: unknown }) => {

@@ -2,21 +2,21 @@ import { cpuUsage } from 'node:process';
 import { measure } from 'mitata';
 import type { Rounds } from './statistics.ts';
 
-/** What is timed, and the name it has in the table. */
+/** A measured function, and its name in the table. */
 export interface Contender {
   readonly name: string;
   /** Its promise, if it returns one, is awaited. */
   run(): unknown;
 }
 
-/** How long to compare. */
+/** The duration of the comparison. */
 export interface ComparisonOptions {
   readonly rounds: number;
-  /** How long each contender runs in each round. */
+  /** The time that each contender runs in each round. */
   readonly sliceMs: number;
-  /** Calls between two looks at the clock, one after the other. Default 1,024. */
+  /** The number of sequential calls between two reads of the clock. Default 1,024. */
   readonly batch?: number;
-  /** Calls under way at the same time, of which there is one such group between two looks at the clock. Default 1. */
+  /** The number of concurrent calls in a group. There is one group between two reads of the clock. Default 1. */
   readonly concurrency?: number;
   /**
    * What is read before and after a batch. `processor`: what all threads of this process used, whatever else the machine does; reading

@@ -9,7 +9,7 @@ import { goalTable, markdownOf } from './render.ts';
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const pictures = 'performance';
 
-/** How and when a question was asked. */
+/** The command and the time of a measurement. */
 export interface Run {
   readonly command: string;
   /** The machine's load average just before it. */

@@ -13,7 +13,7 @@ export interface Import {
   readonly names: readonly string[];
   /** From where it is resolved. */
   readonly folder: string;
-  /** What the program has loaded anyway. */
+  /** The modules that every program has loaded. */
   readonly host: string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** What an installation adds: the package and all its dependencies, without those it expects the program to have. */
+/** The files that an installation adds: the package and all its dependencies, without its peer dependencies. */
 export interface Installation {
   readonly packages: number;
   readonly bytes: number;

@@ -6,7 +6,7 @@ import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import pg from 'pg';
 
-/** Where the processes of a fleet meet. A server that is not to be had is undefined. */
+/** The stores that the processes of a fleet share. A server that is not available is undefined. */
 export interface Places {
   readonly directory: string;
   readonly redis: string | undefined;

@@ -6,9 +6,9 @@ export type ServiceOrder = { readonly delayMs: number } | 'issued';
 
 /** A token endpoint and an API, in a process of their own. */
 export interface Service extends AsyncDisposable {
-  /** A client that it knows, for it knows all. */
+  /** A client that the server knows, because it accepts every client. */
   readonly client: Client;
-  /** How many tokens it has issued since this was asked last. */
+  /** The number of tokens that it issued since the last call. */
   issued(): Promise<number>;
 }
 

@@ -7,7 +7,7 @@ export interface Spent {
   readonly processorMs: number;
 }
 
-/** What a process spends until `run` has ended. */
+/** The resources that a process uses until `run` has ended. */
 export async function spentOn(run: () => Promise<unknown>): Promise<Spent> {
   const [startedAt, before] = [performance.now(), cpuUsage()];
   await run();

@@ -18,7 +18,7 @@ import type { AdaptersInput } from '../workers/adapters.ts';
 
 const clients = ['axios', 'nestjs', 'fetch', 'got', 'undici'];
 
-/** What a request costs by itself: the HTTP client's own mock answers, nothing is sent. */
+/** The cost of a request itself: the mock of the HTTP client answers, and nothing is sent. */
 export default async function adapters(scope: Scope): Promise<Answer> {
   const options = { rounds: scope.quick ? 7 : 9, sliceMs: 5, batch: 128, clock: 'processor' } as const;
   return answerFrom(await measureClients(scope, true, options), (client, runs) =>

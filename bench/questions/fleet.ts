@@ -11,7 +11,7 @@ const processes = 8;
 const starts = 5;
 const again = ', again';
 
-/** What one fleet of a contender did: milliseconds of the middle process to its first token, and tokens issued. */
+/** The measurements of one fleet of a contender: milliseconds of the middle process to its first token, and tokens issued. */
 interface Deployment {
   readonly coldMs: number;
   readonly laterMs: number;

@@ -7,7 +7,7 @@ import { secondsPerLoad } from '../scenarios/server-load.ts';
 
 const answerMs = 10_000;
 
-/** Counted, for a round trip costs what the user's network makes of it; only the servers' share of a core is measured. */
+/** Round trips are counted, because their time depends on the user's network; only the servers' share of a core is measured. */
 export default async function roundTrips(_scope: Scope): Promise<Answer> {
   const trips: (Trips & { name: string })[] = [];
   for (const [name, run] of Object.entries(scenarios)) trips.push({ name, ...(await run()) });

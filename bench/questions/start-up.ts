@@ -26,7 +26,7 @@ interface Starts {
   readonly imports: Rounds;
 }
 
-/** What it costs to have it: at every start of a program, in `node_modules`, in a bundle. */
+/** The cost of an installation: at every start of a program, in `node_modules`, in a bundle. */
 export default async function startUp({ quick }: Scope): Promise<Answer> {
   const imports = importsToCompare(!quick && hasPeers());
   const starts = measureStarts(imports, quick ? 5 : 15);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createServiceAuth, memoryStore, type ServiceAuth, type Store } from '@service-auth/core';
 import { createTestClock, type TestClock } from '@service-auth/testing';
 
-/** What was asked of the store and of the token endpoint. */
+/** The requests to the store and to the token endpoint. */
 export interface Trips {
   loads: number;
   swaps: number;
@@ -65,7 +65,7 @@ function createFleet(answerMs = 0): Fleet {
   };
 }
 
-/** What a program causes that does this, by what it does. */
+/** The effect of each behaviour of a program. */
 export const scenarios: Readonly<Record<string, () => Promise<Trips>>> = {
   async 'the first process of a fleet gets a token'() {
     const { start, trips } = createFleet();
@@ -93,14 +93,14 @@ export const scenarios: Readonly<Record<string, () => Promise<Trips>>> = {
     await callEverySecond(auth, clock, 3_600);
     return trips();
   },
-  async 'a renewal ahead of expiry, noticed by nobody'() {
+  async 'an early renewal that delays no caller'() {
     const { clock, start, trips } = createFleet();
     const auth = start();
     await auth.getToken();
     await clock.advance(lifetimeMs * 0.75);
     const old = await auth.getToken();
     trips();
-    // The renewal has been due for a while. The first call after a pause also looks whether the fleet has something newer.
+    // The renewal has been due for a while. The first call after a pause also reads whether the fleet has a newer token.
     await clock.advance(lifetimeMs * 0.2);
     if ((await auth.getToken()) !== old) throw new Error('A caller waited for the renewal.');
     while (auth.peekToken() === old) await setImmediate();
@@ -127,7 +127,7 @@ async function callEverySecond(auth: ServiceAuth, clock: TestClock, seconds: num
   }
 }
 
-/** How often processes that wait for another one's token look for it, while the token endpoint takes this long. */
+/** The number of reads by processes that wait for another one's token while the token endpoint takes this long. */
 export async function waitingProcesses(count: number, answerMs: number): Promise<Trips & { readonly served: number }> {
   const { clock, start, trips } = createFleet(answerMs);
   let served = 0;

@@ -10,7 +10,7 @@ const client: Client = {
   clientSecret: 'secret',
   audience: 'api',
 };
-// What Date.now() and the numbers made of it may take before the compiler keeps them in registers. A promise takes more.
+// The bytes that Date.now() and its numbers may take before the compiler keeps them in registers. A promise takes more.
 const numbers = 40;
 
 const bytes = await inProcess<Client, Record<string, number>>('allocation', client, [

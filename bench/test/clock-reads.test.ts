@@ -12,7 +12,7 @@ const client = {
 
 const methods = ['getToken', 'peekToken'] as const;
 
-/** A client with a token, whose looks at the clocks are counted. */
+/** A client with a token. Its reads of the clocks are counted. */
 async function counted() {
   const clock = createTestClock();
   const reads = { now: 0, monotonic: 0 };
@@ -35,7 +35,7 @@ async function counted() {
 
 test.each(methods)('%s() reads one clock, once, and the other with every 257th call of a burst', async (method) => {
   const { auth, reads } = await counted();
-  // The first call of each second looks at everything, and 256 calls show that they are a burst.
+  // The first call of each second reads both clocks, and 256 calls show that this is a burst.
   for (let call = 0; call < 1 + 256; call += 1) void auth[method]();
   Object.assign(reads, { now: 0, monotonic: 0 });
   for (let call = 0; call < 10 * 257; call += 1) void auth[method]();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { recordSize } from '../scenarios/record-size.ts';
 import { scenarios, type Trips, waitingProcesses } from '../scenarios/round-trips.ts';
 
-// Every 25 seconds; a look that takes longer than a second of that hour delays the next one.
+// The record is read every 25 seconds. A read that takes longer than a second delays the next one.
 const hourOfReads = expect.toSatisfy((loads: number) => loads >= 138 && loads <= 144);
 
 const expected: Record<string, Trips> = {
@@ -10,7 +10,7 @@ const expected: Record<string, Trips> = {
   'another process adopts it': { loads: 1, swaps: 0, tokenRequests: 0 },
   '10,000 callers without a token': { loads: 1, swaps: 2, tokenRequests: 1 },
   'an hour of use, a call every second': { loads: hourOfReads, swaps: 0, tokenRequests: 0 },
-  'a renewal ahead of expiry, noticed by nobody': { loads: 2, swaps: 2, tokenRequests: 1 },
+  'an early renewal that delays no caller': { loads: 2, swaps: 2, tokenRequests: 1 },
   'the API answers 401, 1,000 times': { loads: 2, swaps: 2, tokenRequests: 1 },
 };
 

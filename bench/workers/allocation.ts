@@ -10,7 +10,7 @@ export default async function allocation(client: Client): Promise<Record<string,
   const settled = auth.getToken();
   await settled;
   const signal = new AbortController().signal;
-  // Behind a function that returns nothing, for a promise would be awaited and `await` itself leaves something.
+  // A function that returns nothing calls it, because `await` of a promise would leave memory behind.
   const calls: Record<string, () => void> = {
     'getToken()': () => void auth.getToken(),
     'getToken({ signal })': () => void auth.getToken({ signal }),

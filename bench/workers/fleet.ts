@@ -66,7 +66,7 @@ const contenders: Readonly<Record<string, (input: FleetInput) => Promise<GetToke
   },
 };
 
-/** Those that the places, and the libraries that are installed, allow. */
+/** The contenders that the available stores and the installed libraries allow. */
 export function contendersIn({ redis, postgres }: Places, withPeers: boolean): string[] {
   return Object.keys(contenders).filter(
     (name) =>
@@ -76,7 +76,7 @@ export function contendersIn({ redis, postgres }: Places, withPeers: boolean): s
 
 let getToken: GetToken | undefined;
 
-/** What one process of a fleet takes to its first token, connecting included. */
+/** The time of one process of a fleet until its first token, including the connection. */
 export default async function fleet(order: FleetOrder): Promise<Spent | undefined> {
   if (order === 'go') return spentOn(async () => await getToken?.());
   getToken = await contenders[order.name]?.(order);

@@ -20,7 +20,7 @@ export interface GrowthInput {
 }
 
 export interface GrowthOutput {
-  /** By the count of clients. */
+  /** The growth for each number of clients. */
   readonly rounds: Rounds;
   /** Of one client, of the largest group. */
   readonly heapBytes: number;

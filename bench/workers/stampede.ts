@@ -22,7 +22,7 @@ export interface Stampede extends Spent {
   readonly failed: number;
 }
 
-/** What is spent until every one of many callers, who all come at once and find no token, has one. */
+/** The cost until each of many simultaneous callers without a token has one. */
 export default async function stampede({ name, client, callers }: StampedeInput): Promise<Stampede> {
   const getToken = await createSource(name, client);
   let failed = 0;

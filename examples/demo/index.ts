@@ -130,7 +130,7 @@ function describe(event: ServiceAuthEvent): string {
     case 'token_issued':
       return `token ${event.tokenId} issued (${event.reason}): ${event.used} of ${event.usable} usable are spent`;
     case 'token_rejected':
-      return `the API rejected token ${event.tokenId}: ${{ renew: 'looking for another one', replaced: 'another one is in use already', kept: 'too early for another one' }[event.outcome]}`;
+      return `the API rejected token ${event.tokenId}: ${{ renew: 'asking for another one', replaced: 'another one is in use already', kept: 'too early for another one' }[event.outcome]}`;
     default:
       return event.type.replaceAll('_', ' ');
   }

@@ -5,7 +5,7 @@ export interface Screen {
   heading(text: string): void;
   act(title: string): void;
   event(text: string): void;
-  /** What the service counted so far. */
+  /** The counts of the service so far. */
   budget(issued: number, limit: number): void;
   /** Replaces what is the last line while the act is running; without a terminal only its last state is printed, by `result`. */
   picture(text: string): void;

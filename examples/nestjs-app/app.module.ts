@@ -7,7 +7,7 @@ import { HealthController } from './health.controller.ts';
 import { InvoicesModule } from './invoices.module.ts';
 import { OrdersController } from './orders.controller.ts';
 
-/** What both clients have in common. */
+/** The settings of both clients. */
 function service(config: ConfigService) {
   return {
     authUrl: config.getOrThrow<string>('SERVICE_AUTH_URL'),

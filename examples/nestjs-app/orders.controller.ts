@@ -15,7 +15,7 @@ export class OrdersController {
     return this.http.get('/api/v1/orders').pipe(map(({ data }) => data));
   }
 
-  /** Where the tokens of this window went. For operators: keep it from the public. */
+  /** Reports the use of the tokens of this window. It is for operators: do not make it public. */
   @Get('usage')
   usage(): Promise<object> {
     return this.auth.getUsage();

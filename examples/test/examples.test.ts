@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
 
-/** What an example prints, line by line. It must end by itself, with success and without a word on stderr. */
+/** The output of an example, line by line. It must end by itself, with success and without output on stderr. */
 async function outputOf(example: string, variables: Record<string, string> = {}): Promise<string[]> {
   const file = fileURLToPath(new URL(`../${example}`, import.meta.url));
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE))/.test(name));
@@ -81,8 +81,8 @@ test('got-script.ts gets another token on the way through the pages, and says wh
 test('fetch-and-ky.ts sends what ky was given a second time after a revocation', async () => {
   expect(await outputOf('fetch-and-ky.ts')).toEqual([
     'fetch was answered 200',
-    'ky sent {"item":"tea"}, 1 time in vain',
-    'Another host was answered 401, for it got no token',
+    'ky sent {"item":"tea"}, and 1 request was answered 401',
+    'Another host was answered 401, because it got no token',
     'Tokens issued: 2',
   ]);
 });

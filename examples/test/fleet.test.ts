@@ -74,7 +74,7 @@ test.runIf(redis)(
     const env = { REDIS_URL: redis?.url ?? '', PORT: `${await freePort()}` };
     const children: ChildProcess[] = [];
     const ends: Promise<unknown>[] = [];
-    /** What one terminal shows, up to the third answer of the API. */
+    /** The output of one terminal, up to the third answer of the API. */
     async function terminal(): Promise<string> {
       const child = run('two-terminals.ts', [], env);
       children.push(child);

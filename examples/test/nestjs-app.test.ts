@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL('../nestjs-app', import.meta.url));
 const run = promisify(execFile);
 const tsc = fileURLToPath(new URL('../../node_modules/typescript-7/bin/tsc', import.meta.url));
 
-/** Checked against the sources of the packages, but compiled without a look at them, for they would be compiled along. */
+/** The types are checked against the sources of the packages, but the build does not include them. */
 async function compiled(): Promise<string> {
   const outDir = `${folder}/dist`;
   const argv = [tsc, '--project', folder, '--pretty', 'false'];

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const versions = join(folder, 'versions');
 
-/** Nothing happens if they are there. */
+/** Does nothing if they exist. */
 export function installVersions(): void {
   execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', versions], { stdio: 'pipe' });
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { startTestService } from '@service-auth/testing';
 import { type Application, createApplication, programOf } from './versions.ts';
 
-/** What is asked of each application while it runs: the path, and how often. */
+/** The requests to each application while it runs: the path and the number. */
 const dynamicRoutes: Readonly<Record<Application['name'], readonly string[]>> = {
   classic: ['dynamic', 'stored', 'handler', 'edge', 'legacy', 'api/legacy-api', 'wrapped'],
   'cache-components': ['suspended', 'connected', 'peeked', 'handler'],

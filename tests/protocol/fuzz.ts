@@ -22,7 +22,7 @@ for (const [name, { runs, failures }] of results) {
   for (const failure of failures) console.log(failure);
   if (failures.length > 0) process.exitCode = 1;
 }
-const megabytes = Math.max(0, ...[...results.values()].map(({ mostMegabytes }) => mostMegabytes));
+const megabytes = Math.max(0, ...[...results.values()].map(({ maxMegabytes }) => maxMegabytes));
 console.log(`\nat most ${megabytes.toFixed(0)} MB in a process`);
 
 if (values.only === '') {

@@ -5,7 +5,7 @@ import type { Control } from './control.ts';
 import type { Result } from './suite/cases.ts';
 import type { Answered, Asked, Asker, Manner } from './suite/contract-client.ts';
 
-/** Where the worker answers, and what it can ask of this process. */
+/** The address of the worker, and the operations of this process that it may call. */
 export interface WorkerAddress {
   readonly address: URL;
   readonly control: Control;
@@ -81,7 +81,7 @@ function connectTo({ address, control }: WorkerAddress, manner: Manner): Connect
     await ask({ action: 'connect', options, durability: store?.durability, manner });
     const close = async () => void (await ask({ action: 'close' }));
     return {
-      // Of which cases ask nothing else.
+      // The cases use nothing else of it.
       auth: { close } as ServiceAuth,
       async request({ body, signal, ...request }) {
         const abort = signal && (signal.aborted ? 'beforehand' : signals.push(signal) - 1);

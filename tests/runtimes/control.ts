@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { createSigningKey, startTestService } from '@service-auth/testing';
 import type { Questions } from './suite/service.ts';
 
-/** What can be asked of something in this process, by name. */
+/** The operations of an object in this process, by name. */
 type Answers = Readonly<Record<string, (...argv: never[]) => unknown>>;
 
-/** What is in this process, for cases that run elsewhere. */
+/** The objects of this process, for cases that run elsewhere. */
 export interface Control {
   readonly url: string;
   /** Has it asked over HTTP, under the id that is returned. */

@@ -13,7 +13,7 @@ export interface Node {
 
 const folder = fileURLToPath(new URL('engines', import.meta.url));
 
-/** Nothing happens if they are there. */
+/** Does nothing if they exist. */
 export function installEngines(): void {
   execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', folder], { stdio: 'pipe' });
 }
@@ -32,6 +32,6 @@ export const nodes: readonly Node[] = [20, 22, 24, 26].map((major) => ({
 /** Whether it is there to be tried. CI tries it in any case, and fails. */
 export function isInstalled(name: string, file: string): boolean {
   if (existsSync(file) || process.env['CI']) return true;
-  console.log(`warning: ${name} is not to be had for this machine, so it was not tried.`);
+  console.log(`warning: ${name} is not available for this machine, so it was not tested.`);
   return false;
 }

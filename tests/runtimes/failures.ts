@@ -14,7 +14,7 @@ interface Failure {
   readonly reused?: boolean;
   /** It happens at the forward proxy. */
   readonly proxied?: boolean;
-  /** How many whole token requests have arrived. Each of them issues a token. */
+  /** The number of complete token requests that have arrived. Each of them issues a token. */
   arrived(): number;
 }
 

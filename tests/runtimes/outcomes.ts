@@ -77,7 +77,7 @@ export function columnsOf(folder: string, script: string): Column[] {
     },
     {
       title: 'axios, got',
-      // Neither opens a tunnel by itself.
+      // Neither client opens a tunnel by itself.
       programs: ['axios', 'got'].map((name) => ({ ...installed(name, name, name), withoutProxy: true })),
     },
     { title: 'Bun', programs: [{ name: 'Bun', file: bun, meet: program(bun) }] },
@@ -125,7 +125,7 @@ function inWorker(manifest: string, script: string): Meet {
   };
 }
 
-/** What a failure costs in a column: `0`, `1`, `2`; `–`: not asked. */
+/** The cost of a failure in a column: `0`, `1`, `2`; `–`: not tested. */
 export type Cells = Map<string, string>;
 
 /** Has one program meet all failures. Throws if the record counts less than was issued, or if a failure was not the one it should be. */

@@ -58,7 +58,7 @@ const workerCases: readonly WorkerCase[] = [
     },
   })),
   {
-    name: 'a request that leaves takes nobody with it: the token it asked for counts, and another one is had when its lease ends',
+    name: 'an abandoned request ends no other one: its token counts, and another one is issued when its lease ends',
     async run(worker) {
       const service = await created(worker, false);
       await service.next({ delayMs: 500 });
@@ -82,7 +82,7 @@ const workerCases: readonly WorkerCase[] = [
     },
   },
   {
-    name: 'with waitUntil a token is renewed ahead of its expiry, though nobody waits',
+    name: 'with waitUntil a token is renewed before its expiry, although no caller waits',
     async run(worker) {
       const service = await created(worker, true);
       const { id } = await worker.ask('/token');
@@ -131,7 +131,7 @@ function optionsOf({ authUrl, baseUrl, credentials }: TestService) {
   return { authUrl, baseUrl, ...credentials };
 }
 
-/** What runs in workerd: core and what only workers have, or the fetch adapter. */
+/** The suites in workerd: core with the features of workers, or the fetch adapter. */
 export type WorkerSuite = (worker: Worker) => Promise<Result[]>;
 
 export const coreInWorker: WorkerSuite = async (worker) => [

@@ -4,7 +4,7 @@ import type { Exercise } from './measure.ts';
 
 const day = 86_400_000;
 
-/** What a client does all its life, a hundred years of it in minutes. */
+/** The whole life of a client: a hundred years in minutes. */
 export const exercises: Readonly<Record<string, () => Exercise>> = {
   calls: () =>
     exercise(async ({ auth, signal }, times) => {
@@ -16,7 +16,7 @@ export const exercises: Readonly<Record<string, () => Exercise>> = {
       await auth.getToken({ signal });
       for (const until = issued() + times; issued() < until; ) {
         await clock.advance(0.93 * day);
-        // It is looked up first; the answer sets off the renewal.
+        // The token is revalidated first; the result starts the renewal.
         const token = await auth.getToken({ signal });
         while ((await auth.getToken({ signal })) === token) await clock.advance(0);
       }

@@ -1,4 +1,4 @@
-// pnpm soak [calls|renewals|aborts|clients]: a client's whole life, on a clock that is held, and what is left of it in memory afterwards. `--short`: a hundredth of it.
+// pnpm soak [calls|renewals|aborts|clients]: runs a client's whole life on a manual clock, and measures the memory that remains. `--short`: a hundredth of it.
 import { exercises } from './exercises.ts';
 import { isLeak, measure } from './measure.ts';
 

@@ -13,7 +13,7 @@ export interface Exercise {
   run(times: number): Promise<void>;
 }
 
-/** What was left behind. */
+/** The remaining resources. */
 export interface Remains {
   /** Kilobytes of heap that the second half of the exercise added. In the first, tables and caches take the size they keep. */
   readonly kilobytes: number;
@@ -26,10 +26,10 @@ export interface Remains {
   readonly seconds: number;
 }
 
-/** What a heap of a few megabytes varies by from one collection to the next. */
+/** The usual variation of a heap of a few megabytes between two collections. */
 const noiseKilobytes = 512;
 
-/** Does an exercise so often, and looks at what is left. */
+/** Repeats an exercise this often, and measures the memory that remains. */
 export async function measure(exercise: Exercise, times: number): Promise<Remains> {
   const startedAt = performance.now();
   const handles = process.getActiveResourcesInfo().length;

@@ -29,7 +29,7 @@ describe.each(Object.entries(copies))('axios-retry with %s', (_, axios) => {
     expect(service.counts.issued).toBe(2);
   });
 
-  test('our errors are not retried, for nothing was sent', async () => {
+  test('a ServiceAuthError is not retried, because nothing was sent', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
     axiosRetry(instance, { retries: 3, retryCondition: () => true });
@@ -92,7 +92,7 @@ describe.each(Object.entries(copies))('a wrapper that always brings a cancelToke
   test('gets its responses, and cancels waits, while others go on', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
-    // What the HttpService of NestJS does for each subscription.
+    // The HttpService of NestJS does this for each subscription.
     const subscribe = (url: string) => {
       const { token, cancel } = axios.CancelToken.source();
       return { response: instance.get(url, { cancelToken: token }), unsubscribe: cancel };

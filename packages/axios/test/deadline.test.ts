@@ -115,7 +115,7 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
   });
 
   test.each([
-    ['a first request counts as well where the next token was at hand', 1_000, 4_000],
+    ['a first request also counts if the next token was cached', 1_000, 4_000],
     ['a timeout that a first request used up is a short one for the second, not none', 6_000, 1],
   ])('%s', async (_title, took, left) => {
     vi.useFakeTimers({ toFake: ['performance'] });

@@ -15,7 +15,7 @@ export function createInstance(
   return instance;
 }
 
-/** What `promise` rejects with. */
+/** The error with which `promise` rejects. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   const outcome = await promise.then(
     () => undefined,

@@ -28,7 +28,7 @@ describe.each(clients)('redirects with %s', (name, axios, defaults) => {
     };
   }
 
-  test('within the origin the token stays behind where baseUrl ends, and its 401 says nothing', async () => {
+  test('within the origin no token leaves the path of baseUrl, and a 401 there does not reject it', async () => {
     const service = await startService();
     const { instance, events } = connect(service);
     service.api.next({ status: 302, headers: { location: '/api/v1/others' } });
@@ -216,7 +216,7 @@ describe.each(Object.entries(copies))('redirects followed by the http adapter of
 });
 
 describe('redirects followed for the fetch adapter', () => {
-  /** How axios ends by itself, for a request with a token of its own. */
+  /** The result of axios itself, for a request with its own token. */
   const outcomeOf = async (response: Promise<{ status: number }>): Promise<unknown> =>
     response.then(
       ({ status }) => status,

@@ -54,7 +54,7 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
     expect(second?.headers).toEqual(first?.headers);
   });
 
-  /** An adapter that notes the bodies it hands out, and whether they were closed. */
+  /** An adapter that remembers the bodies of its answers, and whether they were closed. */
   function createNotingAdapter() {
     const adapter = axios.getAdapter(defaults.adapter ?? 'http', defaults as never);
     const bodies: (Readable | ReadableStream)[] = [];

@@ -65,12 +65,12 @@ describe('sanitizeError', () => {
     expect(Reflect.ownKeys(clean).sort()).toEqual(['message', 'name', 'stack']);
     expect(sanitizeError(Object.create(null)).message).toBe('');
     expect(sanitizeError(new TypeError('x')).name).toBe('TypeError');
-    // As that of any error is: loggers change it.
+    // The property is writable, as in every error, because loggers change it.
     expect(Object.getOwnPropertyDescriptor(clean, 'name')).toMatchObject({ configurable: true, writable: true });
     expect(sanitizeError(new AxiosError('x', undefined, { url: '/relative' } as never)).url).toBeUndefined();
   });
 
-  test('returns our own errors as they are, for they contain no secret', () => {
+  test('returns a ServiceAuthError unchanged, because it contains no secret', () => {
     const error = new ServiceAuthError('ERR_CLOSED', 'closed');
     expect(sanitizeError(error)).toBe(error);
   });

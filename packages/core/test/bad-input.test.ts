@@ -13,7 +13,7 @@ import { answering, failing, gated } from './support/scripted-endpoint.ts';
 
 const usual = { access_token: `${tokenCanary}.x`, token_type: 'Bearer', expires_in: 86_400 };
 
-/** A JWT with this payload, signed by nobody. */
+/** An unsigned JWT with this payload. */
 const jwt = (payload: string) => `e30.${btoa(payload).replace(/=+$/, '')}.c2ln`;
 
 /** The first token that a client gets when the endpoint answers with this body. */
@@ -39,7 +39,7 @@ async function rejected(body: string | object, headers: Record<string, string> =
   return error.reason;
 }
 
-/** What a whole client makes of answers over a real socket. */
+/** The result of a whole client for an answer over a real socket. */
 const overSockets = (bed: Bed, url: string) =>
   bed.client({ authUrl: url.replace('/oauth/token', ''), transport: undefined });
 
@@ -306,7 +306,7 @@ describe('bad input: answers', () => {
     ['Thu, 01 Jan 1970 00:00:00 GMT', second],
     ['Thu, 01 Jan 2099 00:00:00 GMT', 25 * hour],
     ['10, 20', 15 * minute],
-  ])('24: 429 with Retry-After %j holds off for a time between a second and 25 hours', async (value, pauseMs) => {
+  ])('24: 429 with Retry-After %j causes a pause between a second and 25 hours', async (value, pauseMs) => {
     const bed = createBed();
     bed.endpoint.next(answering(429, '', { 'retry-after': value, date: 'Thu, 01 Jan 2026 00:00:00 GMT' }));
     const auth = bed.client();
@@ -314,7 +314,7 @@ describe('bad input: answers', () => {
     expect(await auth.getUsage()).toMatchObject({ used: 0 });
   });
 
-  test('24: every 429 without a usable Retry-After holds off for 15 minutes', async () => {
+  test('24: every 429 without a usable Retry-After causes a pause of 15 minutes', async () => {
     const bed = createBed();
     bed.endpoint.otherwise(answering(429));
     const auth = bed.client();
@@ -400,7 +400,7 @@ describe('bad input: options', () => {
     if (typeof authUrl === 'string' && authUrl.length > 12) expect(problem?.message).not.toContain(authUrl.trim());
   });
 
-  test('27: the same rules hold for baseUrl', async () => {
+  test('27: the same rules apply to baseUrl', async () => {
     for (const baseUrl of ['http://h.example', `https://u:${secretCanary}@h`, 'https://h?x', 'https://h\\@evil']) {
       expect(await problemOf({ baseUrl })).toMatchObject({ option: 'baseUrl' });
     }
@@ -592,7 +592,7 @@ describe('bad input: records', () => {
     expect(await auth.getUsage()).toMatchObject({ used: 0 });
   });
 
-  test('30: a token under a key that nobody here has is not touched, and a slot of its own is used', async () => {
+  test('30: a token under an unknown key is not changed, and this process uses its own audience state', async () => {
     const { client, token, endpoint } = createBed();
     const first = await token(client({ clientSecret: 'another secret' }));
     await token(client());

@@ -6,8 +6,8 @@ import { canariesIn, secretCanary, tokenCanary } from './support/canaries.ts';
 import { deadAddress } from './support/loopback.ts';
 import { answering } from './support/scripted-endpoint.ts';
 
-// All tests of this package look for the canaries in every event and stored record, and in every error that they expect.
-// Here is shown that they would be found, and what is most likely to carry them is provoked.
+// All tests of this package search every event, every stored record and every expected error for the canaries.
+// These tests show that a canary would be found, and provoke the most likely leaks.
 
 describe('a planted canary', () => {
   const hidden = Object.defineProperty(new Error('x'), 'secret', { value: secretCanary, enumerable: false });

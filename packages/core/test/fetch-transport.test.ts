@@ -76,7 +76,7 @@ describe('a token request over a socket', () => {
 
   test.each([
     ['a token', 200, body],
-    ['a refusal', 401, '{"error":"invalid_client"}'],
+    ['an error answer', 401, '{"error":"invalid_client"}'],
     ['a failure', 503, ''],
   ])(
     'that is answered 421 and then, when fetch sends it again, with %s is charged as two',
@@ -147,7 +147,7 @@ describe('a token request over a socket', () => {
 });
 
 describe('an answer that does not come', () => {
-  test('from an address where nobody listens costs nothing', async () => {
+  test('from an address without a listener costs nothing', async () => {
     expect(await request(await deadAddress())).toEqual({
       kind: 'released',
       cause: 'unreachable',
@@ -229,7 +229,7 @@ describe('an answer that does not come', () => {
     expect(clock.timers.all).toBe(0);
   });
 
-  test('in time holds for transports that ignore their signal, too', async () => {
+  test('in time also fails for transports that ignore their signal', async () => {
     const clock = createManualClock();
     const result = requestToken('http://127.0.0.1/', credentials, () => new Promise(() => {}), 1_000, clock);
     await clock.advance(1_000);
@@ -275,14 +275,14 @@ describe('an answer that is too much', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1_024 * 1_024);
   });
 
-  test('a compressed body of ordinary size is read, though nobody asked for it', async () => {
+  test('a compressed body of ordinary size is read, although the request did not ask for compression', async () => {
     const { url } = await startServer((response) =>
       response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(body)),
     );
     expect(await request(url)).toMatchObject({ kind: 'token' });
   });
 
-  test('of a refusal does not turn it into something else', async () => {
+  test('of an error answer does not change its meaning', async () => {
     const { url } = await startServer((response) => response.writeHead(401).end('x'.repeat(100_000)));
     expect(await request(url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 401 });
     const broken = await startServer((response) => response.writeHead(403).end(Buffer.from([0xff, 0xfe])));
@@ -292,7 +292,7 @@ describe('an answer that is too much', () => {
   });
 });
 
-describe('a refusal whose body never ends', () => {
+describe('an error answer whose body never ends', () => {
   const meanings: [string, number, Record<string, string>, object][] = [
     [
       'that is too short for its length',
@@ -380,7 +380,7 @@ describe('fetchTransport', () => {
     expect(calls).toEqual([[exchange.url, init]]);
   });
 
-  test('looks the global fetch up at each request, so that it can be replaced', async () => {
+  test('reads the global fetch at each request, so that it can be replaced', async () => {
     const send = fetchTransport();
     const original = globalThis.fetch;
     globalThis.fetch = async () => new Response(null, { status: 204 });

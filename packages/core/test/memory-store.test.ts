@@ -41,7 +41,7 @@ describe('memoryStore', () => {
     expect((await store.load('a')).now).toBe(now + 500);
   });
 
-  test('without options goes by the clocks of the machine', async () => {
+  test('without options uses the clocks of the machine', async () => {
     const { now } = await memoryStore().load('a');
     expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
     expect(Number.isInteger(now)).toBe(true);

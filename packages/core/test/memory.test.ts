@@ -52,7 +52,7 @@ const fresh: Memory = {
 const attempt = (memory: Memory, reason: Attempt['reason'], mayIssue = true, now = at(begun)) =>
   attemptOf(memory, reason, mayIssue, now);
 
-describe('what a process needs before it hands out a token', () => {
+describe('the need of a process before it serves a token', () => {
   test('is nothing with a fresh token', () => {
     expect(need(fresh, at(begun))).toBe('serve');
   });
@@ -64,7 +64,7 @@ describe('what a process needs before it hands out a token', () => {
     expect(need(fresh, at(first.usableUntil))).toBe('expired');
   });
 
-  test('is a look at the record when nobody looked for more than 28 seconds, by either clock', () => {
+  test('is a revalidation when the last one is more than 28 seconds ago by either clock', () => {
     expect(need(fresh, at(begun + 28 * second))).toBe('serve');
     expect(need(fresh, at(begun + 28 * second + 1))).toBe('revalidate');
     expect(need(fresh, sleptBy(begun, 28 * second + 1))).toBe('revalidate');
@@ -72,13 +72,13 @@ describe('what a process needs before it hands out a token', () => {
   });
 });
 
-describe('what is due while the token is handed out', () => {
+describe('the work that is due while the token is served', () => {
   test('is nothing at first, and the memory stays the same', () => {
     expect(due(fresh, at(begun + 25 * second - 1))).toEqual({ memory: fresh, renew: false, revalidate: false });
     expect(due(fresh, at(begun)).memory).toBe(fresh);
   });
 
-  test('is a look at the record after 25 seconds, and again 5 seconds later if nothing came of it', () => {
+  test('is a revalidation after 25 seconds, and another one 5 seconds later if it failed', () => {
     const now = begun + 25 * second;
     const looking = due(fresh, at(now));
     expect(looking).toEqual({ memory: { ...fresh, revalidateAt: now + 5 * second }, renew: false, revalidate: true });
@@ -107,12 +107,12 @@ describe('what is due while the token is handed out', () => {
   });
 });
 
-describe('the time in which a token is handed out without a second look', () => {
+describe('the time in which a token is served without a revalidation', () => {
   test('is a second at most', () => {
     expect(servableForMs(fresh, at(begun))).toBe(second);
   });
 
-  test('ends with the next look, the renewal and the life of the token', () => {
+  test('ends with the next revalidation, the renewal and the life of the token', () => {
     expect(servableForMs(fresh, at(begun + 24.5 * second))).toBe(0.5 * second);
     const read = { ...fresh, revalidateAt: 2 * lifetimeMs };
     expect(servableForMs(read, at(first.renewAt - 10))).toBe(10);
@@ -170,7 +170,7 @@ describe('an attempt that brought a token', () => {
     expect(bring(emptyMemory, usable('first'), at(begun), 0).cached).toEqual(cachedToken(usable('first'), 0));
   });
 
-  test('is a look at the record if another process had the token issued', () => {
+  test('is a revalidation if another process had the token issued', () => {
     const adopted = usable('first', { adopted: true });
     expect(bring(emptyMemory, adopted)).toEqual({ ...fresh, cached: cachedToken(adopted, 0.5) });
   });
@@ -246,7 +246,7 @@ describe('an attempt that brought none', () => {
     expect(kept(now.monotonic)).toEqual({ ...fresh, renewRetryAt: now.monotonic + 5 * second });
   });
 
-  test('changes nothing if it only looked', () => {
+  test('changes nothing if it only revalidated', () => {
     expect(after(fresh, attempt(fresh, 'refresh', false), { kind: 'keep', retryAt }, now, 0)).toBe(fresh);
   });
 
@@ -268,7 +268,7 @@ describe('an attempt that failed', () => {
   const retryAt = now.monotonic + 5 * second;
   const fail = (memory: Memory, of: Attempt) => after(memory, of, { kind: 'failed' }, now, 0);
 
-  test('counts as a look, for a store that is away must not stop a good token, and is made again after 5 seconds', () => {
+  test('counts as a revalidation, because a failing store must not stop a good token, and is repeated after 5 seconds', () => {
     expect(fail(fresh, attempt(fresh, 'refresh', false))).toEqual({
       ...fresh,
       revalidatedAt: now,
@@ -281,7 +281,7 @@ describe('an attempt that failed', () => {
     expect(fail(fresh, attempt(fresh, 'refresh'))).toEqual(failed);
   });
 
-  test('does not count as a look for a token that came meanwhile', () => {
+  test('does not revalidate a token that arrived meanwhile', () => {
     const failed = fail(fresh, attempt(emptyMemory, 'cold'));
     expect(failed).toEqual({ ...fresh, revalidateAt: retryAt, renewRetryAt: retryAt });
   });
@@ -308,7 +308,7 @@ describe('an attempt that failed', () => {
 describe('a 401 of the API', () => {
   const { authorization } = first.token;
 
-  test('has the next caller look for another token', () => {
+  test('makes the next caller ask for another token', () => {
     expect(rejected(fresh, authorization, begun)).toEqual({ memory: { ...fresh, rejected: true }, outcome: 'renew' });
   });
 

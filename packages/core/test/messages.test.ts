@@ -1,4 +1,4 @@
-// What people read. Each message says what happened and what to do, and never a value that could be a secret.
+// Each message tells people what happened and what to do, and never contains a value that could be a secret.
 import { describe, expect, test } from 'vitest';
 import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
 import { createBed, failure, hour } from './support/bed.ts';
@@ -38,7 +38,7 @@ describe('an error of the token endpoint', () => {
   });
 });
 
-describe('an error while the fleet holds off', () => {
+describe('an error while the fleet backs off', () => {
   test('says what has failed, as far as the record knows', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.next(failing('ECONNREFUSED'));

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
 
-// What Next.js does to the global fetch, as far as it matters. Real Next.js of three versions: `pnpm check next`.
+// This does the same to the global fetch as Next.js, as far as it matters. Real Next.js of three versions: `pnpm check next`.
 const platformFetch = globalThis.fetch;
 const platformDate = globalThis.Date;
 const requests = new AsyncLocalStorage<{ readonly route: string }>();

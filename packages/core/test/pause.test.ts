@@ -91,7 +91,7 @@ describe('raced', () => {
     await expect(raced(Promise.resolve(1), controller.signal)).rejects.toBe('enough');
   });
 
-  test('settles like the promise when nobody aborts', async () => {
+  test('settles like the promise without an abort', async () => {
     const { signal } = new AbortController();
     expect(await raced(Promise.resolve(1), signal)).toBe(1);
     await expect(raced(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
@@ -150,7 +150,7 @@ describe('within', () => {
       expect(clock.timers.all).toBe(0);
     });
 
-    test('that time is not counted, and there is an end all the same', async () => {
+    test('this time is not counted, and yet the wait has an end', async () => {
       const { clock, late } = blockable();
       const waiting = within(1_000, late, () => new Promise<never>(() => {}));
       await clock.advance(500);

@@ -65,7 +65,7 @@ describe('a sealed token', () => {
 });
 
 describe('keys', () => {
-  test('are the same for the same secret, and their ids say nothing about it', async () => {
+  test('are equal for equal secrets, and their ids do not reveal the secret', async () => {
     const key = await keyOfClient();
     const again = await sealingKey(secretCanary, undefined, 'client-1');
     expect([again.id, again.secretId]).toEqual([key.id, key.secretId]);

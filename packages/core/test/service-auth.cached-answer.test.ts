@@ -51,7 +51,7 @@ describe('an answer with the token that was to be replaced', () => {
     expect(eventsOf('token_issued')).toHaveLength(2);
   });
 
-  test('after a reset is not handed out: the token is compromised', async () => {
+  test('after a reset is not served: the token is compromised', async () => {
     const { client, clock, token, eventsOf } = createCachedBed();
     const auth = client();
     await token(auth);
@@ -60,7 +60,7 @@ describe('an answer with the token that was to be replaced', () => {
     expect(eventsOf('token_issued')).toHaveLength(1);
   });
 
-  test('after a reset is not handed out either if another process had it issued', async () => {
+  test('after a reset is not served either if another process had it issued', async () => {
     const { client, clock, token, eventsOf } = createCachedBed();
     await token(client());
     const auth = client();

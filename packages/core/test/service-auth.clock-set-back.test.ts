@@ -5,11 +5,11 @@ import { fails } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
 import { answering, silent } from './support/scripted-endpoint.ts';
 
-/** How far the clock of the store is ahead before it is put right. */
+/** The lead of the store's clock before it is corrected. */
 const aheads = [2 * minute, 9 * hour, 27 * hour];
 
 interface SetBackBed extends Bed {
-  /** How long a token that a client gets has left to live, by the endpoint that issued it. */
+  /** The remaining life of a client's token, by the endpoint that issued it. */
   lifeOf(auth: ServiceAuth): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ function bedAhead(aheadMs: number, lifetimeMs = day): SetBackBed {
   return { ...bed, lifeOf };
 }
 
-/** How long it takes until a new process, one every 10 seconds, has a token. */
+/** The time until a new process, one every 10 seconds, has a token. */
 async function servedAfter({ client, clock }: Bed, options?: Partial<ServiceAuthOptions>): Promise<number> {
   const from = clock.monotonic();
   for (;;) {
@@ -78,7 +78,7 @@ describe.each(aheads)('a store whose clock was %i ms ahead and is put right', (a
     expect(await servedAfter(bed)).toBeLessThanOrEqual(2 * minute);
   });
 
-  test('hands out no expired token to processes that start later, and asks for one more at most', async () => {
+  test('gives no expired token to processes that start later, and asks for one more at most', async () => {
     const bed = bedAhead(aheadMs);
     await bed.token(bed.client());
     bed.store.aheadMs = 0;
@@ -143,13 +143,13 @@ describe.each(aheads)('a store whose clock was %i ms ahead and is put right', (a
   });
 });
 
-test('a process that looks after hours brings the life of the token in the record down, and others follow it', async () => {
+test('a process that reads the record after hours shortens the life of the token there, and others follow it', async () => {
   const bed = bedAhead(3 * hour);
   const { client, clock, endpoint, store, token } = bed;
   const measuring = client();
   const first = await token(measuring);
   store.aheadMs = 0;
-  // Nobody looked while the clock was behind the record, so this one cannot know.
+  // No process read the record while the clock was behind it, so this one cannot know.
   await clock.advance(10 * hour);
   const blind = client();
   expect((await token(blind)).value).toBe(first.value);

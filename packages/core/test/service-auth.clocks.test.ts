@@ -107,7 +107,7 @@ describe('a wall clock that stands still while time passes', () => {
     return { ...bed, auth, stop };
   }
 
-  test.each([0, 1, 3, 200])('hands out no token that was reset meanwhile, after %i calls', async (calls) => {
+  test.each([0, 1, 3, 200])('serves no token that was reset meanwhile, after %i calls', async (calls) => {
     const { auth, client, clock, stop, token } = frozenBed();
     stop();
     const first = await token(auth);
@@ -118,7 +118,7 @@ describe('a wall clock that stands still while time passes', () => {
     expect((await token(auth)).id).not.toBe(first.id);
   });
 
-  test('and stopped a moment after the last call, it hands out none either', async () => {
+  test('and stopped a moment after the last call, it serves none either', async () => {
     const { auth, client, clock, stop, token } = frozenBed();
     const first = await token(auth);
     for (let call = 0; call < 100; call += 1) {
@@ -132,7 +132,7 @@ describe('a wall clock that stands still while time passes', () => {
     expect((await token(auth)).id).not.toBe(first.id);
   });
 
-  test('hands out no token that expired meanwhile', async () => {
+  test('serves no token that expired meanwhile', async () => {
     const { auth, clock, stop, token } = frozenBed();
     stop();
     const first = await token(auth);
@@ -142,7 +142,7 @@ describe('a wall clock that stands still while time passes', () => {
     expect((await token(auth)).id).not.toBe(first.id);
   });
 
-  test('hands out a few hundred of a burst at most before it looks again', async () => {
+  test('serves at most a few hundred calls of a burst before it reads the clocks again', async () => {
     const { auth, clock, stop, token } = frozenBed();
     stop();
     await token(auth);
@@ -207,7 +207,7 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     },
   );
 
-  test('does not hand out a token that expired during the sleep, though it slept within the moment of trust', async () => {
+  test('does not serve a token that expired during the sleep, although it slept within the trusted span', async () => {
     const { client, clock, token } = createBed('process');
     const auth = client();
     const first = await token(auth);
@@ -217,7 +217,7 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(auth.peekToken()).toBeUndefined();
   });
 
-  test('goes by what the store says of the token, after it has looked', async () => {
+  test('follows the view of the store after a read', async () => {
     const { client, clock, store, endpoint, token, use } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -232,7 +232,7 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(endpoint.requests.length).toBe(2);
   });
 
-  test('during a look asks the store again, for nobody knows how old the answer is', async () => {
+  test('during a read causes another read, because the age of the answer is unknown', async () => {
     const { client, clock, store, token } = createBed();
     await token(client());
     const auth = client();
@@ -251,7 +251,7 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
   test.each([
     [minute / 2, 1],
     [minute / 2 + 1, 2],
-  ])('for %i ms during a look: the store is asked %i times', async (ms, times) => {
+  ])('for %i ms during a read: the store is read %i times', async (ms, times) => {
     const { client, clock, store } = createBed();
     store.next('load', async (call) => {
       const answer = await call();

@@ -90,7 +90,7 @@ describe('processes that die while they ask for a token', () => {
     expect(used).toBeLessThanOrEqual(37);
   });
 
-  test('once or twice in a healthy fleet cost nobody more than their lease', async () => {
+  test('once or twice in a healthy fleet delay other processes only by their lease', async () => {
     const bed = await dyingFleet('durable');
     const { clock, client, endpoint, token } = bed;
     for (let crash = 0; crash < 2; crash++) {

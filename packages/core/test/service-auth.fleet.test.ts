@@ -150,7 +150,7 @@ describe('two clients over one store', () => {
     expect(endpoint.requests.length).toBe(1);
   });
 
-  test('those who wait for a silent holder can be aborted one by one', async () => {
+  test('callers that wait for a silent process can be aborted one by one', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(silent);
     client()
@@ -188,8 +188,8 @@ describe('two clients over one store', () => {
   });
 });
 
-describe('what a fleet holds off together', () => {
-  test('429: nobody asks again before it may', async () => {
+describe('a back-off of the whole fleet', () => {
+  test('429: no process asks again before the pause ends', async () => {
     const { client, clock, endpoint, token } = createBed();
     endpoint.next(answering(429, '', { 'retry-after': '600' }));
     const first = await failure('ERR_RATE_LIMITED', client().getToken());

@@ -122,7 +122,7 @@ describe('invalidate', () => {
     expect(endpoint.issued).toBeGreaterThan(15);
   });
 
-  test('when no other token is to be had, the rejected one is served on', async () => {
+  test('when no other token is available, the rejected one is still served', async () => {
     const { client, clock, store, endpoint, token } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -139,7 +139,7 @@ describe('invalidate', () => {
     expect((await token(auth)).value).not.toBe(first.value);
   });
 
-  test('when no other token is to be had for ten minutes, none is looked for until then', async () => {
+  test('when no other token is available for ten minutes, no process asks for one until then', async () => {
     const { client, clock, endpoint, token, use, eventsOf } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -174,7 +174,7 @@ describe('invalidate', () => {
     ]);
   });
 
-  test('during a look that is slow: the token is not handed out again because of the look', async () => {
+  test('during a slow read: the read does not make the token usable again', async () => {
     const { client, clock, endpoint, store, token } = createBed();
     const auth = client();
     const first = await token(auth);

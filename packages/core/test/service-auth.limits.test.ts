@@ -22,7 +22,7 @@ describe('the limit', () => {
     const error = await failure('ERR_ISSUANCE_LIMIT', bed.clock.until(auth.getToken()));
     expect(error).toMatchObject({ limit: 150, used: issued });
     expect(error.retryAt).toBeGreaterThan(bed.clock.now() + 24 * hour);
-    // Not "spent": the rest is kept.
+    // The state is not "spent": the rest is kept back.
     expect(error.message).toContain(`The budget has no room: ${issued} of ${usable} usable tokens`);
     expect(bed.endpoint.requests.length).toBe(issued);
     expect(bed.eventsOf('issuance_refused')).toMatchObject([

@@ -43,7 +43,7 @@ describe('renewal ahead of expiry', () => {
     expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'refresh']);
   });
 
-  test('is not waited for even by those who have to look at the record first', async () => {
+  test('does not delay even a caller that must revalidate first', async () => {
     const { client, clock, endpoint, token } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -95,7 +95,7 @@ describe('renewal ahead of expiry', () => {
     expect(await use(fleet[0] ?? client(), hour)).toHaveLength(1);
   });
 
-  test('in vain keeps the token that lives longer, and is not repeated before its margin', async () => {
+  test('that brings no longer life keeps the cached token, and is not repeated before its margin', async () => {
     const { client, clock, endpoint, token, use } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -105,7 +105,7 @@ describe('renewal ahead of expiry', () => {
     expect(endpoint.requests.length).toBe(2);
   });
 
-  test('by an endpoint that hands out the same token until it ends costs one request, not one per call', async () => {
+  test('by an endpoint that returns the same token until it expires costs one request, not one per call', async () => {
     const { client, clock, endpoint, token, use } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -174,7 +174,7 @@ describe('expiry', () => {
 });
 
 describe('short lives', () => {
-  test('a token of 30 seconds is handed out with a tenth of its life left, and never renewed ahead', async () => {
+  test('a token of 30 seconds is served until a tenth of its life is left, and never renewed early', async () => {
     const { client, clock, endpoint, token, eventsOf } = createBed();
     endpoint.otherwise(endpoint.issueWith({ expires_in: 30 }));
     const auth = client();

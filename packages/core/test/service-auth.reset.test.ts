@@ -32,7 +32,7 @@ describe('reset', () => {
     }
   });
 
-  test('is seen by others who slept or were idle before they hand out the token again', async () => {
+  test('is read by processes that slept or were idle before they serve the token again', async () => {
     const { client, clock, token } = createBed();
     const [one, two] = [client(), client()];
     const first = await token(one);
@@ -58,7 +58,7 @@ describe('reset', () => {
     expect(two.peekToken()).toBeUndefined();
   });
 
-  test('without a store: the token is never handed out again here, whatever the store says later', async () => {
+  test('without a store: this process never serves the token again, whatever the store contains later', async () => {
     const { client, clock, store, endpoint, token, use } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -110,7 +110,7 @@ describe('reset', () => {
     expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'reset']);
   });
 
-  test('that a slow look hears of does not end the token that came after it', async () => {
+  test('that a slow read finds does not end the token that came after it', async () => {
     const { client, clock, store, token } = createBed();
     const [one, two] = [client(), client()];
     await token(one);
@@ -131,7 +131,7 @@ describe('reset', () => {
     expect(await two.getToken()).toBe(next);
   });
 
-  test('during a look of this process: the token that it finds is not used', async () => {
+  test('during a read of this process: the token that it finds is not used', async () => {
     const { client, clock, store, token } = createBed();
     const first = await token(client());
     const auth = client();
@@ -216,7 +216,7 @@ describe('reset', () => {
     expect((await token(client())).value).not.toBe(first.value);
   });
 
-  test('is told again to a store that went back and on, so that nobody can see what was lost', async () => {
+  test('is written again to a store that went back and continued, so that the loss is invisible', async () => {
     const { client, clock, endpoint, store, token, use } = createBed();
     const auth = client();
     const first = await token(auth);
@@ -335,7 +335,7 @@ describe('reset', () => {
     expect(endpoint.requests.length).toBe(3);
   });
 
-  test('of a client that has never had a token reaches the others all the same', async () => {
+  test('of a client that never had a token still reaches the others', async () => {
     const { client, token, use } = createBed();
     const other = client();
     const first = await token(other);

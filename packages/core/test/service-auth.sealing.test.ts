@@ -6,7 +6,7 @@ import { type Bed, createBed } from './support/bed.ts';
 import { answersAfter } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
 
-// Whoever can write to the store can move sealed tokens about in it. The checksum of a record keeps nobody from writing another one.
+// An attacker who can write to the store can move sealed tokens in it. The checksum of a record does not prevent other records.
 
 /** A client with a token in its record, and what it takes to write another record. */
 interface Party {
@@ -32,7 +32,7 @@ async function storedToken(party: Party): Promise<StoredToken> {
   return found;
 }
 
-/** What a new process gets if the stored token is another one. The record is put back afterwards. */
+/** The result of a new process if the stored token is another one. The record is restored afterwards. */
 async function tokenInPlaceOf(party: Party, planted: StoredToken): Promise<AccessToken> {
   const { bed, options, token } = party;
   const record = await recordOf(party);
@@ -56,7 +56,7 @@ describe('a sealed token that was moved in the store', () => {
     'another port of the token endpoint': { authUrl: 'https://auth.example.com:8443' },
   };
 
-  test.for(Object.entries(others))('to %s is not handed out there, nor the other way round', async ([, options]) => {
+  test.for(Object.entries(others))('to %s is not served there, nor the other way round', async ([, options]) => {
     // Two audiences of one client share a record.
     const first = await createParty({});
     const second = await createParty(options, 'audience' in options ? first.bed : createBed());
@@ -77,7 +77,7 @@ describe('a sealed token that was moved in the store', () => {
     ['id', 'another-id-1'],
     ['generation', 1],
     ['expiresAt', 1],
-  ] as const)('under another %s is not handed out', async ([name, by]) => {
+  ] as const)('under another %s is not used', async ([name, by]) => {
     const party = await createParty({});
     const stored = await storedToken(party);
     const value = typeof by === 'string' ? by : stored[name as 'generation'] + by;
@@ -85,7 +85,7 @@ describe('a sealed token that was moved in the store', () => {
   });
 
   // The control: the record can be written like this, and is believed if nothing in it was moved.
-  test('to where it was is handed out', async () => {
+  test('back to the right time makes the token usable again', async () => {
     const party = await createParty({});
     const stored = await storedToken(party);
     const planted = { ...stored, lifetimeMs: stored.lifetimeMs - 1 };

@@ -57,7 +57,7 @@ describe('clientSecret as a function', () => {
     expect([endpoint.requests.length, clock.timers.all]).toEqual([1, 0]);
   });
 
-  test('that fails while a token is in memory disturbs nobody', async () => {
+  test('that fails while a token is cached fails no call', async () => {
     const { client, clock, endpoint, token, use } = createBed();
     let vaultIsDown = false;
     const clientSecret = () => (vaultIsDown ? Promise.reject(new Error('down')) : secretCanary);

@@ -37,7 +37,7 @@ describe('a store that is down', () => {
     expect((await failure('ERR_STORE', auth.getToken())).message).toMatch(/Check the store and try again\.$/);
   });
 
-  test('is looked at again every 5 seconds while the client is in use, and reported when it answers again', async () => {
+  test('is read again every 5 seconds while the client is in use, and reported when it answers again', async () => {
     const { client, store, token, use, eventsOf } = createBed();
     const auth = client();
     await token(auth);
@@ -52,7 +52,7 @@ describe('a store that is down', () => {
     expect(eventsOf('store_recovered')).toHaveLength(1);
   });
 
-  test('for one call is asked again at once, and nobody notices', async () => {
+  test('for one call is read again at once, and no caller notices', async () => {
     const { client, store, endpoint, eventsOf } = createBed();
     store.next('load', fails);
     await client().getToken();
@@ -148,7 +148,7 @@ describe('a store that can be read, but not written', () => {
     expect(endpoint.requests.length).toBe(1);
   });
 
-  test('is an error for reset, after which this process has dropped the token all the same', async () => {
+  test('is an error for reset, but this process has dropped the token', async () => {
     const { client, clock, store, token } = createBed();
     const auth = client();
     const first = await token(auth);

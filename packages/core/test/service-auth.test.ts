@@ -27,7 +27,7 @@ describe('createServiceAuth', () => {
 
 describe('peekToken', () => {
   test.each(['process', 'durable'] as const)(
-    'shows a token that was looked up lately (%s store)',
+    'shows a token that was revalidated recently (%s store)',
     async (durability) => {
       const { client, clock, token } = createBed(durability);
       const auth = client();
@@ -35,7 +35,7 @@ describe('peekToken', () => {
       await clock.advance(28 * second);
       expect(auth.peekToken()).toBe(first);
       await clock.advance(1);
-      // Nobody else writes to a store in this process.
+      // No other process writes to a store of this process.
       expect(auth.peekToken()).toBe(durability === 'process' ? first : undefined);
     },
   );
@@ -150,7 +150,7 @@ describe('abort', () => {
     expect(endpoint.requests.length).toBe(1);
   });
 
-  test('of the caller who set off the request does not end the request', async () => {
+  test('of the caller that started the request does not end the request', async () => {
     const { client, endpoint, token } = createBed();
     const { answer, release } = gated(endpoint.issue);
     endpoint.next(answer);
@@ -177,7 +177,7 @@ describe('abort', () => {
     await expect(auth.getToken({ signal })).rejects.toBe('too late');
   });
 
-  test('leaves no listener behind, whoever came first', async () => {
+  test('leaves no listener behind, in either order', async () => {
     const { client, clock, endpoint } = createBed();
     const auth = client();
     const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { createBed, day, failure, minute, second } from './support/bed.ts';
 import { type ManualClock, settled } from './support/manual-clock.ts';
 import { failing, gated, silent } from './support/scripted-endpoint.ts';
 
-/** The clock as the requests of a worker have it: what one of them set off ends with it. */
+/** The clock of a worker's requests: a timer ends together with its request. */
 function requestClock(clock: ManualClock): Clock & { endRequest(): void } {
   let request = { alive: true };
   return {
@@ -42,7 +42,7 @@ describe('where I/O ends with the request that began it', () => {
     expect(endpoint.requests.length).toBe(1);
   });
 
-  test('a request that is gone keeps nobody waiting longer than its lease', async () => {
+  test('a request that is gone keeps no caller waiting longer than its lease', async () => {
     const { client, clock, endpoint } = createBed('process');
     const own = requestClock(clock);
     vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
@@ -68,7 +68,7 @@ describe('where I/O ends with the request that began it', () => {
     expect(store.calls.load).toBe(1);
   });
 
-  test('without waitUntil nothing is begun that nobody waits for: a token is renewed when it ends', async () => {
+  test('without waitUntil no work is started without a waiting caller: a token is renewed when it expires', async () => {
     vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
     const { client, clock, endpoint, store, token, use } = createBed('process');
     const auth = client();
@@ -76,7 +76,7 @@ describe('where I/O ends with the request that began it', () => {
     await clock.advance(0.95 * day);
     expect(await use(auth, 10 * minute, 5 * second)).toEqual([first]);
     expect(endpoint.requests.length).toBe(1);
-    // What is looked up is looked up by a caller that waits: every 28 seconds and not every 25.
+    // A waiting caller revalidates: every 28 seconds, not every 25.
     expect(store.calls.load).toBeLessThan(25);
     await clock.advance(0.05 * day);
     expect((await token(auth)).id).not.toBe(first.id);
@@ -102,7 +102,7 @@ describe('where I/O ends with the request that began it', () => {
     expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'refresh']);
   });
 
-  test('with waitUntil the record is read again by one look for all callers', async () => {
+  test('with waitUntil one read of the record serves all callers', async () => {
     const { client, clock, endpoint, token } = createBed('process');
     const { work, waitUntil } = lifeline();
     const auth = client({ waitUntil });

@@ -26,7 +26,7 @@ describe('the meaning of a body', () => {
     expect(await meaningOf(answered(200, '{}'))).toEqual(meaning);
   });
 
-  test('of a refusal is not read beyond 64 KB', async () => {
+  test('of an error answer is not read beyond 64 KB', async () => {
     const body = `{"error":"invalid_client","x":"${'x'.repeat(65_536)}"}`;
     expect(await meaningOf(answered(401, body))).toMatchObject({ oauthError: undefined });
   });
@@ -80,7 +80,7 @@ describe('the meaning of a status', () => {
     ['["invalid_client"]', undefined],
     ['<html>', undefined],
     ['', undefined],
-  ])('of a refusal with %s only a registered code is kept', async (body, oauthError) => {
+  ])('of an error answer with %s only a registered code is kept', async (body, oauthError) => {
     expect(await meaningOf(answered(401, body))).toEqual({
       kind: 'released',
       cause: 'credentials',
@@ -90,7 +90,7 @@ describe('the meaning of a status', () => {
   });
 });
 
-describe('the body of a refusal', () => {
+describe('the body of an error answer', () => {
   const never = new Promise<string>(() => {});
   const invalidClient = '{"error":"invalid_client"}';
   const released = (cause: string, fields: object = {}) => ({ kind: 'released', cause, ...fields });
@@ -124,7 +124,7 @@ describe('the body of a refusal', () => {
     expect(clock.timers.all).toBe(0);
   });
 
-  test('is not awaited beyond the deadline of the request, and the status stands all the same', async () => {
+  test('is not awaited beyond the deadline of the request, and the status still counts', async () => {
     const clock = createManualClock();
     const transport: Transport = async () => ({ status: 429, headers: { 'retry-after': '60' }, body: never });
     const result = through(transport, clock, 300);
@@ -210,7 +210,7 @@ describe('Retry-After', () => {
     `${date(0)}, ${date(1)}`,
   ])('%j says nothing', async (value) => expect(await pauseOf({ 'retry-after': value })).toBeUndefined());
 
-  test('that is missing says nothing', async () => {
+  test('that is missing has no meaning', async () => {
     expect(await pauseOf({})).toBeUndefined();
   });
 
@@ -321,7 +321,7 @@ describe('a transport that fails', () => {
     expect(await through(() => Promise.reject(error))).toEqual(unsent(expect.any(String)));
   });
 
-  test('with an error that cannot be looked into may have sent something', async () => {
+  test('with an error that cannot be inspected may have sent something', async () => {
     const refuse = () => expect.unreachable();
     const closed = new Proxy(
       {},
@@ -354,7 +354,7 @@ describe('a transport that fails', () => {
     expect(await through(() => Promise.reject(error))).toEqual(unsent('ServiceAuthError ERR_CLOSED'));
   });
 
-  // Linux reports these for an established connection, too, when retransmissions of the request end in vain.
+  // Linux also reports these for an established connection when the retransmissions of a request fail.
   describe.each(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ECONNREFUSED', 'ETIMEDOUT'])('with %s', (code) => {
     test.each(['read', 'write', 'shutdown', undefined])('from %s may have sent something', async (syscall) => {
       const fields = syscall === undefined ? { code } : { code, syscall };
@@ -380,7 +380,7 @@ describe('a transport that fails', () => {
     ['TLS that broke', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
     ['an alert of TLS', { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' }],
     ['EPROTO', { code: 'EPROTO', syscall: 'write' }],
-    ['TLS that was renegotiated in vain', { code: 'ERR_TLS_RENEGOTIATION_DISABLED' }],
+    ['TLS whose renegotiation failed', { code: 'ERR_TLS_RENEGOTIATION_DISABLED' }],
     ['a message that is no text', { message: ['): client error (Connect): '] }],
     ['a system call that only ends like one', { syscall: 'disconnect' }],
     ['a system call that only begins like one', { syscall: 'connected' }],

@@ -26,7 +26,7 @@ describe('covers', () => {
     'https://api.example.com/%2e%2e/%2F..%5c',
     'https://api.example.com/\\evil.example',
     new URL('https://api.example.com/x'),
-  ])('%s, for it leads to the origin of the base URL', (url) =>
+  ])('%s, because it leads to the origin of the base URL', (url) =>
     expect(covering('https://api.example.com/')(url)).toBe(true),
   );
 

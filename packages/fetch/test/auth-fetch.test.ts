@@ -307,12 +307,12 @@ describe('another fetch', () => {
     expectTypeOf(fetchTransport).toBeCallableWith({ fetch });
   });
 
-  test('the global one is looked up at each request', async () => {
+  test('the global one is read at each request', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
     expectTypeOf(authFetch).toEqualTypeOf<typeof fetch>();
     expectTypeOf(createAuthFetch(createAuth(service), { fetch: undefined })).toEqualTypeOf<typeof fetch>();
-    // What most options of other libraries ask for.
+    // This is the type of `fetch` in the options of most libraries.
     const options: { fetch?: typeof fetch | undefined } = { fetch: createAuthFetch(createAuth(service)) };
     expectTypeOf(options.fetch).toEqualTypeOf<typeof fetch | undefined>();
     const { calls, fetch: replacement } = createRecorder();

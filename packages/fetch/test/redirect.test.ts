@@ -3,7 +3,7 @@ import type { TestService } from '@service-auth/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
 
-/** How fetch itself, and ours, end: what the caller gets, or the kind of error. */
+/** The result of fetch itself or of ours: the answer, or the kind of error. */
 async function outcomeOf(response: Promise<Response>): Promise<unknown> {
   try {
     const { status, url, redirected } = await response;
@@ -13,7 +13,7 @@ async function outcomeOf(response: Promise<Response>): Promise<unknown> {
   }
 }
 
-/** Whatever answer the API gives, it does not ask for a token: so that fetch itself can be compared. */
+/** An API that requires no token, so that fetch itself can be compared. */
 function redirectAll(service: TestService, status: number, target: string): void {
   service.api.always(({ path }) =>
     path.startsWith('/api/v1/from') ? { status, headers: { location: target } } : { status: 200 },
@@ -238,7 +238,7 @@ describe('the token', () => {
     expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
   });
 
-  test('a foreign 401 at the end of a Request says nothing about it', async () => {
+  test('a foreign 401 at the end of a Request does not reject it', async () => {
     const service = await startService();
     const foreign = await startForeign();
     const auth = createAuth(service);

@@ -26,5 +26,5 @@ for (let count = 0; count < Number(tokens); count += 1) {
   });
 }
 const { now } = await store.load('clock');
-// By the wall clock, which all containers have in common.
+// All containers share the wall clock.
 console.log(JSON.stringify({ issued, refused, aheadMs: now - Date.now() }));

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const script = fileURLToPath(new URL('container.ts', import.meta.url));
 const node = [process.execPath, '--conditions=@service-auth/source', script];
 
-/** Whatever here may run a command in these namespaces. */
+/** The commands of this machine that can run a program in these namespaces. */
 async function findUnshare(options: string[], probe: string): Promise<string[]> {
   for (const command of [['unshare'], ['unshare', '-r'], ['sudo', '-n', 'unshare']]) {
     const [program = '', ...rest] = [...command, ...options, 'sh', '-c', probe];
@@ -46,7 +46,7 @@ const onMachine = (name: string, tokens = 0) => runIn([], name, tokens);
 const inNamespace = (name: string, offsets: string[], tokens = 0) =>
   runIn([...(timeNamespaces ?? []), '-T', ...offsets], name, tokens);
 
-/** As lxcfs does it: another file in the place of /proc/uptime. */
+/** Mounts another file over /proc/uptime, as lxcfs does. */
 async function withUptime(name: string, uptime: string, tokens = 0): Promise<Report> {
   const file = join(parent, `uptime of ${name}`);
   await writeFile(file, `${uptime} 1.00\n`);

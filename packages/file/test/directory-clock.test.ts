@@ -84,7 +84,7 @@ const modes: Record<string, Mode> = {
   'with uptimes of their own, while the machine sleeps': { ownUptimes: true, sleeps: true },
 };
 
-/** Containers come, go, look and write. Returns how the clock that they see broke its promise, if it did. */
+/** Containers start, stop, read and write. Returns the promise that their clock broke, if it broke one. */
 async function simulate(seed: number, mode: Mode, readTime: ReadTime): Promise<string | undefined> {
   const machine = createMachine(seed, mode.ownUptimes ?? false);
   const { random, truth } = machine;
@@ -131,7 +131,7 @@ const mistakes: Record<string, ReadTime> = {
     directoryTime(() => kernelClock(kernel), { ...files, latest: async () => undefined }, present()?.at),
   'asks the wall clock every time': ({ kernel }, { files, present }) =>
     directoryTime(() => kernelClock(kernel), { ...files, lead: async () => undefined }, present()?.at),
-  'goes by no state from the future': ({ kernel }, { files }) =>
+  'ignores a state from the future': ({ kernel }, { files }) =>
     directoryTime(() => kernelClock(kernel), files, undefined),
 };
 

@@ -32,7 +32,7 @@ describe('a directory', () => {
     );
   });
 
-  test('is created with its parents, for this user alone', async () => {
+  test('is created with its parents, for this user only', async () => {
     const before = process.umask(0);
     try {
       await prepareDirectory(join(parent, 'a/b'));

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 
 const run = promisify(execFile);
 
-/** Whatever here may open a namespace in which mounting concerns nobody else. */
+/** The commands of this machine that can open a private mount namespace. */
 async function findUnshare(): Promise<string[]> {
   for (const command of [
     ['unshare', '-rm'],

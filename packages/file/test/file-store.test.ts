@@ -71,7 +71,7 @@ describe('the directory', () => {
     }
   });
 
-  test('that is deleted while the store is open holds no record, and is made again', async () => {
+  test('that is deleted while the store is open contains no record, and is created again', async () => {
     const store = fileStore(directory);
     await write(store, 3);
     await rm(directory, { recursive: true });
@@ -111,7 +111,7 @@ describe('the directory', () => {
     expect(await fileStore(directory).load('key')).toMatchObject({ record });
   });
 
-  test('may hold files of others, which are left alone', async () => {
+  test('may contain other files, which are not changed', async () => {
     const store = fileStore(directory);
     await write(store, 2);
     const [, newest = ''] = await states();

@@ -38,7 +38,7 @@ function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: as the system would say it`), { code, syscall: 'any' });
 }
 
-/** How many calls of the file system `run` makes. */
+/** The number of calls of the file system during `run`. */
 async function countCalls(run: () => Promise<unknown>): Promise<number> {
   let count = 0;
   await watched((_, call) => {
@@ -187,7 +187,7 @@ describe('a process that is delayed', () => {
     expect(swapped).toBe(true);
   });
 
-  test('for so long that nobody can tell says so', async () => {
+  test('for an unknown time is reported as such', async () => {
     await write();
     const change = await nextChange();
     const meanwhile = unwatched(() => write(40));
@@ -204,7 +204,7 @@ describe('a process that is delayed', () => {
     expect((await store.load('key')).version).toBe(change.expected);
   });
 
-  test('between looking for the newest state and reading it reads the newest', async () => {
+  test('between finding the newest state and reading it reads the newest', async () => {
     await write();
     let kept: StoreChange | undefined;
     let first = true;

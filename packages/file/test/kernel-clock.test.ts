@@ -83,7 +83,7 @@ describe('the clock of the kernel', () => {
     expect(clockOf(given)).toEqual(ofThisProcess);
   });
 
-  test('is that of this process where the kernel does not let it look', () => {
+  test('is that of this process if the kernel denies access', () => {
     const kernel = kernelWith();
     const refuse = () => {
       throw Object.assign(new Error('EACCES'), { code: 'EACCES' });

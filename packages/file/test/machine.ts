@@ -1,7 +1,7 @@
 import type { ClockFiles, Mark } from '../src/directory-clock.ts';
 import type { Kernel, RunningClock } from '../src/kernel-clock.ts';
 
-/** What the processes of a container see of the kernel. */
+/** The view of the kernel for the processes of a container. */
 export interface Container {
   readonly kernel: Kernel;
 }
@@ -18,7 +18,7 @@ function randomNumbers(seed: number): (bound: number) => number {
 const dayMs = 86_400_000;
 
 export interface Machine {
-  /** What nobody in it can see: the time, and how long it has slept. */
+  /** The facts that its processes cannot see: the true time, and how long it has slept. */
   readonly truth: { readonly now: number; readonly sleptMs: number };
   readonly random: (bound: number) => number;
   readonly files: ClockFiles;

@@ -37,7 +37,7 @@ const report = {
 try {
   writeFileSync(filler, Buffer.alloc(1_000_000));
 } catch {
-  // As far as there was room.
+  // Only as many as there was room for.
 }
 report.full = await write('second');
 report.keptWhenFull = await kept();

@@ -222,7 +222,7 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect(seen).toEqual([401, 200, 200]);
     });
 
-    test('is an HTTPError of got when no other token is to be had', async () => {
+    test('is an HTTPError of got when no other token is available', async () => {
       const service = await startService();
       const auth = createAuth(service);
       await auth.getToken();

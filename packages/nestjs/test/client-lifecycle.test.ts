@@ -90,7 +90,7 @@ interface Obstacle {
   end(): void;
 }
 
-/** What keeps a client from getting a token for longer than `timeoutMs`. */
+/** The faults that keep a client from getting a token for longer than `timeoutMs`. */
 const obstacles: Record<string, (options: ServiceAuthOptions) => Promise<Obstacle>> = {
   async 'another process that asks, and died'(options) {
     const store = { ...memoryStore({ clock: options.clock }), durability: 'durable' } as const;

@@ -29,22 +29,22 @@ test.each<[string, ServiceAuthEvent[], object]>([
     { failure: { code: 'ERR_TOKEN_ENDPOINT', retryAt: 1 } },
   ],
   [
-    'a refusal while a token is served',
+    'an error answer while a token is served',
     [adopted, { ...refused, reason: 'refresh' }],
     { failure: { code: 'ERR_ISSUANCE_LIMIT', retryAt: 2 }, tokenExpiresAt: 5 },
   ],
   [
-    'a refusal after a 401',
+    'an error answer after a 401',
     [adopted, { ...refused, reason: 'rejected' }],
     { failure: { code: 'ERR_ISSUANCE_LIMIT', retryAt: 2 }, tokenExpiresAt: 5 },
   ],
   [
-    'a refusal in place of a token',
+    'an error answer instead of a token',
     [adopted, { ...refused, reason: 'expired' }],
     { failure: { code: 'ERR_ISSUANCE_LIMIT', retryAt: 2 }, tokenExpiresAt: 0 },
   ],
   [
-    'what says nothing about tokens',
+    'an error answer unrelated to tokens',
     [adopted, { ...about, type: 'store_recovered' }],
     { failure: undefined, tokenExpiresAt: 5 },
   ],

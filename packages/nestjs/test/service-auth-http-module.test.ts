@@ -128,7 +128,7 @@ describe('the HttpService', () => {
     }
   });
 
-  test('is a new one for whoever registers it again, even in the same words', async () => {
+  test('is a new one for each registration, even with equal options', async () => {
     const { options } = await startService();
     const app = await boot({
       imports: [
@@ -218,7 +218,7 @@ describe('an Observable of the HttpService', () => {
     expect(service.counts).toMatchObject({ issued: 1, apiRequests: 3 });
   });
 
-  test('stops waiting for a token when nobody is subscribed any more', async () => {
+  test('stops waiting for a token when there is no subscriber left', async () => {
     const service = await startService();
     const app = await boot({
       imports: [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register({})],

@@ -54,7 +54,7 @@ function breakableStore(): { store: Store; break(): void; repair(): void } {
 }
 
 describe('up', () => {
-  test('before the first token, for nothing speaks against there being one', async () => {
+  test('before the first token, because one may be issued', async () => {
     const { service, health } = await start();
     expect(await health()).toEqual({ status: 'up', remaining: 120, usable: 120 });
     expect(service.counts.tokenRequests).toBe(0);
@@ -108,7 +108,7 @@ describe('degraded', () => {
     expect(auth.peekToken()).toBeDefined();
   });
 
-  test('when a token was refused and may be asked for again: without traffic nobody would', async () => {
+  test('when a token was denied and may be asked for again: without traffic no caller would ask', async () => {
     const clock = createTestClock();
     const { service, auth, health } = await start({ service: { clock } });
     service.tokenEndpoint.next({ status: 503 });
@@ -120,7 +120,7 @@ describe('degraded', () => {
     });
   });
 
-  test('when the store fails and a token is served, however long nobody asked for it', async () => {
+  test('when the store fails and a token is served, even after a long time without calls', async () => {
     const clock = createTestClock();
     const { store, ...storage } = breakableStore();
     const { auth, health } = await start({ service: { clock }, client: { store } });

@@ -39,7 +39,7 @@ async function session(connectionString: string): Promise<pg.Client> {
 
 const change = (version: string, expected?: string) => ({ expected, version, record: `record of ${version}` });
 
-/** How many statements of the store run on the server now, and how many of those wait for a lock or a standby. */
+/** The number of the store's statements that run on the server now, and the number of those that wait for a lock or a standby. */
 async function running(watcher: pg.Client): Promise<number> {
   const { rows } = await watcher.query(
     `select count(*)::int as count from pg_stat_activity where state = 'active' and query like '%service_auth_%' and pid <> pg_backend_pid()`,
@@ -112,7 +112,7 @@ describe.runIf(postgres)('a table that somebody else has locked', () => {
     expect(await running(watcher)).toBe(0);
   });
 
-  test('holds up one connection of the pool after deadlines have passed, and no caller', async () => {
+  test('occupies one connection of the pool after deadlines have passed, and no caller waits', async () => {
     const pool = connect(url);
     const store = postgresStore(pool);
     await lock();
@@ -165,7 +165,7 @@ describe.runIf(postgres)('a table that somebody else has locked', () => {
 });
 
 describe.runIf(postgres)('a synchronous standby that does not answer', () => {
-  test('holds up one statement on the server for each client of the service, whoever else asks', async () => {
+  test('occupies one statement on the server for each client of the service, however many callers ask', async () => {
     const server = await start({ synchronous_standby_names: 'nobody' });
     const local = connect(server.url, { options: '-c synchronous_commit=local' });
     await createTable(local);
@@ -173,7 +173,7 @@ describe.runIf(postgres)('a synchronous standby that does not answer', () => {
     const [administrator, watcher] = [await session(server.url), await session(server.url)];
 
     const pool = connect(server.url);
-    // An administrator ends the wait: the server has committed, and says so to nobody.
+    // An administrator ends the wait: the server has committed, but no client learns it.
     const giveUpStandby = () =>
       administrator.query("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
     endings.push(giveUpStandby);

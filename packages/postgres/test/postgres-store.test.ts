@@ -51,7 +51,7 @@ describe.runIf(postgres)('the table', () => {
     const pools = Array.from({ length: 8 }, () => connect({ max: 1 }));
     // Connected beforehand, so that they really are at once.
     await Promise.all(pools.map((pool) => pool.query('select')));
-    // How they get into each other's way differs from time to time.
+    // Their interleaving differs between runs.
     for (let round = 1; round <= 10; round += 1) {
       const options = { table: `created_at_once_${round}` };
       await Promise.all(pools.map((pool) => createTable(pool, options)));
@@ -191,7 +191,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     relay.set('silent');
     const outcome = auth.getToken().catch((error) => error);
     expect(await outcome).toMatchObject({ code: 'ERR_STORE' });
-    // The second read goes by a new connection, which is silent as well.
+    // The second read uses a new connection, which is silent too.
     expect([relay.counts.silent, service.counts.tokenRequests]).toEqual([2, 0]);
 
     relay.set('pass');
@@ -199,7 +199,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     expect(events.map(({ type }) => type)).toEqual(['store_failed', 'store_recovered', 'token_issued']);
   });
 
-  test('because it went silent: the deadline of core holds whatever the pool waits for', async () => {
+  test('because it went silent: the deadline of core ends every wait of the pool', async () => {
     const relay = await startRelay(postgres?.port ?? 0);
     endings.push(() => relay.close());
     const pool = connect({ connectionString: url.replace(`${postgres?.port}`, `${relay.port}`) });

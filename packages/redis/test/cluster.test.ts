@@ -92,7 +92,7 @@ for (const [name, connect] of Object.entries(clusters)) {
   });
 
   test.runIf(url)(`a key whose slot moves to another node is followed there, with ${name}`, async () => {
-    // A slot that holds keys cannot be given away.
+    // A slot that contains keys cannot be moved.
     for (const { administrator } of nodes) await administrator.flushall();
     const { client, close } = await connect();
     const store = redisStore(client, { prefix: `${name}:` });

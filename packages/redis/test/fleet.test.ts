@@ -47,7 +47,7 @@ describe.runIf(redis)('clients over one Redis', () => {
     await adopting.getToken();
     await client.flushall();
 
-    // Callers go on; after 25 seconds one of their calls has the record looked at.
+    // Callers continue; after 25 seconds one of their calls revalidates the record.
     await clock.advance(26_000);
     for (const auth of [issuing, adopting]) expect((await auth.getToken()).value).toBe(token.value);
     await Promise.all([issuing.close(), adopting.close()]);

@@ -29,7 +29,7 @@ const change = (version: string, expected?: string) => ({ expected, version, rec
 
 describe.runIf(redis)('a server that accepts everything and answers nothing', () => {
   for (const [name, connect] of Object.entries(clients)) {
-    test(`keeps nobody waiting longer than the deadline, with ${name}`, async () => {
+    test(`delays no caller beyond the deadline, with ${name}`, async () => {
       const { relay, url } = await relayed();
       const { client, close } = await connect(url);
       endings.push(close);
@@ -49,7 +49,7 @@ describe.runIf(redis)('a server that accepts everything and answers nothing', ()
       expect(events.map(({ type }) => type)).toEqual(['store_failed', 'store_recovered', 'token_issued']);
     });
 
-    test(`keeps nobody waiting whose signal aborts, with ${name}`, async () => {
+    test(`delays no caller whose signal aborts, with ${name}`, async () => {
       const { relay, url } = await relayed();
       const { client, close } = await connect(url);
       endings.push(close);
@@ -127,7 +127,7 @@ describe.runIf(redis)('a server that restarts', () => {
   }
 
   test('is down while it loads its data', async () => {
-    // Loading a hundred keys takes it most of a second, and it looks after its clients all the time.
+    // Loading a hundred keys takes it most of a second, and it serves its clients meanwhile.
     const server = await startRedis({ 'key-load-delay': '8000', 'loading-process-events-interval-bytes': '1024' });
     endings.push(() => server.stop());
     const filling = new IoRedis6(server.url);

@@ -180,7 +180,7 @@ describe.runIf(redis)('settings that endanger the record', () => {
     expect(warnings?.[1]).toContain('appendonly is off');
   });
 
-  test('are not looked for where INFO may not be called', async () => {
+  test('are not searched where INFO may not be called', async () => {
     const client = await start({});
     await client.acl('SETUSER', 'default', '-info');
     expect(await redisStore(client).load('key')).toMatchObject({ warnings: [], now: expect.any(Number) });

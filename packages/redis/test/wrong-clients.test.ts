@@ -22,7 +22,7 @@ test.each([
   ['4', createClient4({ url })],
   ['5', createClient5({ url })],
   ['6', createClient6({ url })],
-] as const)('says what to do with a node-redis %s that nobody connected', async (_, client) => {
+] as const)('says what to do with a node-redis %s that is not connected', async (_, client) => {
   const events: ServiceAuthEvent[] = [];
   const auth = createServiceAuth({
     authUrl: 'http://127.0.0.1:9',

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** What became of a token request: its status, or the code that the connection broke with. */
+/** The result of a token request: its status, or the code of the broken connection. */
 async function outcome(): Promise<number | string> {
   try {
     const response = await requestToken(service);
@@ -106,7 +106,7 @@ describe('a scripted answer of the token endpoint', () => {
     expect([empty.status, await empty.text()]).toEqual([200, '']);
   });
 
-  test('does not excuse a malformed request, which is reported all the same', async () => {
+  test('does not hide a malformed request, which is still reported', async () => {
     service.tokenEndpoint.next({ status: 503 });
     expect((await requestToken(service, { extra: 1 })).status).toBe(503);
     expect(service.tokenRequests[0]).toMatchObject({ outcome: 'rejected', problems: ['"extra": unknown field'] });
@@ -268,7 +268,7 @@ describe('time', () => {
   });
 });
 
-describe('a hold', () => {
+describe('a held request', () => {
   test('keeps the answer back until the test releases it; the token is issued by then', async () => {
     const held = service.tokenEndpoint.hold();
     const response = requestToken(service);
@@ -296,7 +296,7 @@ describe('a hold', () => {
     expect((await response).status).toBe(503);
   });
 
-  test('of one request holds no other', async () => {
+  test('does not delay other requests', async () => {
     const held = service.tokenEndpoint.hold();
     const first = requestToken(service);
     await held.arrived;

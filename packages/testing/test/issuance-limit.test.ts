@@ -67,7 +67,7 @@ describe('the limit', () => {
     expect(service.counts).toMatchObject({ issued: 2, largestCountInAnyWindow: 1 });
   });
 
-  test('holds when many ask at once', async () => {
+  test('is kept when many ask at once', async () => {
     await using service = await startTestService({ signingKey, issuanceLimit: { tokens: 5 } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => requestToken(service)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);

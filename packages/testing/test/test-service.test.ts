@@ -15,7 +15,7 @@ describe('startTestService', () => {
     expect(auth.covers(`${service.baseUrl}/api/v1/`)).toBe(true);
   });
 
-  test('hands on its clock and its limit, and nothing that it was not given', async () => {
+  test('passes on its clock and its limit, and nothing else', async () => {
     const clock = createTestClock();
     await using plain = await startTestService({ signingKey });
     await using special = await startTestService({

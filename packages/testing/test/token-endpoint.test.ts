@@ -139,7 +139,7 @@ describe('a token request is rejected for', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error answer', () => {
   test('has the error code of OAuth 2.0', async () => {
     const errorOf = async (fields: Record<string, unknown>) => {
       const { error } = (await (await requestToken(service, fields)).json()) as { error: string };

@@ -27,7 +27,7 @@ describe.each(Object.entries(withCache))('with the cache of %s', (_, { Agent, in
   describe.each(types)('of type %s', (type) => {
     async function start(status: number, headers: Record<string, string>) {
       const service = await startService();
-      // The body says who asked: `valid` for our token, `invalid` for the token of a user, `none` for nobody.
+      // The body tells the credentials: `valid` for our token, `invalid` for the token of a user, `none` without a token.
       service.api.always(({ bearer }) => ({ status, headers, body: bearer }));
       const agent = new Agent();
       onTestFinished(() => agent.destroy());
@@ -71,7 +71,7 @@ describe.each(Object.entries(withCache))('with the cache of %s', (_, { Agent, in
       },
     );
 
-    test('what a cache outside has stored for nobody is asked for again with the token once it is stale', async () => {
+    test('an answer without a token that an outer cache stored is requested again with the token once it is stale', async () => {
       const { service, cache, ours, get } = await start(200, { 'cache-control': 'max-age=60, no-cache', etag: '"1"' });
       expect(await get([cache])).toBe('none');
       service.api.next({ status: 304, headers: { etag: '"1"' }, body: '' });

@@ -133,7 +133,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(auth.events.map(({ type }) => type)).toEqual(['token_issued']);
     });
 
-    test.each(orders)('%s, a redirect to a foreign host and back says nothing about the token', async (_, compose) => {
+    test.each(orders)('%s, a redirect to a foreign host and back does not reject the token', async (_, compose) => {
       const service = await startService();
       const foreign = await startForeign();
       const auth = createAuth(service);
@@ -459,7 +459,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(trailers).toEqual({ 'x-one': '1' });
     });
 
-    test('that never ends does not hold up the resend, nor the end of the agent', async () => {
+    test('that never ends delays neither the resend nor the end of the agent', async () => {
       const service = await startService();
       const agent = new undici.Agent();
       const dispatcher = agent.compose(serviceAuthInterceptor(createAuth(service)));

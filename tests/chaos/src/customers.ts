@@ -6,7 +6,7 @@ export interface Customer extends TestClient {
   readonly issuanceLimit: { readonly tokens: number; readonly windowMs: number; readonly reserve: number };
 }
 
-/** How long tokens live here: a day of a fleet passes in 4 seconds. */
+/** The lifetime of tokens here: a day of a fleet passes in 4 seconds. */
 export const lifetimeMs = 4_000;
 
 /** One token request. Short, so that a process that died while asking is not waited for much longer. */

@@ -5,7 +5,7 @@ import type { ScriptedTokenAnswer } from '@service-auth/testing';
 import type { Fleet } from './fleet.ts';
 import type { Random } from './random.ts';
 
-/** What faults act upon; a file store has neither server nor relay. */
+/** The targets of the faults. A file store has neither a server nor a relay. */
 export interface Targets {
   readonly fleet: Fleet;
   readonly server: TestServer | undefined;
@@ -110,7 +110,7 @@ export async function causeFaults(
   return counts;
 }
 
-/** How the token endpoint treats a request: most are answered, some late, some lost before or after a token was issued. */
+/** The handling of a request by the token endpoint: it answers most, some late, and loses some before or after it issued a token. */
 export function unreliableEndpoint(random: Random): () => ScriptedTokenAnswer | undefined {
   return () => {
     const delayMs = random.between(0, 150);

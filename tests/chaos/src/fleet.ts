@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { WorkerMessage, WorkerOptions } from './worker.ts';
 
-/** What is done to the process that sends the next token request, at that very moment. */
+/** The fault of the process that sends the next token request, at that moment. */
 type Ambush = (index: number) => void;
 
 /** The processes, each of which is replaced when it dies. */
@@ -20,7 +20,7 @@ export interface Fleet {
   lieInWait(ambush: Ambush): void;
   /** Has every process get a token that the API takes. */
   serveEach(): Promise<unknown>;
-  /** What those were told whom `serveEach` has not served yet. */
+  /** The last errors of the callers that `serveEach` has not served yet. */
   denials(): string[];
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     });
   }
 
-  // Nobody else would continue those that are stopped.
+  // No other code would continue the stopped processes.
   const killAll = () => {
     for (const child of processes) child.kill('SIGKILL');
   };

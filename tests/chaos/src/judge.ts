@@ -5,9 +5,9 @@ import { type Customer, customers } from './customers.ts';
 
 /** Compares what the service issued, by its own count, with the limit and with what the ledger says. */
 export interface Judge {
-  /** What must not be, in sentences. */
+  /** The violated properties, as sentences. */
   readonly violations: readonly string[];
-  /** How often the ledger was compared with the service. */
+  /** The number of comparisons of the ledger with the service. */
   readonly comparisons: number;
   /** The most tokens that a customer was issued within any of its windows. */
   largestCount(customer: Customer): number;

@@ -12,9 +12,9 @@ export interface ChaosOptions {
   /** Closed in the end. */
   readonly place: Place;
   readonly seed: number;
-  /** How long things fail. */
+  /** The duration of the failures. */
   readonly durationMs: number;
-  /** How long after the last fault everyone must have been served: what a busy machine may need, for it takes seconds as a rule. Default 60,000. */
+  /** The time after the last fault within which every process must be served: a busy machine needs more than the usual few seconds. Default 60,000. */
   readonly recoverWithinMs?: number;
   /** Default 8. */
   readonly processes?: number;
@@ -22,7 +22,7 @@ export interface ChaosOptions {
   readonly blind?: boolean;
 }
 
-/** What happened in one run. */
+/** The events of one run. */
 export interface ChaosFigures extends FaultCounts {
   readonly kind: StoreKind;
   readonly seed: number;
@@ -33,11 +33,11 @@ export interface ChaosFigures extends FaultCounts {
   readonly tokensIssued: number;
   /** The most that each of the greedy customers was issued in any of its windows. */
   readonly largest: readonly number[];
-  /** How often the ledger was compared with what the service had issued. */
+  /** The number of comparisons of the ledger with the issued tokens. */
   readonly comparisons: number;
-  /** How long after the last fault the last process was served. */
+  /** The time from the last fault until the last process was served. */
   readonly servedAfterMs: number;
-  /** What must not have been, in sentences. */
+  /** The violated properties, as sentences. */
   readonly violations: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     if (relay) endings.push(relay.close);
     const relayed = server && relay ? address.replace(`:${server.port}`, `:${relay.port}`) : address;
 
-    // It refuses nobody, and counts.
+    // It enforces no limit, and it counts.
     const issuanceLimit = { tokens: 1_000_000 };
     const service = await startTestService({ clients: customers, issuanceLimit, lifetimeMs });
     endings.push(service.close);

@@ -15,7 +15,7 @@ import { createClient } from 'redis';
 export const storeKinds = ['file', 'redis', 'postgres'] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
-/** Where a store keeps its records. */
+/** The place in which a store keeps its records. */
 export interface Place {
   readonly kind: StoreKind;
   /** A URL or a folder. */

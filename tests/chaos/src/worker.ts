@@ -6,7 +6,7 @@ import { blind } from './mistakes.ts';
 import { createRandom } from './random.ts';
 import { openStore, type StoreKind } from './stores.ts';
 
-/** What a process is told at its start. */
+/** The options of a process. */
 export interface WorkerOptions {
   readonly kind: StoreKind;
   readonly address: string;
@@ -17,7 +17,7 @@ export interface WorkerOptions {
   readonly blind: boolean;
 }
 
-/** What a process says. */
+/** The messages of a process. */
 export type WorkerMessage =
   /** Its callers begin. */
   | { readonly type: 'ready' }
@@ -30,7 +30,7 @@ export type WorkerMessage =
   /** Something that must not happen. */
   | { readonly type: 'unexpected'; readonly what: string };
 
-/** What callers may be told while everything fails. */
+/** The errors that callers may get while everything fails. */
 const expected = ['ERR_STORE', 'ERR_TOKEN_ENDPOINT', 'ERR_TOKEN_RESPONSE', 'ERR_ISSUANCE_LIMIT'];
 
 const options = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
@@ -75,7 +75,7 @@ async function callSteadily(): Promise<void> {
   for (;;) {
     const askedAt = Date.now();
     const token = await tolerating(auth.getToken());
-    // Not compared with the time now: this process may have been stopped since.
+    // Do not compare it with the current time: this process may have been stopped since.
     if (token && token.expiresAt <= askedAt) say({ type: 'unexpected', what: 'an expired token' });
     await delay(random.between(10, 60));
   }

@@ -1,6 +1,6 @@
 import type { ContractCase } from '@service-auth/testing';
 
-/** What became of the cases. */
+/** The results of the cases. */
 export interface ContractReport {
   readonly passed: number;
   readonly problems: readonly string[];

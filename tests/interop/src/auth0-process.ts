@@ -1,4 +1,4 @@
-// A process of its own: the simulator looks for its certificate in the home directory, and does not load under the conditions of test runners.
+// The simulator runs in its own process: it reads its certificate from the home directory, and it does not load under the conditions of test runners.
 import { createRequire } from 'node:module';
 import type { AddressInfo, Server } from 'node:net';
 

@@ -1,10 +1,10 @@
-/** An OAuth server that nobody here wrote, running on loopback. */
+/** An OAuth server of another project, on loopback. */
 export interface Peer {
   /** For `createServiceAuth`. */
   readonly options: { authUrl: string; audience: string; clientId: string; clientSecret: string };
-  /** Where it publishes the keys that verify its tokens. */
+  /** The URL of the keys that verify its tokens. */
   readonly jwksUri: string;
-  /** How long its tokens live, as it says. */
+  /** The lifetime that it declares for its tokens. */
   readonly lifetimeMs: number;
   /** Counted by the server. */
   readonly tokenRequests: number;

@@ -24,7 +24,7 @@ export async function startOauth2MockServer(): Promise<MockServer> {
   await server.start(0, '127.0.0.1');
   const authUrl = `http://127.0.0.1:${server.address().port}`;
   return {
-    options: { authUrl, audience, clientId: 'a client', clientSecret: 'a secret that nobody looks at' },
+    options: { authUrl, audience, clientId: 'a client', clientSecret: 'a secret that is never read' },
     jwksUri: `${authUrl}/jwks`,
     lifetimeMs: 3_600_000,
     get tokenRequests() {

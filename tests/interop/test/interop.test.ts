@@ -38,7 +38,7 @@ async function open(connect: (typeof clients)[string], options: ServiceAuthOptio
   return client;
 }
 
-/** What getting a token fails with, and what it cost. */
+/** The error of `getToken()`, and the number of counted tokens. */
 async function failure(options: ServiceAuthOptions) {
   const auth = createServiceAuth(options);
   const error: unknown = await auth.getToken().then(
@@ -101,7 +101,7 @@ describe.each(Object.entries(peers))('with %s', (_, start) => {
       const { value } = await auth.getToken();
       api.rejectNext();
       const status = await get(`${api.baseUrl}/api/v1/`);
-      // Two tokens of one second are the same JWT, unless the server numbers them: sending it again would be in vain.
+      // Two tokens of one second are the same JWT, unless the server numbers them: a resend would fail again.
       const again = (await auth.getToken()).value === value;
       expect([status, ...api.answers.slice(before.answers)]).toEqual(again ? [401, 200, 401] : [200, 200, 401, 200]);
       expect(peer.tokenRequests - before.tokenRequests).toBe(2);
@@ -148,7 +148,7 @@ describe('what oidc-provider refuses', () => {
     expect(api.answers).toEqual([]);
   });
 
-  test('JSON, when nobody translates it', async () => {
+  test('JSON, when no case translates it', async () => {
     const strict = await startOidcProvider({ front: false });
     const refused = await failure(strict.options);
     expect(refused).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', status: 400, oauthError: 'invalid_request' });
@@ -189,7 +189,7 @@ describe('what oauth2-mock-server can be made to answer', () => {
   });
 });
 
-describe('a certificate that nobody trusts', () => {
+describe('a certificate that is not trusted', () => {
   let peer: Auth0Simulator;
   beforeAll(async () => {
     peer = await startAuth0Simulator();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ServiceAuthOptions } from '@service-auth/core';
 
-/** What an answer can be made of. The program that is watched knows the secret from its environment: sources are printed. */
+/** The parts of an answer. The watched program knows the secret from its environment, because sources are printed. */
 interface Question {
   readonly body: string;
   readonly secret: string;
@@ -21,7 +21,7 @@ export interface Behaviour {
   readonly store?: 'down' | 'damaged';
   /** Whether a token was spent before, and is gone. */
   readonly spent?: true;
-  /** How long the caller waits for the silent one: until its request arrived there, or for a moment. */
+  /** The caller's wait for the silent server: until its request arrived there, or for a moment. */
   readonly deadline?: 'aborts' | 'times out';
   /** A status of the API, the code of our error, or `fails`: an error of the client. */
   readonly outcome: number | string;

@@ -1,6 +1,6 @@
 import type { ServiceAuth } from '@service-auth/core';
 
-/** How long a caller waits, if not for ever. */
+/** The limits of a caller's wait. Empty: no limit. */
 export interface Deadline {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -9,11 +9,11 @@ export interface Deadline {
 /** Something that sends requests with the token. */
 export interface Client {
   readonly auth: ServiceAuth;
-  /** Whether its errors have the request that was sent, with its headers, where only those find it who look for it. */
+  /** Whether its errors contain the sent request and its headers in a hidden property. */
   readonly hidesRequest?: true;
   /** A GET. Resolves with the status, and what a user may log of the answer. */
   get(url: string, deadline: Deadline): Promise<[status: number, ...shown: unknown[]]>;
-  /** What the documentation says to log in place of an error. */
+  /** The value that the documentation says to log in place of an error. */
   sanitize?(error: unknown): unknown;
   /** What else there is to see of it while nothing is silent. */
   visit?(): Promise<unknown>;

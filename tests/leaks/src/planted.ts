@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Places } from './stores.ts';
 
-/** What leaks are made of. */
+/** The parts of the planted leaks. */
 export interface Ground extends Places {
   readonly secret: string;
   readonly token: string;
@@ -36,7 +36,7 @@ const values: Readonly<Record<string, (secret: string) => unknown>> = {
   }),
 };
 
-/** Leaks of every kind, one for each name, into every place that is looked at. Each has its own mark behind the canary. */
+/** Leaks of every kind, one for each name, into every place that is searched. Each has its own mark behind the canary. */
 export async function plant({ secret, token, origin, directory, redis, postgres, print, log }: Ground): Promise<void> {
   const marked = (name: string) => `${secret}@${name}.`;
   for (const [name, value] of Object.entries(values)) print(value(marked(name)));

@@ -22,7 +22,7 @@ const [origin = '', directory = '', redis, postgres] = process.argv.slice(2);
 const secret = process.env['SECRET_CANARY'] ?? '';
 const token = process.env['TOKEN_CANARY'] ?? '';
 
-/** By behaviour: a request arrived that gets no answer. */
+/** For each behaviour: whether a request arrived that gets no answer. */
 const kept = new EventEmitter();
 process.on('message', (behaviour: string) => kept.emit(behaviour));
 
@@ -47,7 +47,7 @@ function heading(text: string): void {
 function outcomeOf(error: unknown): number | string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isServiceAuthError(cause)) return cause.code;
-    // Of axios, undici and got. Answers that broke off have a good status.
+    // These codes are those of axios, undici and got. An incomplete answer has a good status.
     const { status, statusCode, response } = Object(cause);
     const answered = status ?? statusCode ?? response?.statusCode;
     if (answered >= 400) return answered;
@@ -90,7 +90,7 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
     },
   );
   process.send?.({ client, store, behaviour, outcome } satisfies Outcome);
-  // Whoever waits for a silent one now waits for long.
+  // A call to a silent server now waits for long.
   if (!deadline) {
     if (connected.visit) await printed(connected.visit());
     await printed(connected.get(`${origin}/elsewhere`, {}).then(([status]) => status));
@@ -107,7 +107,7 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
 
 const stores = await openStores({ directory, redis, postgres }, secret);
 for (const [store, places] of Object.entries(stores)) {
-  // What is kept does not depend on who sends the requests.
+  // The stored record does not depend on the HTTP client.
   const those = store === 'file' ? Object.keys(clients) : ['core'];
   for (const client of those) {
     for (const behaviour of Object.keys(behaviours)) {

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
 
-/** Where stores may keep things: a folder, and servers by their URL. */
+/** The places of stores: a folder, and servers by their URL. */
 export interface Places {
   readonly directory: string;
   readonly redis?: string | undefined;
@@ -54,7 +54,7 @@ export async function openStores(places: Places, secret: string): Promise<Record
   return stores;
 }
 
-/** A record that holds the secret in place of what a store should hold. */
+/** A record that contains the secret, which a store must never contain. */
 export function damagedStore(secret: string): Store {
   return {
     durability: 'durable',

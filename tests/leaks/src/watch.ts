@@ -10,7 +10,7 @@ import type { Outcome } from './program.ts';
 import { startService } from './service.ts';
 import type { Places } from './stores.ts';
 
-/** What a run of the program left: what came of each request, and all it printed or wrote, bytes as latin1. */
+/** The results of one run of the program: the outcome of each request, and all its output, with bytes as latin1. */
 export interface Traces {
   readonly exitCode: number;
   readonly outcomes: readonly Outcome[];
@@ -96,7 +96,7 @@ async function contentsOfPostgres(url: string): Promise<string> {
   return [JSON.stringify(rows), filesIn(join(settings[0].data_directory, 'pg_wal'))].join('\n');
 }
 
-/** What was found in a place: the marks of what was planted, and everything else. */
+/** The findings in a place: the marks of planted leaks, and all others. */
 export interface Findings {
   readonly planted: readonly string[];
   /** With what the program was at, and the text around it. */

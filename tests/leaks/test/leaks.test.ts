@@ -41,7 +41,7 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   testing: [],
 };
 
-/** What must be found in each place, for it was planted there. */
+/** The leaks that must be found in each place, because they were planted there. */
 const planted: Readonly<Record<string, readonly string[]>> = {
   stdout: ['JSON', 'axios', 'cause', 'event', 'getter', 'got', 'hidden', 'message', 'symbol', 'text'],
   stderr: ['NODE_DEBUG', 'logger', 'stderr', 'warning'],
@@ -80,7 +80,7 @@ describe('a program to which everything happens, that prints all it gets and has
   });
 
   test.each(['NET', 'STREAM', 'follow-redirects'])(
-    'is not looked at where %s shows headers or bytes of every request, and the token is there',
+    'is ignored where %s shows headers or bytes of every request, although the token is there',
     (name) => {
       const records = wire.filter((record) => record.split(' ', 2).includes(name));
       expect(findingsIn(records.join('')).leaks).not.toEqual([]);

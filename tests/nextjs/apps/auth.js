@@ -20,7 +20,7 @@ globalThis.serviceAuth ??= newAuth();
 export const auth = globalThis.serviceAuth;
 export const authFetch = createAuthFetch(auth);
 
-/** What a page shows of an answer of the API. */
+/** The part of an API answer that a page shows. */
 export async function orders(path, init, fetch = authFetch) {
   const response = await fetch(`${api}${path}`, init);
   await response.text();

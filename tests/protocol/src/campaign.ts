@@ -29,7 +29,7 @@ export interface Finding {
 }
 
 const yearMs = 365 * 24 * 3_600_000;
-const mostShrunk = 2;
+const maxShrunk = 2;
 
 /** Nothing was run. */
 export const noFigures: Figures = {
@@ -50,7 +50,7 @@ export async function runCampaign({ mode, first, last }: Campaign, shrinks: bool
     const plan = { mode, seed };
     const report = await rerun(plan);
     const [violation] = report.violations;
-    const shrinksThis = shrinks && figures.findings.length < mostShrunk;
+    const shrinksThis = shrinks && figures.findings.length < maxShrunk;
     const smaller = violation !== undefined && shrinksThis ? await shrink(plan, report, rerun) : plan;
     figures = sum(figures, {
       seeds: 1,

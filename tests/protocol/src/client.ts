@@ -15,7 +15,7 @@ interface FleetReset {
   overAt: number;
 }
 
-/** What a client needs of the run around it. */
+/** The parts of the run that a client needs. */
 export interface Surroundings {
   readonly world: World;
   readonly dice: Dice;
@@ -24,12 +24,12 @@ export interface Surroundings {
   /** The code under test. */
   readonly createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth;
   readonly resets: FleetReset[];
-  /** Nothing of the record is ever lost in this mode. */
+  /** This mode never loses a part of the record. */
   readonly storeIsSafe: boolean;
   /** True time at which something was lost last. */
   readonly lostAt: () => number;
-  /** Nobody is told to wait for longer, whatever the clock of the store showed; unless the budget is spent. */
-  readonly longestPauseMs: number;
+  /** The longest allowed pause, whatever time the clock of the store showed, unless the budget is spent. */
+  readonly maxPauseMs: number;
   /** True time at which the clock of the store was set back last. */
   readonly setBackAt: () => number;
 }
@@ -46,7 +46,7 @@ const minute = 60_000;
 const fleetResetMs = 30_000;
 const trustedMs = 25_000;
 const latencyMs = 100;
-const patienceMs = 10 * minute;
+const callDeadlineMs = 10 * minute;
 
 /** Creates a client. */
 export function createClient(
@@ -94,7 +94,7 @@ export function createClient(
     if (machine.wallSetAt.back > calledAt) mayBeWrongUntil = world.now + trustedMs;
     calledAt = world.now;
     const wasGood = good !== undefined && isGood(good) ? good : undefined;
-    const cancelPatience = endPatience(begunAt);
+    const cancelDeadline = startDeadline(begunAt);
     const abortIn = dice.of('caller_aborts').between(0, 5_000);
     let abortedAt = Number.NaN;
     const abort = () => {
@@ -114,7 +114,7 @@ export function createClient(
       return undefined;
     } catch (error) {
       if (aborter?.signal.aborted && error === aborter.signal.reason) {
-        if (world.now !== abortedAt) judge.violated('whoever goes away does not wait', machine.name);
+        if (world.now !== abortedAt) judge.violated('an aborted caller does not wait', machine.name);
         return undefined;
       }
       judge.published(error);
@@ -123,32 +123,32 @@ export function createClient(
       world.note(`${machine.name} ${String(error)}`);
       const pauseMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
       const isSpent = isServiceAuthError(error) && error.code === 'ERR_ISSUANCE_LIMIT';
-      if (pauseMs > around.longestPauseMs && !isSpent) judge.violated('no pause outlives its clock', `${pauseMs} ms`);
+      if (pauseMs > around.maxPauseMs && !isSpent) judge.violated('no pause outlives its clock', `${pauseMs} ms`);
       const closed = isServiceAuthError(error) && error.code === 'ERR_CLOSED';
       if (wasGood && isGood(wasGood) && !closed) judge.violated('a good token is served', String(error));
       return error;
     } finally {
-      cancelPatience();
+      cancelDeadline();
       cancelAbort?.();
-      if (wasGood && isGood(wasGood)) judgePatience(begunAt);
+      if (wasGood && isGood(wasGood)) judgeDeadline(begunAt);
     }
   }
 
   /** Time in which the process stood still does not count. */
-  function endPatience(begunAt: number): () => void {
+  function startDeadline(begunAt: number): () => void {
     let cancel = machine.clock.setTimer(() => {
-      if (machine.frozenUntil > begunAt) cancel = endPatience(world.now);
+      if (machine.frozenUntil > begunAt) cancel = startDeadline(world.now);
       else judge.violated('every call ends', machine.name);
-    }, patienceMs);
+    }, callDeadlineMs);
     return () => cancel();
   }
 
-  /** Whoever has a good token does not wait for the token endpoint; for the store it waits a few seconds at most. */
-  function judgePatience(begunAt: number): void {
+  /** A call with a good token does not wait for the token endpoint; it waits for the store a few seconds at most. */
+  function judgeDeadline(begunAt: number): void {
     const waitedMs = world.now - begunAt;
     const stoodStill = machine.frozenUntil > begunAt;
     if (waitedMs > 15_000 && !stoodStill)
-      judge.violated('nobody with a good token waits', `${machine.name} ${waitedMs} ms`);
+      judge.violated('no caller with a good token waits', `${machine.name} ${waitedMs} ms`);
   }
 
   function isGood(token: ServiceToken): boolean {
@@ -156,14 +156,14 @@ export function createClient(
     // Core counts from before the request was sent; ten seconds for what may lie between the reservation and that.
     const goodUntil = token.requestedAt + token.lifetimeMs - 2 * marginMs - 10_000 - judge.clockSpreadMs();
     const ended = dropped.has(token.value) || rejected.has(token.value);
-    // Nobody can tell a wall clock that was set forward from sleep, so the token has to be looked up again.
+    // A wall clock that was set forward cannot be told from sleep, so the token must be revalidated.
     if (token.requestedAt <= machine.wallSetAt.forward) return false;
-    // Whoever measured its age since may have taken it for older, but never for younger.
+    // A process that measured its age since may overestimate it, but never underestimate it.
     if (token.requestedAt <= around.setBackAt()) return false;
     return !ended && !token.revoked && !wasReset(token) && world.now < goodUntil;
   }
 
-  /** What was on its way then is reset as well. */
+  /** Answers that were on their way then are reset too. */
   function wasReset(token: ServiceToken): boolean {
     if (token.issuedAt < around.lostAt()) return true;
     return around.resets.some(({ audience: of, overAt }) => of === audience && token.requestedAt < overAt);
@@ -220,7 +220,7 @@ export function createClient(
   return { auth, call, reset };
 }
 
-/** The fleet holds off because processes ended, or stood still, while they asked. */
+/** The fleet backs off because processes ended or stood still during their requests. */
 function isDeathPause({ code, message }: ServiceAuthError): boolean {
   return code === 'ERR_TOKEN_ENDPOINT' && /^\[service-auth\] Several processes in a row/.test(message);
 }

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** What can go wrong with one call, or at one. */
+/** The faults of one call, or during one. */
 export const callFaults = [
   'store_refused',
   'load_fails_once',
@@ -39,7 +39,7 @@ export const callFaults = [
   'secret_source_fails',
 ] as const;
 
-/** What can go wrong at any time. */
+/** The faults that can occur at any time. */
 export const timedFaults = [
   'crash',
   'freeze',
@@ -67,14 +67,14 @@ export type CallFault = (typeof callFaults)[number];
 export type TimedFault = (typeof timedFaults)[number];
 export type Fault = CallFault | TimedFault;
 
-/** How often: a probability per call, or a mean number per window of time and fleet. */
+/** The frequency: a probability per call, or a mean number per window and fleet. */
 export type Rates = Partial<Readonly<Record<Fault, number>>>;
 
 /** Decides what goes wrong, and counts it. */
 export interface Dice {
   /** Whether this happens to this call. */
   roll(fault: CallFault): boolean;
-  /** How long until the next one; undefined: never. */
+  /** The time until the next one; undefined: never. */
   nextIn(fault: TimedFault): number | undefined;
   /** Whether a fault that is due may happen. */
   strike(fault: TimedFault): boolean;
@@ -93,7 +93,7 @@ export interface Dice {
 export interface Reduction {
   readonly without?: readonly Fault[] | undefined;
   /** Only so many faults, then none. */
-  readonly mostFaults?: number | undefined;
+  readonly maxFaults?: number | undefined;
 }
 
 /** Creates the dice of one run: half of the kinds never happen in it, the others more or less often than `rates` says. */
@@ -116,7 +116,7 @@ export function createDice(world: World, random: Random, rates: Rates, windowMs:
   };
 
   function happens(fault: Fault): boolean {
-    if (stopped || total >= (reduction.mostFaults ?? Number.POSITIVE_INFINITY)) return false;
+    if (stopped || total >= (reduction.maxFaults ?? Number.POSITIVE_INFINITY)) return false;
     total += 1;
     counts.set(fault, (counts.get(fault) ?? 0) + 1);
     world.note(`FAULT ${fault}`);

@@ -22,7 +22,7 @@ export interface Fleet {
   replace(index: number, notice: 'crash' | 'close'): void;
   /** Gives this process the secret that new processes are given: where it is an option, by starting it again. */
   giveSecret(index: number): void;
-  /** What new processes are given. */
+  /** The options of new processes. */
   secret: string;
   /** Starts a process that is not of the fleet, asks for a token once, and is killed. */
   startMortal(livesMs: number): void;
@@ -94,7 +94,7 @@ export function createFleet(
       const callers = random.chance(0.3) ? random.integer(2, 5) : 1;
       machine.deliver(() => {
         const client = random.pick(clients);
-        // Who was told when to come again mostly does not come before.
+        // A caller that got a `retryAt` usually does not ask again before it.
         if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
         for (let caller = 0; caller < callers; caller++) {
           void client.call().then((error) => retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0));

@@ -9,7 +9,7 @@ export function seedGlobals(random: Random): () => void {
   const originalStackTraceLimit = Error.stackTraceLimit;
   const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor;
   Math.random = random.next;
-  // A run throws thousands of errors, and nobody reads where.
+  // A run throws thousands of errors, and their stacks are not read.
   Error.stackTraceLimit = 0;
   const getRandomValues = (bytes: Uint8Array) => {
     for (let index = 0; index < bytes.length; index++) bytes[index] = random.integer(0, 255);

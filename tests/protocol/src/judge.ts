@@ -22,7 +22,7 @@ export interface Judge {
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
   readonly spares: boolean;
-  /** Three processes stood still for so long that they count as dead: the fleet may hold off. */
+  /** Three processes stood still for so long that they count as dead: the fleet may back off. */
   readonly mayPaceDeaths: boolean;
   /** A process was given this token just now. */
   handedOut(machine: string, token: AccessToken): ServiceToken | undefined;
@@ -89,7 +89,7 @@ export function createJudge(
       const marginMs = rates.sleep ? 0 : Math.min(60_000, known.lifetimeMs / 10);
       const inexactMs = store().unnoticedMs + Math.min(60_000, store().clockSpreadMs);
       if (!clockIsWild && leftMs + inexactMs < marginMs) {
-        violated('every token handed out has life left', `${known.value} with ${leftMs} ms of ${known.lifetimeMs}`);
+        violated('every served token has life left', `${known.value} with ${leftMs} ms of ${known.lifetimeMs}`);
       }
       return known;
     },
@@ -97,7 +97,7 @@ export function createJudge(
       published += 1;
       const texts = [String(what), JSON.stringify(what)];
       if (what instanceof Error) texts.push(what.message, String(what.stack), JSON.stringify(what.cause) ?? '');
-      // The deepest look is a slow one.
+      // This inspection is deep and slow.
       if (published % 20 === 1) texts.push(inspect(what, { depth: 9, showHidden: true }));
       if (texts.some((text) => /canary/i.test(text ?? '')))
         violated('nothing published contains a secret', `${texts[0]}`);

@@ -6,7 +6,7 @@ export interface LeaseWatch {
   ended(record: LedgerRecord, now: number): void;
   /** The record as it is from now on. */
   began(record: LedgerRecord, now: number): void;
-  /** How many leases ended without an outcome. */
+  /** The number of leases that ended without an outcome. */
   readonly lapsed: number;
 }
 
@@ -38,7 +38,7 @@ export function createLeaseWatch(
         judged.add(lease.id);
         const stoodStillMs = blockedMsOf(start.machine) - start.blockedMs;
         if (stoodStillMs < stoodStillForMs)
-          violated('whoever runs is not taken for dead', `${start.machine} stood still for ${stoodStillMs} ms`);
+          violated('a running process does not count as dead', `${start.machine} stood still for ${stoodStillMs} ms`);
       }
     },
     get lapsed() {

@@ -23,14 +23,14 @@ export interface LedgerWatch {
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
   readonly spares: boolean;
-  /** Three processes stood still for so long that they count as dead: the fleet may hold off. */
+  /** Three processes stood still for so long that they count as dead: the fleet may back off. */
   readonly mayPaceDeaths: boolean;
 }
 
 /** From a decision to the request that follows it. */
 const sentWithinMs = 12_000;
 
-/** Creates the watch of one run. What a lost record said cannot be compared, so then only its form is looked at. */
+/** Creates the watch of one run. The content of a lost record cannot be compared, so only its form is checked then. */
 export function createLedgerWatch(
   world: World,
   settings: Settings,
@@ -46,7 +46,7 @@ export function createLedgerWatch(
   let known: LedgerRecord | undefined;
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
   const nothing = { retryAt: 0, since: 0 };
-  const holds = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
+  const backoffs = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
   const probedAt = new Map<string, number>();
   const leases = settings.nothingFails ? createLeaseWatch(blockedMsOf, violated) : undefined;
 
@@ -85,7 +85,7 @@ export function createLedgerWatch(
     if (renewals > limits.rejectedShare) violated('renewals caused by 401s are few', `${renewals}`);
   }
 
-  function noteHolds(record: LedgerRecord): void {
+  function noteBackoffs(record: LedgerRecord): void {
     const { failures, rateLimit } = record;
     const until = {
       rateLimit: rateLimit?.retryAt ?? 0,
@@ -93,7 +93,7 @@ export function createLedgerWatch(
       'requests without a probe': failures?.retryAt ?? 0,
     };
     for (const [name, retryAt] of Object.entries(until) as [keyof typeof until, number][]) {
-      if (retryAt !== holds[name].retryAt) holds[name] = { retryAt, since: world.now };
+      if (retryAt !== backoffs[name].retryAt) backoffs[name] = { retryAt, since: world.now };
     }
   }
 
@@ -110,7 +110,7 @@ export function createLedgerWatch(
       if (record && before && record.highWaterAt < before.highWaterAt) store().noticed();
       if (!record || !isComparable) return;
       comparePurposes(before, record);
-      noteHolds(record);
+      noteBackoffs(record);
       compare();
       compareCosts(record);
     },
@@ -134,13 +134,13 @@ export function createLedgerWatch(
       const now = ledgerNow();
       const { retryAt, countedUntil } = withDeaths(compact(known, now, limits), now, limits).deaths;
       if (retryAt > now && now - countedUntil > sentWithinMs)
-        violated('the fleet holds off together', `deaths ${now - countedUntil} ms ago`);
+        violated('the fleet backs off together', `deaths ${now - countedUntil} ms ago`);
       const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;
-      for (const [name, { retryAt, since }] of Object.entries(holds)) {
+      for (const [name, { retryAt, since }] of Object.entries(backoffs)) {
         if (name === 'requests without a probe' && (isProbe || isProbed)) continue;
-        const heldForMs = world.now - since;
-        if (retryAt > ledgerNow() && heldForMs > sentWithinMs)
-          violated('the fleet holds off together', `${name} ${heldForMs} ms ago`);
+        const activeForMs = world.now - since;
+        if (retryAt > ledgerNow() && activeForMs > sentWithinMs)
+          violated('the fleet backs off together', `${name} ${activeForMs} ms ago`);
       }
     },
   };

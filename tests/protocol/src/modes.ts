@@ -6,7 +6,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A family of runs: what may go wrong, and what is promised all the same. */
+/** A family of runs: its faults, and the promises that are checked. */
 export interface Mode {
   readonly about: string;
   /** Within the stated assumptions: a violation is a bug. False: a control, or beyond the assumptions. */
@@ -38,7 +38,7 @@ export const modes: Readonly<Record<string, Mode>> = {
     settings: (random) => feasible(random),
   },
   pauses: {
-    about: 'requests that stand still for up to 80 minutes, then queue for up to 25',
+    about: 'requests that stop for up to 80 minutes, then queue for up to 25',
     promised: true,
     settings: (random) =>
       drawn(random, {
@@ -51,7 +51,7 @@ export const modes: Readonly<Record<string, Mode>> = {
           crash_at_send: 0.15,
           reset: 8,
         },
-        longestFreezeMs: 80 * minute,
+        maxFreezeMs: 80 * minute,
       }),
   },
   sleep: {
@@ -69,13 +69,13 @@ export const modes: Readonly<Record<string, Mode>> = {
           sleep_at_call: 0.03,
           sleep_at_send: 0.25,
         },
-        longestFreezeMs: 80 * minute,
+        maxFreezeMs: 80 * minute,
       }),
   },
   hour: {
     about: 'a window of one hour, everything in proportion',
     promised: true,
-    settings: (random) => drawn(random, { windowMs: hour, longestFreezeMs: 2.5 * minute, longestQueueMs: 1 * minute }),
+    settings: (random) => drawn(random, { windowMs: hour, maxFreezeMs: 2.5 * minute, maxQueueMs: 1 * minute }),
   },
   many: {
     about: 'hundreds of tokens in a window of one hour, so that the oldest are added up',
@@ -90,12 +90,12 @@ export const modes: Readonly<Record<string, Mode>> = {
         audiences: ['api'],
         lifetimeMs: random.integer(8, 20) * second,
       };
-      const reach = { longestFreezeMs: 2.5 * minute, longestQueueMs: minute };
+      const reach = { maxFreezeMs: 2.5 * minute, maxQueueMs: minute };
       return drawn(random, { ...given, ...reach, callEveryMs: 15 * second, faultsForMs: 2.2 * hour });
     },
   },
   unsent: {
-    about: 'requests that never leave among requests that break after they left, and refusals whose body never ends',
+    about: 'requests that never leave, requests that break after they left, and rejections whose body never ends',
     promised: true,
     settings: (random) =>
       drawn(random, {
@@ -150,7 +150,7 @@ export const modes: Readonly<Record<string, Mode>> = {
     },
   },
   remembered: {
-    about: 'one process whose store is lost, or goes back, again and again: its memory is enough, no reserve is needed',
+    about: 'one process whose store is repeatedly lost or set back: its memory suffices without a reserve',
     promised: true,
     settings: (random) => {
       const rates = { ...everything, ...undying, store_wiped: 8, store_regressed: 8 };
@@ -168,7 +168,7 @@ export const modes: Readonly<Record<string, Mode>> = {
     },
   },
   split: {
-    about: 'a replicated store of which two halves go on apart, once a window',
+    about: 'a replicated store whose two halves diverge once a window',
     promised: true,
     settings: (random) => {
       const tokens = random.pick([6, 12, 24]);
@@ -244,13 +244,13 @@ export const modes: Readonly<Record<string, Mode>> = {
         dying: { fromMs: 28 * hour, everyMs, livesMs: random.between(0.2, 4.5) * second },
         faultsForMs: 28 * hour + Math.min(30 * hour, 500 * everyMs),
         lifetimeMs: day,
-        // Nobody of the fleet asks meanwhile.
+        // No process of the fleet asks meanwhile.
         callEveryMs: 1_000 * day,
       };
     },
   },
   healthy: {
-    about: 'no faults: demand, latency, no refusal',
+    about: 'no faults: demand and latency, and no call is denied',
     promised: true,
     weight: 20,
     settings: (random) =>

@@ -14,13 +14,13 @@ import type { Service } from './service.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
-/** What stands between the machines, the store and the service. */
+/** The network between the machines, the store and the service. */
 export interface Network {
   storeOf(machine: Machine, side: Side): Store;
   transportOf(machine: Machine): Transport;
   /** Until when the endpoint has told those who asked to wait. */
   readonly toldToWaitUntil: number;
-  /** Nobody reaches it, or this machine alone does not. */
+  /** No machine reaches it, or only this machine does not. */
   readonly broken: { store: boolean; endpoint: EndpointState; cutOff: string | undefined };
 }
 
@@ -37,7 +37,7 @@ export type EndpointState =
   | 'limited'
   | 'behind';
 
-/** What watches the token requests. */
+/** The watcher of the token requests. */
 interface RequestWatch {
   /** A machine sends a token request, or a probe. */
   sending(machine: string, isProbe: boolean): void;
@@ -50,8 +50,8 @@ interface RequestWatch {
 }
 
 interface Reach {
-  readonly longestFreezeMs: number;
-  readonly longestQueueMs: number;
+  readonly maxFreezeMs: number;
+  readonly maxQueueMs: number;
   readonly scale: number;
   readonly durability: StoreDurability;
 }
@@ -72,9 +72,9 @@ export function createNetwork(
   const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
-  function interrupt(machine: Machine, at: 'call' | 'send', longestMs: number): boolean {
-    if (dice.roll(`freeze_at_${at}`)) machine.freeze(dice.of(`freeze_at_${at}`).between(second, longestMs));
-    if (dice.roll(`sleep_at_${at}`)) machine.sleep(dice.of(`sleep_at_${at}`).between(second, longestMs));
+  function interrupt(machine: Machine, at: 'call' | 'send', maxMs: number): boolean {
+    if (dice.roll(`freeze_at_${at}`)) machine.freeze(dice.of(`freeze_at_${at}`).between(second, maxMs));
+    if (dice.roll(`sleep_at_${at}`)) machine.sleep(dice.of(`sleep_at_${at}`).between(second, maxMs));
     if (dice.roll(`blocked_at_${at}`)) machine.block(dice.of(`blocked_at_${at}`).between(1, 30) * second);
     if (!dice.roll(`crash_at_${at}`)) return true;
     machine.kill();
@@ -91,8 +91,8 @@ export function createNetwork(
     const latency = dice.of('store_reply_late');
     return new Promise((resolve, reject) => {
       // Before and after a call of the store a process may stand still for any time.
-      const longestMs = latency.chance(0.3) ? 6 * 3_600 * second * reach.scale : reach.longestFreezeMs;
-      if (!machine.alive || !interrupt(machine, 'call', longestMs)) return;
+      const maxMs = latency.chance(0.3) ? 6 * 3_600 * second * reach.scale : reach.maxFreezeMs;
+      if (!machine.alive || !interrupt(machine, 'call', maxMs)) return;
       const hit = (fault: CallFault) => dice.roll(fault);
       const down = broken.store || broken.cutOff === machine.name;
       const refused = down ? latency.chance(0.5) : hit('store_refused');
@@ -146,7 +146,7 @@ export function createNetwork(
         if (!machine.alive) return;
         const isProbe = !request.body.includes('client_secret');
         watch.sending(machine.name, isProbe);
-        if (!interrupt(machine, 'send', reach.longestFreezeMs)) return;
+        if (!interrupt(machine, 'send', reach.maxFreezeMs)) return;
         const latency = dice.of('token_reply_late');
         const hit = (fault: CallFault) => dice.roll(fault);
         const reply = (delayMs: number, event: () => void) =>
@@ -159,10 +159,10 @@ export function createNetwork(
           reply(latency.between(1, 900), () => reject(neverConnected(random)));
           return;
         }
-        // Whatever leaves may have issued a token, until an answer says otherwise. A probe has no credentials.
+        // Every sent request may have issued a token until an answer shows otherwise. A probe has no credentials.
         if (!isProbe) watch.mayHaveIssued(1);
         if (hit('token_request_lost') || down === 'silent') return;
-        const queuedMs = hit('token_request_late') ? latency.between(second, reach.longestQueueMs) : 0;
+        const queuedMs = hit('token_request_late') ? latency.between(second, reach.maxQueueMs) : 0;
         const twice = hit('token_sent_twice');
         const brokenAfter = hit('token_broken_after');
         const lost = hit('token_reply_lost');
@@ -192,7 +192,7 @@ export function createNetwork(
     if (dice.roll('token_5xx_before')) return status(dice.of('token_5xx_before').pick([500, 502, 503, 408]));
     if (dice.roll('token_refused')) {
       const random = dice.of('token_refused');
-      // Text that looks like a code: an endpoint may repeat the secret there.
+      // This text has the form of a code: an endpoint may repeat the secret there.
       const refusal = random.chance(0.5) ? '{"error":"canary_phrase"}' : '';
       return { ...status(random.pick([400, 401, 403, 404, 405])), body: refusal };
     }

@@ -15,7 +15,7 @@ import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts'
 import { endFaults, scheduleFaults } from './timed-faults.ts';
 import { createWorld, type World } from './world.ts';
 
-/** What makes a run: the same plan, the same run. */
+/** The plan of a run. The same plan gives the same run. */
 export interface Plan extends Reduction {
   readonly mode: string;
   readonly seed: number;
@@ -25,7 +25,7 @@ export interface Plan extends Reduction {
   readonly faultsForMs?: number | undefined;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Report {
   readonly violations: readonly string[];
   readonly traceHash: string;
@@ -59,7 +59,7 @@ export async function run(
     faultsForMs: Math.min(drawn.faultsForMs, plan.faultsForMs ?? drawn.faultsForMs),
   };
   const scale = settings.windowMs / day;
-  const world = createWorld(() => judge.violated('nobody is busy without end', `${world.events} events`), print);
+  const world = createWorld(() => judge.violated('no process is busy without end', `${world.events} events`), print);
   const dice = createDice(world, random.fork('faults'), settings.rates, settings.windowMs, plan);
   let members: Fleet['members'] = [];
   const judge: Judge = createJudge(
@@ -81,7 +81,7 @@ export async function run(
     resets: [],
     lostAt: () => store.lostAt,
     // An hour of ours; sparing the half of 24 tokens takes most of five.
-    longestPauseMs: settings.storeAheadMs > 0 && settings.feasible ? 5 * hour : Number.POSITIVE_INFINITY,
+    maxPauseMs: settings.storeAheadMs > 0 && settings.feasible ? 5 * hour : Number.POSITIVE_INFINITY,
     setBackAt: () => store.setBackAt,
     storeIsSafe:
       settings.lossesPerWindow === 0 && !settings.rates.store_clock_wild && !settings.rates.store_clock_set_back,
@@ -108,7 +108,7 @@ export async function run(
     if (settings.outage || settings.dying) {
       budgetIsSpared(store, settings, world, judge);
       if (settings.dying) deathsArePaced(service, judge);
-      // Nothing but time spares the budget from processes that die, and from an endpoint that answers probes and yet fails.
+      // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
       const isSlow = settings.dying || settings.outage?.state === 'behind';
       await everyoneIsServed(world, fleet, judge, isSlow ? 2 * hour : servedWithinMs, () => false);
     }
@@ -120,7 +120,7 @@ export async function run(
       await world.runUntil(Math.max(world.now, network.toldToWaitUntil));
       await everyoneIsServed(world, fleet, judge, servedWithinMs, isSpent);
     }
-    // Whatever is late arrives, whoever stands still goes on, and all that was spent is forgotten.
+    // Late messages arrive, stopped processes continue, and the spent budget is forgotten.
     await world.runUntil(faultsForMs + Math.max(2.3 * settings.windowMs, 6 * hour));
     await everyoneIsServed(world, fleet, judge, servedWithinMs, () => false);
     return {
@@ -182,8 +182,8 @@ async function stampede(world: World, fleet: Fleet, service: Service, judge: Jud
 }
 
 /**
- * Store and endpoint answered each call, or the next one. A process that stood still for most of its lease counts as one that died, for nobody
- * can tell them apart; so after three in a row the fleet holds off.
+ * The store and the endpoint answered each call, or the next one. A process that stood still for most of its lease counts as dead, because no other process
+ * can tell the difference; so after three in a row the fleet backs off.
  */
 function nothingFailed(counts: ReadonlyMap<string, number>, judge: Judge): void {
   const failures = counts.has('load_fails_once') ? /^error |token_request_failed$/ : /^error |_failed$/;
@@ -192,13 +192,13 @@ function nothingFailed(counts: ReadonlyMap<string, number>, judge: Judge): void 
   }
 }
 
-/** A fleet without faults needs little more than a token a day, and refuses nobody. */
+/** A fleet without faults needs little more than a token a day and denies no call. */
 function demandIsLow(settings: Settings, issued: number, counts: ReadonlyMap<string, number>, judge: Judge): void {
   const audiences = settings.audiences.length;
   const most = audiences * (1 + (1.5 * settings.faultsForMs) / day);
   if (issued > most)
     judge.violated('a healthy fleet needs few tokens', `${issued} in ${settings.faultsForMs / day} days`);
   for (const name of counts.keys()) {
-    if (!/^event token_(issued|adopted)$/.test(name)) judge.violated('a healthy fleet refuses nobody', name);
+    if (!/^event token_(issued|adopted)$/.test(name)) judge.violated('a healthy fleet denies no call', name);
   }
 }

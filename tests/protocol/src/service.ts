@@ -12,18 +12,18 @@ export interface ServiceToken {
   revoked: boolean;
 }
 
-/** The service of the interface document: issues tokens to whoever has the secret, and counts them. It enforces no limit: that is what is tested. */
+/** The service of the interface document: issues tokens to every client with the secret, and counts them. It enforces no limit, because the limit is the subject of the test. */
 export interface Service {
   /** Issues a token if the body is right. */
   receive(body: string, requestedAt: number): { readonly status: number; readonly body: string };
-  /** What the API answers to a bearer token now. */
+  /** The API's current answer to a bearer token. */
   status(value: string): 200 | 401;
   token(value: string): ServiceToken | undefined;
   /** Revokes everything issued so far. */
   revokeAll(): void;
   /** A new secret; the old one is accepted for a while. */
   rotate(secret: string, graceMs: number): void;
-  /** How many tokens were issued later than `since`. */
+  /** The number of tokens that were issued after `since`. */
   issuedSince(since: number): number;
   readonly issued: readonly ServiceToken[];
 }

@@ -20,21 +20,21 @@ export interface Settings {
   readonly lifetimeMs: number;
   /** The mean time between calls of one process. */
   readonly callEveryMs: number;
-  /** How long faults go on. */
+  /** The duration of the faults. */
   readonly faultsForMs: number;
   readonly rates: Rates;
   /** The most tokens that any window may see. */
   readonly bound: number;
   /** The longest that a token request may stand still before it leaves, and the longest that it may be under way. */
-  readonly longestFreezeMs: number;
-  readonly longestQueueMs: number;
-  /** How often the store may be wiped, regress or split within the time that a lost entry would have counted. */
+  readonly maxFreezeMs: number;
+  readonly maxQueueMs: number;
+  /** The number of times that the store may be wiped, regress or split while a lost entry would have counted. */
   readonly lossesPerWindow: number;
-  /** How far the clock of the store is ahead when the run begins. */
+  /** The lead of the store's clock at the start of the run. */
   readonly storeAheadMs: number;
-  /** Nothing fails that anybody may take for a failure: nobody is refused, and nothing is reported as failed. */
+  /** No failure is visible: no call is denied, and no failure is reported. */
   readonly nothingFails: boolean;
-  /** Demand is far below the budget: whoever asks after the faults is served at once. */
+  /** Demand is far below the budget: a caller that asks after the faults is served at once. */
   readonly feasible: boolean;
   /** No process dies or stands still, and the store never fails: so the record counts what may have been issued, and nothing else. */
   readonly countIsExact: boolean;
@@ -85,7 +85,7 @@ const processes: Rates = {
   wall_clock_stands_still: 2,
 };
 
-/** Nobody ends or begins anew. */
+/** No process ends or restarts. */
 export const undying: Rates = { crash: 0, crash_at_call: 0, crash_at_send: 0, close: 0, secret_rotated: 0 };
 
 const people: Rates = {
@@ -105,7 +105,7 @@ function usableOf(tokens: number, reserve: number | undefined, durability: Store
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
 }
 
-/** What is not given is drawn. */
+/** Draws every setting that is not given. */
 export function drawn(random: Random, given: Partial<Settings>): Settings {
   const windowMs = given.windowMs ?? day;
   const scale = windowMs / day;
@@ -125,8 +125,8 @@ export function drawn(random: Random, given: Partial<Settings>): Settings {
     faultsForMs: (1.1 + 1.9 * random.next() ** 8) * windowMs,
     rates: everything,
     bound: usableOf(tokens, reserve, durability),
-    longestFreezeMs: 50 * minute * scale,
-    longestQueueMs: 25 * minute * scale,
+    maxFreezeMs: 50 * minute * scale,
+    maxQueueMs: 25 * minute * scale,
     lossesPerWindow: 0,
     storeAheadMs: 0,
     nothingFails: false,

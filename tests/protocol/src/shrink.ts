@@ -27,9 +27,9 @@ export async function shrink(failing: Plan, report: Report, rerun: (plan: Plan) 
   // The fewest faults, by halving; a run with fewer faults is another run, so this finds a small number and not the smallest.
   let [least, most] = [0, (await rerun(best)).faults];
   while (least < most) {
-    const mostFaults = Math.floor((least + most) / 2);
-    if (await attempt({ mostFaults })) most = mostFaults;
-    else least = mostFaults + 1;
+    const maxFaults = Math.floor((least + most) / 2);
+    if (await attempt({ maxFaults })) most = maxFaults;
+    else least = maxFaults + 1;
   }
   for (let hours = 64; hours >= 1; hours /= 2) await attempt({ faultsForMs: hours * 3_600_000 });
   return best;

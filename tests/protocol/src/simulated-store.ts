@@ -1,7 +1,7 @@
 import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
 import type { World } from './world.ts';
 
-/** What is kept under the one key of a run. */
+/** The record under the one key of a run. */
 interface Kept {
   readonly record: string;
   readonly version: string;
@@ -18,11 +18,11 @@ export interface SimulatedStore {
   /** The store's own clock. */
   now(): number;
   stepClock(byMs: number): void;
-  /** How far its clock is ahead of true time, beyond where it began. */
+  /** The lead of its clock over true time, compared with the start. */
   readonly clockOffset: number;
-  /** By how much its clock has been set to and fro. */
+  /** The sum of the steps of its clock, in both directions. */
   readonly clockSpreadMs: number;
-  /** By how much its clock was set back, and nobody has noticed it: of that no expiry can be right. */
+  /** The time by which its clock was set back without a process noticing it: no expiry can be exact by this time. */
   readonly unnoticedMs: number;
   /** True time at which its clock was set back last, by more than a minute. */
   readonly setBackAt: number;
@@ -35,12 +35,12 @@ export interface SimulatedStore {
   regress(ageMs: number): void;
   readonly isSplit: boolean;
   split(): void;
-  /** What happened on the other side is lost. */
+  /** The stack of the other side is lost. */
   heal(survivor: Side): void;
 }
 
 const epoch = 1_780_000_000_000;
-const looksToNotice = 4;
+const readsToNotice = 4;
 
 function highWaterOf({ record }: Kept): number {
   return Number(/"highWaterAt":(\d+)/.exec(record)?.[1]);
@@ -51,20 +51,20 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
   let isSplit = false;
   let clockOffset = aheadMs;
-  let [leastOffset, mostOffset] = [aheadMs, aheadMs];
+  let [minOffset, maxOffset] = [aheadMs, aheadMs];
   let setBackAt = Number.NEGATIVE_INFINITY;
-  let looks = 0;
+  let reads = 0;
   let back = { ms: 0, noticedAt: Number.POSITIVE_INFINITY };
   let lostAt = Number.NEGATIVE_INFINITY;
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
   const effective = (side: Side): Side => (isSplit ? side : 'left');
   const now = () => Math.floor(epoch + world.now + clockOffset);
 
-  // Whoever holds a token reads of it within half a minute.
+  // A process with a cached token reads this within half a minute.
   const unnoticedMs = () => (world.now > back.noticedAt + 35_000 ? 0 : back.ms);
 
   function noticed(): void {
-    looks = 0;
+    reads = 0;
     if (back.noticedAt === Number.POSITIVE_INFINITY) back = { ...back, noticedAt: world.now };
   }
 
@@ -77,9 +77,9 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
   return {
     load(side) {
       const kept = sides[effective(side)];
-      if (back.ms > 0 && kept && highWaterOf(kept) > now() + 60_000) looks += 1;
+      if (back.ms > 0 && kept && highWaterOf(kept) > now() + 60_000) reads += 1;
       // More than may have died before they could write it down.
-      if (looks > looksToNotice) noticed();
+      if (reads > readsToNotice) noticed();
       return { ...kept, now: now() };
     },
     swap(side, { expected, version, record }) {
@@ -98,14 +98,14 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
       if (byMs < -60_000) setBackAt = world.now;
       if (byMs < 0) back = { ms: unnoticedMs() - Math.round(byMs), noticedAt: Number.POSITIVE_INFINITY };
       clockOffset += Math.round(byMs);
-      leastOffset = Math.min(leastOffset, clockOffset);
-      mostOffset = Math.max(mostOffset, clockOffset);
+      minOffset = Math.min(minOffset, clockOffset);
+      maxOffset = Math.max(maxOffset, clockOffset);
     },
     get clockOffset() {
       return clockOffset;
     },
     get clockSpreadMs() {
-      return mostOffset - leastOffset;
+      return maxOffset - minOffset;
     },
     get unnoticedMs() {
       return unnoticedMs();

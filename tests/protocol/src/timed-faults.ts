@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
-/** What a timed fault can reach. */
+/** The parts of a run that a timed fault can change. */
 export interface Reachable {
   readonly world: World;
   readonly dice: Dice;
@@ -71,10 +71,10 @@ function happenings({
   }
 
   /** For a while, then not. */
-  function during(fault: TimedFault, longestMs: number, begin: () => void, end: () => void): void {
+  function during(fault: TimedFault, maxMs: number, begin: () => void, end: () => void): void {
     if (!dice.strike(fault)) return;
     begin();
-    world.at(world.now + dice.of(fault).between(minute * scale, longestMs * scale), end);
+    world.at(world.now + dice.of(fault).between(minute * scale, maxMs * scale), end);
   }
 
   return {

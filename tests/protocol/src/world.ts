@@ -4,7 +4,7 @@ import { fnv } from './random.ts';
 export interface World {
   /** True time in milliseconds since the beginning of the run. */
   readonly now: number;
-  /** How many events were run. */
+  /** The number of events so far. */
   readonly events: number;
   /** Runs `event` at `time` (now, if that has passed), after everything scheduled for that time before. Returns a function that cancels. */
   at(time: number, event: () => void): () => void;
@@ -22,8 +22,8 @@ interface Scheduled {
   event: (() => void) | undefined;
 }
 
-/** More than any run needs in which nobody asks again and again without a pause. */
-const mostEvents = 100_000;
+/** More events than any run needs, unless a process asks repeatedly without a pause. */
+const maxEvents = 100_000;
 
 /** Creates a world. `exhausted`: called when it ends because so much happened; `print`: receives every line of the trace. */
 export function createWorld(exhausted: () => void, print?: (line: string) => void): World {
@@ -65,8 +65,8 @@ export function createWorld(exhausted: () => void, print?: (line: string) => voi
         const event = next(end);
         if (event === undefined) return false;
         events += 1;
-        if (events === mostEvents) exhausted();
-        if (events >= mostEvents) return false;
+        if (events === maxEvents) exhausted();
+        if (events >= maxEvents) return false;
         event();
         return true;
       });

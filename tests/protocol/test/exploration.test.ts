@@ -35,7 +35,7 @@ test.each([
   ['refund on timeout', 'counted', 0],
   ['forgotten when it arrives', 'counted', 0],
   ['lock without a ledger', 'tokens within a window', 0],
-  ['nobody measured, and yet believed', 'an expired token', 3],
+  ['an unmeasured clock is believed', 'an expired token', 3],
   ['tokens of a clock that was ahead keep their expiry', 'an expired token', 3],
   ['a clock put right frees the budget', 'counted', 3],
   ['deaths are not paced', 'a request after 2 deaths', 4],
@@ -51,10 +51,10 @@ test.each([
 
 const [fleet, alone] = memoryScopes;
 test.each([
-  ['a slow read brings an older token back', alone, 'a rejected token is handed out'],
-  ['an older token outlives a reset', alone, 'a rejected token is handed out'],
+  ['a slow read brings an older token back', alone, 'a rejected token is served'],
+  ['an older token outlives a reset', alone, 'a rejected token is served'],
   ['a read that found a reset vouches for the token', fleet, 'the fleet reset more than 30 seconds ago'],
-  ['nobody looks again', fleet, 'the fleet reset more than 30 seconds ago'],
+  ['the record is never read again', fleet, 'the fleet reset more than 30 seconds ago'],
 ] as const)(
   '%s is found',
   async (mutant, scope, promise) => {

@@ -3,7 +3,7 @@ import { mutants, textsOf } from '../src/mutants/load.ts';
 import { readTable } from '../src/mutants/table.ts';
 import { escaped } from '../src/mutants/tribunal.ts';
 
-// When core has changed: adapt the passages, run `pnpm mutants`, and look at what it writes.
+// After a change of core: adapt the passages, run `pnpm mutants`, and read the table that it writes.
 
 test.each(mutants)('$name: the passage occurs once in core', (mutant) => {
   expect(() => textsOf(mutant)).not.toThrow();

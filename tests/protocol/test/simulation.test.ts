@@ -14,7 +14,7 @@ const seeds = 200;
 test(`${seeds} seeds of everything that may go wrong break no promise`, { timeout: 1_800 * seconds }, async () => {
   const results = await simulate(seeds);
   const found = [...results.values()].flatMap(({ findings }) => findings);
-  // What to do with a plan: pnpm simulate --print --plan '…'
+  // Run a plan with: pnpm simulate --print --plan '…'
   expect(found.map(({ violation, smaller }) => `${violation}\n${JSON.stringify(smaller)}`)).toEqual([]);
   expect(neverHappened(results)).toEqual([]);
   for (const mode of promisedModes) expect(results.get(mode)?.issued, mode).toBeGreaterThan(0);

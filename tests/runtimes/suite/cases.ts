@@ -8,11 +8,11 @@ import {
 } from '@service-auth/core';
 import { type RemoteService, startRemoteService } from './service.ts';
 
-/** Where a case runs. */
+/** The place in which a case runs. */
 export interface Place {
   /** The address of the process that runs test services. */
   readonly control: string;
-  /** How this runtime prints an object for its developer. */
+  /** The text with which this runtime prints an object. */
   readonly print: (value: unknown) => string;
   /** Whether an error of its fetch tells that nothing was sent. */
   readonly tellsUnsent: boolean;
@@ -25,7 +25,7 @@ interface RuntimeCase {
   run(place: Place): Promise<void>;
 }
 
-/** What became of a case. */
+/** The result of a case. */
 export interface Result {
   readonly name: string;
   readonly problem?: string | undefined;
@@ -35,7 +35,7 @@ export interface Result {
 
 const hour = 3_600_000;
 
-/** What core promises, with nothing but web globals: runs wherever core is said to run. */
+/** The promises of core, tested with web globals only, in every runtime that core supports. */
 const cases: readonly RuntimeCase[] = [
   {
     name: 'a token request has the four fields, and the API accepts its token',
@@ -116,7 +116,7 @@ const cases: readonly RuntimeCase[] = [
     },
   },
   {
-    name: 'a compromised token is used no more, by nobody who shares the store',
+    name: 'a compromised token is no longer used by any process that shares the store',
     async run(place) {
       const clock = shiftedClock();
       const store = memoryStore({ clock });
@@ -135,7 +135,7 @@ const cases: readonly RuntimeCase[] = [
     },
   },
   {
-    name: 'a caller that aborts gets its own reason, and disturbs nobody',
+    name: 'a caller that aborts gets its own reason, and other callers are not affected',
     async run(place) {
       const { auth, service } = await connect(place);
       await service.next({ delayMs: 300 });
@@ -182,7 +182,7 @@ const cases: readonly RuntimeCase[] = [
     },
   },
   {
-    name: 'the limit: nothing is sent beyond it, and the refusal says until when',
+    name: 'the limit: nothing is sent beyond it, and the error says until when',
     async run(place) {
       const { auth, service } = await connect(place, { issuanceLimit: { tokens: 2, reserve: 0 } });
       await auth.getToken();
@@ -201,7 +201,7 @@ const cases: readonly RuntimeCase[] = [
       const { auth, service } = await connect(place, { clock });
       const first = await auth.getToken();
       clock.shift(22 * hour);
-      // A token that was not looked up for so long is looked up first; the next call sets off the renewal.
+      // After this time the token is revalidated first; the next call starts the renewal.
       equal((await auth.getToken()).id, first.id);
       equal((await auth.getToken()).id, first.id);
       await until(async () => (await auth.getToken()).id !== first.id);
@@ -273,7 +273,7 @@ const cases: readonly RuntimeCase[] = [
     },
   },
   {
-    name: 'after close() nothing is handed out',
+    name: 'after close() no token is served',
     async run(place) {
       const { auth } = await connect(place);
       await auth.getToken();
@@ -320,10 +320,10 @@ export function shiftedClock(): Clock & { shift(ms: number): void } {
   };
 }
 
-/** Waits until a condition holds, but no longer than five seconds. */
+/** Waits until a condition is true, for at most five seconds. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (const startedAt = Date.now(); !(await condition()); ) {
-    if (Date.now() - startedAt > 5_000) throw new Error('waited for five seconds in vain');
+    if (Date.now() - startedAt > 5_000) throw new Error('waited five seconds without success');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -13,7 +13,7 @@ import type { HttpClientBodyKind, HttpClientRequest, HttpClientResponse } from '
 import { shiftedClock } from './cases.ts';
 import { ask } from './service.ts';
 
-/** How an application of workers uses the client. */
+/** The use of the client by an application of workers. */
 export interface Manner {
   /** Whether it passes `waitUntil`. */
   readonly alive: boolean;
@@ -21,7 +21,7 @@ export interface Manner {
   readonly asRequest: boolean;
 }
 
-/** What a case asks for. The body that its client is to send is the body of the request that asks. */
+/** The request of a case. Its body is the body that the client must send. */
 export type Asked =
   | {
       readonly action: 'connect';
@@ -45,7 +45,7 @@ export interface Asker {
   readonly id: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Answered {
   /** All since the client was created. */
   readonly events: readonly ServiceAuthEvent[];

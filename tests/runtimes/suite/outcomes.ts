@@ -6,11 +6,11 @@ export interface Task {
   readonly reused?: boolean;
 }
 
-/** What a program made of a failure. */
+/** The result of a program after a failure. */
 export interface Measured {
-  /** How many tokens the record counts afterwards. */
+  /** The number of tokens that the record counts afterwards. */
   readonly used: number;
-  /** What the caller got. */
+  /** The result of the caller. */
   readonly result: string;
 }
 

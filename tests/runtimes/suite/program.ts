@@ -1,4 +1,4 @@
-// What Node, Bun and Deno run, with the address of the control as its argument. It must end by itself: core keeps no process running.
+// Node, Bun and Deno run this program with the address of the control as its argument. It must end by itself, because core keeps no process running.
 import { runCases } from './cases.ts';
 
 interface Globals {

@@ -1,6 +1,6 @@
 import type { TestService, TestServiceCounts, TestServiceOptions } from '@service-auth/testing';
 
-/** What a case can ask of the test service in the other process. */
+/** The operations of the test service in the other process. */
 export interface Questions {
   start(
     options?: Pick<TestServiceOptions, 'lifetimeMs' | 'issuanceLimit'>,
@@ -10,7 +10,7 @@ export interface Questions {
   always(answer: { status?: number; delayMs?: number; headers?: Record<string, string>; body?: string }): void;
   revoke(token: string): void;
   findSecrets(text: string): string[];
-  /** The service is gone: nobody listens at its address. */
+  /** The service is gone: its address has no listener. */
   close(): Promise<void>;
 }
 

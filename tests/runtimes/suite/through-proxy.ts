@@ -1,7 +1,7 @@
-// What Node, Bun and Deno run with a proxy in their environment. Its argument: the origins of token endpoints on loopback, as JSON.
+// Node, Bun and Deno run this program with a proxy in their environment. Its argument is a JSON list of token endpoints on loopback.
 import { createServiceAuth, isServiceAuthError, memoryStore } from '@service-auth/core';
 
-/** What a program with a proxy in its environment was answered: `plain` to a fetch of its own, `token` to core. */
+/** The answers to a program with a proxy in its environment: `plain` to its own fetch, `token` to core. */
 export interface Connected {
   readonly authUrl: string;
   readonly plain: string;

@@ -2,10 +2,10 @@ import { renderings } from './renderings.ts';
 
 /** A client secret of tests. Nothing that can be read may contain it. */
 export const secretCanary = 'canary-secret-5f0e3a7c91';
-/** How tokens of tests begin. Nothing that can be read may contain it, but a token's own value. */
+/** The beginning of every token in tests. No readable text except a token's own value may contain it. */
 export const tokenCanary = 'canary-token-b2d84c60f7';
 
-/** What a canary looks like in text, and in a text of bytes: as they are, in Base64 at any offset, and as Buffers are printed. */
+/** The forms of a canary in a text and in bytes: unchanged, in Base64 at any offset, and as Node prints Buffers. */
 function formsOf(canary: string): string[] {
   const bytes = Buffer.from(canary);
   const inBase64 = [0, 1, 2].map((offset) => {
@@ -26,7 +26,7 @@ export interface Sighting {
   readonly at: number;
 }
 
-/** Where the canaries are in a text, in whatever form. Bytes are given as latin1. */
+/** The positions of canaries in a text, in every form. Bytes are given as latin1. */
 export function sightings(text: string): Sighting[] {
   const found: Sighting[] = [];
   for (const { canary, forms: all } of forms) {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const deeply = { depth: Number.POSITIVE_INFINITY, maxStringLength: null, maxArrayLength: null };
 
-/** Every way in which a value of ours may get into a log, or be looked at in a debugger. */
+/** All ways in which a value of ours may appear in a log or a debugger. */
 export function renderings(value: unknown): string[] {
   return withCauses(value, renderings, [
     inspect(value, { ...deeply, showHidden: true, getters: true }),

@@ -105,7 +105,7 @@ describe('sendWithToken', () => {
     expect(await sendWithToken(source, { ...request, discard })).toBe(200);
   });
 
-  test('hands on what sending rejects with', async () => {
+  test('rejects with the error of `send`', async () => {
     const { source, rejected } = createSource('a');
     const { request } = createClient();
     const send = () => Promise.reject(new Error('reset by peer'));

@@ -47,7 +47,7 @@ describe('a lease', () => {
     expect(counted(later).count).toBe(4);
   });
 
-  test('whose entry was added up counts all the same', () => {
+  test('whose entry was added up still counts', () => {
     expect(counted(leased(noon, { entries: [] })).count).toBe(1);
   });
 });
@@ -61,7 +61,7 @@ describe('the pause', () => {
     expect(pauses).toEqual([0, 0, 1, 2, 4, 8, 15, 15, 15]);
   });
 
-  test('is forgotten when nobody died for an hour in which a request was allowed', () => {
+  test('is forgotten when no process died for an hour in which a request was allowed', () => {
     const reservedAt = noon - minute;
     const after = (retryAt: number) => counted(leased(noon, { deaths: deaths(7, retryAt, retryAt) })).count;
     expect(after(reservedAt - hour)).toBe(8);

@@ -59,7 +59,7 @@ describe('a token in the record', () => {
     });
   });
 
-  test('is used instead of an expired one of a later reservation, for it may come from holders of another key', () => {
+  test('is used instead of an expired one of a later reservation, because it may come from processes with another key', () => {
     const cached = { id: 'newer', generation: 6 };
     expect(decideOn(withCurrent, { reason: 'expired', cached, unusable: ['newer'] }).kind).toBe('use');
   });
@@ -83,14 +83,14 @@ describe('a token in the record', () => {
   });
 });
 
-describe('a look', () => {
+describe('a revalidation', () => {
   const revalidation = { reason: 'refresh', mayIssue: false } as const;
 
-  test('finds what is held', () => {
+  test('finds the cached token', () => {
     expect(decideOn(withCurrent, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'use', token: current });
   });
 
-  test('keeps what is held when the record has none', () => {
+  test('keeps the cached token when the record has none', () => {
     const decision = decideOn(recordWith(), { ...revalidation, cached: cachedCurrent });
     expect(decision).toEqual({ kind: 'keep', retryAt: noon });
   });
@@ -106,7 +106,7 @@ describe('a decision', () => {
   const reserved = { kind: 'write', record: recordWith({}) } as const;
   const kept = { kind: 'keep', retryAt: noon } as const;
 
-  test('shows that the held token is still good, unless the fleet reset or replaced it', () => {
+  test('confirms the cached token, unless the fleet reset or replaced it', () => {
     const use = { kind: 'use', token: current } as const;
     const confirmed = [use, reserved, kept].map((decision) => confirms(decision, cachedCurrent));
     expect(confirmed).toEqual([true, true, true]);
@@ -152,7 +152,7 @@ describe('a token that was reset', () => {
       kind: 'deny',
       reason: 'cold',
     });
-    // Each key's holders need one.
+    // The processes of each key need a token.
     const elsewhere = audienceWith({ keyId: 'other key', ...expired });
     expect(reserved(decideOn({ ...record, audiences: [reset, elsewhere] })).entries.at(-1)).toMatchObject({
       reason: 'reset',
@@ -273,7 +273,7 @@ describe('refusals', () => {
     expect(denial({ audiences }, { secretId: 'new secret' })).toBe('write');
   });
 
-  test('a renewal ahead of expiry was in vain: no other one so soon, but everything else', () => {
+  test('an early renewal failed: no other early renewal so soon, but everything else is allowed', () => {
     const audiences = [audienceWith({ renewAfter: later })];
     const ask = { reason: 'refresh', cached: cachedCurrent } as const;
     expect(denial({ audiences }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
@@ -341,7 +341,7 @@ describe('renewals caused by 401s', () => {
     expect(Math.max(...allowed.map((from) => allowed.filter((at) => at >= from && at < from + day).length))).toBe(20);
   });
 
-  test('start anew with a minute when nobody needed one for an hour', () => {
+  test('start again with a minute after an hour without one', () => {
     const after = (rejections: { count: number; retryAt: number }) =>
       reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', cached: cachedCurrent })).rejections;
     expect(after({ count: 5, retryAt: noon - hour })).toEqual({ count: 6, retryAt: noon + 32 * minute });

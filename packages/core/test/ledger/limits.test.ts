@@ -158,7 +158,7 @@ describe('spent, freeAt and leavesAt', () => {
     expect(freeAt(record, noon, usualLimits, 9)).toBe(noon + usualLimits.pendingMs);
   });
 
-  test('a ceiling of nothing never has room: it is looked at again when a window has passed', () => {
+  test('a ceiling of zero never has room: it is checked again when a window has passed', () => {
     expect(freeAt(recordWith(), noon, usualLimits, 0)).toBe(noon + usualLimits.settledMs);
   });
 });

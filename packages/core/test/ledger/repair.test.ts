@@ -254,7 +254,7 @@ describe('clocks', () => {
       expect(rejections).toEqual({ count: 5, retryAt: noon });
     });
 
-    test('end a token whose life nobody measured, and keep its generation', () => {
+    test('end a token whose life was not measured, and keep its generation', () => {
       const [state] = repaired(known).record.audiences;
       expect(state?.token).toEqual({ ...token, expiresAt: noon, aheadMs: 9 * hour + day });
     });
@@ -266,7 +266,7 @@ describe('clocks', () => {
       };
       expect(left(9, noon)).toBe(day - 20 * second);
       expect(left(8, noon)).toBe(day - 20 * second);
-      // A record of another beginning says nothing of when this one was written.
+      // A record of another epoch does not tell when this one was written.
       const foreign = seenAt({ ...known, epoch: 'other', audiences: [] }, before);
       expect(repaired(known, foreign, noon).record.audiences[0]?.token?.expiresAt).toBe(noon);
     });
@@ -298,7 +298,7 @@ describe('clocks', () => {
     });
   });
 
-  test('a clock that was ahead by more than an entry counts: nobody knows what was issued, so the record is young', () => {
+  test('a clock that ran ahead by more than an entry counts: the issued tokens are unknown, so the record counts as new', () => {
     const ahead = 27 * hour + 1;
     const record = recordWith({
       highWaterAt: noon + ahead,
@@ -411,7 +411,7 @@ describe('compact', () => {
       { credentialsBackoff: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } },
       [],
     ],
-    ['somebody may still hold what was reset', { revoked: noon - 7 * day + 1 }, []],
+    ['a process may still cache the reset token', { revoked: noon - 7 * day + 1 }, []],
   ])('keeps a slot while %s', (_, fields, entries) => {
     const kept = (now: number) =>
       compact(recordWith({ audiences: [audienceWith(fields)], entries }), now, usualLimits).audiences.length;

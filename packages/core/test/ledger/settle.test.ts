@@ -33,7 +33,7 @@ const stateIn = (record: LedgerRecord): AudienceState | undefined =>
 describe('a token that arrived', () => {
   const issued: Outcome = { kind: 'issued', token };
 
-  test('is stamped when it is settled, for that is when it has been issued for certain', () => {
+  test('is stamped when it is settled, because it is certainly issued then', () => {
     expect(settled(issued).entries).toEqual([older, { ...entry, pending: false, at: noon }]);
   });
 
@@ -52,7 +52,7 @@ describe('a token that arrived', () => {
     expect(settled(issued, reserved, lastAt - 1).entries.at(-1)?.at).toBe(lastAt - 1);
   });
 
-  test('goes by the clock of the record, which may be another since the reservation', () => {
+  test('uses the clock of the record, which may have changed since the reservation', () => {
     const moved = { ...reserved, entries: [{ ...entry, at: noon + day }] };
     expect(settled(issued, moved, noon + 2 * day).entries[0]?.at).toBe(
       noon + day + usualLimits.pendingMs - usualLimits.settledMs,
@@ -65,7 +65,7 @@ describe('a token that arrived', () => {
     ]);
   });
 
-  test('ends what held the fleet off', () => {
+  test('ends the back-offs of the fleet', () => {
     const failing = {
       ...reserved,
       failures: { count: 3, retryAt: noon + hour, ambiguous: true },
@@ -142,7 +142,7 @@ describe('a renewal ahead of expiry', () => {
     });
   });
 
-  test('of a token that the record has lost is no renewal in vain', () => {
+  test('of a token that the record has lost is no failed renewal', () => {
     const record = settle(
       reserved,
       noon,
@@ -172,13 +172,13 @@ describe('a renewal ahead of expiry', () => {
     expect(outcomeOf(noon + hour)?.token?.id).toBe('mine');
   });
 
-  test('in vain counts as one only when it was ahead of expiry', () => {
+  test('that failed counts as one only when it was early', () => {
     const before = { ...reserved, audiences: [audienceWith({ token: present, lease })] };
     const short = { ...token, expiresAt: noon + minute };
     expect(stateIn(settled({ kind: 'issued', token: short }, before))).toMatchObject({ token: short, renewAfter: 0 });
   });
 
-  test('is not taken for one in vain when its outcome is entered twice', () => {
+  test('is not counted as failed when its outcome is entered twice', () => {
     const once = renewed({});
     const before = { ...reserved, entries: [ahead], audiences: once ? [once] : [] };
     const twice = settle(
@@ -193,7 +193,7 @@ describe('a renewal ahead of expiry', () => {
 });
 
 describe('what was surely not issued', () => {
-  test('a request that was never sent costs nothing and holds nobody off', () => {
+  test('a request that was never sent costs nothing and causes no pause', () => {
     expect(settled({ kind: 'unsent' })).toEqual({
       ...reserved,
       entries: [older],
@@ -204,7 +204,7 @@ describe('what was surely not issued', () => {
   test.each([
     [{ kind: 'released', cause: 'unreachable' }, [second, 2 * second, 4 * second, 8 * second], 5 * minute],
     [{ kind: 'released', cause: 'misconfigured', status: 302 }, [5 * minute, 10 * minute, 15 * minute], 15 * minute],
-  ] as const)('%j costs nothing, and holds the fleet off ever longer', (outcome, first, longest) => {
+  ] as const)('%j costs nothing, and the fleet backs off longer each time', (outcome, first, longest) => {
     let record = reserved;
     const pauses: number[] = [];
     for (let failures = 0; failures < 40; failures++) {
@@ -245,7 +245,7 @@ describe('what was surely not issued', () => {
     });
   });
 
-  test('429 holds off for as long as it says, else 15 minutes', () => {
+  test('429 causes a pause of its Retry-After, else of 15 minutes', () => {
     const backoffMs = (retryAfterMs: number | undefined, count: number) => {
       const record = { ...reserved, rateLimit: { count, retryAt: noon } };
       const { rateLimit } = settled({ kind: 'released', cause: 'rate_limited', retryAfterMs }, record);
@@ -260,7 +260,7 @@ describe('what was surely not issued', () => {
 });
 
 describe('what may have been issued', () => {
-  test('stays charged, and holds the fleet off', () => {
+  test('stays charged, and the fleet backs off', () => {
     const record = settled({ kind: 'ambiguous', charge: 1, status: 502 });
     expect(record.entries).toEqual([older, entry]);
     expect(record.failures).toEqual({
@@ -341,14 +341,14 @@ describe('a failure of which the store hears late', () => {
       ...audiences.map(({ credentialsBackoff }) => credentialsBackoff?.retryAt ?? 0),
     );
 
-  test.each(outcomes)('%j, holds nobody off for what is over', (outcome) => {
+  test.each(outcomes)('%j, causes no pause for an outage that is over', (outcome) => {
     const pauseMs = backoffUntil(settled(outcome)) - noon;
     expect(pauseMs).toBeGreaterThan(0);
     expect(backoffUntil(settled(outcome, reserved, noon + day))).toBe(reservedAt + 6 * minute + pauseMs);
     expect(backoffUntil(settled(outcome, reserved, reservedAt - hour))).toBe(reservedAt - hour + pauseMs);
   });
 
-  test('does not cut short what holds the fleet off since', () => {
+  test('does not shorten a later back-off', () => {
     const hold = { count: 1, retryAt: noon + 2 * day };
     const failing = {
       ...reserved,

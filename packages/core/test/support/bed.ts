@@ -23,7 +23,7 @@ export const day: number = 24 * hour;
 
 type EventOf<Type extends ServiceAuthEventType> = Extract<ServiceAuthEvent, { type: Type }>;
 
-/** A clock, a store and a token endpoint that the test holds, and the clients that share them. */
+/** A clock, a store and a token endpoint that the test controls, and the clients that share them. */
 export interface Bed {
   readonly clock: ManualClock;
   readonly store: FaultyStore;
@@ -33,7 +33,7 @@ export interface Bed {
   eventsOf<Type extends ServiceAuthEventType>(type: Type): EventOf<Type>[];
   /** A client over the store of this bed: each one is a process of the fleet. */
   client(options?: Partial<ServiceAuthOptions>): ServiceAuth;
-  /** What `getToken()` of a client gets, however long it takes. */
+  /** The result of a client's `getToken()`, without a deadline. */
   token(client: ServiceAuth): Promise<AccessToken>;
   /** Time passes while a client is in use: `getToken()` every so often. Returns the different tokens it got. */
   use(client: ServiceAuth, forMs: number, everyMs?: number): Promise<AccessToken[]>;

@@ -8,14 +8,14 @@ import {
 } from '../../src/index.ts';
 import { watchForCanaries } from './canaries.ts';
 
-/** What happens to one call instead of the call. */
+/** The fault that replaces one call. */
 export type Fault = <Result>(call: () => Promise<Result>) => Promise<Result>;
 
 const noAnswer = new Promise<never>(() => {});
 
-/** Not executed, and says so. */
+/** It is not executed and rejects. */
 export const fails: Fault = () => Promise.reject(Object.assign(new Error('store is down'), { code: 'ECONNRESET' }));
-/** Not executed, and never says so. */
+/** It is not executed and never settles. */
 export const hangs: Fault = () => noAnswer;
 /** Executed, but reported as failed. */
 export const losesReply: Fault = async (call) => {
@@ -48,7 +48,7 @@ export interface FaultyStore extends Store {
   /** The fault of all other calls of one kind, or of both; without one: none. */
   always(operation: 'load' | 'swap' | 'both', fault?: Fault): void;
   readonly calls: { readonly load: number; readonly swap: number };
-  /** By how much its clock is ahead. */
+  /** The lead of its clock. */
   aheadMs: number;
   /** The record as text; undefined when there is none. */
   text(): Promise<string | undefined>;

@@ -59,7 +59,7 @@ export async function startSocketServer(converse: (socket: Socket, request: stri
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/oauth/token`, bodies };
 }
 
-/** An address on loopback where nobody listens. */
+/** An address on loopback without a listener. */
 export async function deadAddress(): Promise<string> {
   const server = createSocketServer();
   server.listen(0, '127.0.0.1');

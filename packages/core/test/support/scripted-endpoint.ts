@@ -1,14 +1,14 @@
 import type { Transport, TransportRequest, TransportResponse } from '../../src/index.ts';
 import { tokenCanary } from './canaries.ts';
 
-/** What the endpoint does with one request. */
+/** The endpoint's handling of one request. */
 export type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
 /** A token endpoint behind the documented seam: every request is kept, answers are scripted. */
 export interface ScriptedEndpoint {
   readonly transport: Transport;
   readonly requests: readonly TransportRequest[];
-  /** How many tokens it has issued, answered or not. */
+  /** The number of tokens that it has issued, even if the answer was lost. */
   readonly issued: number;
   /** Answers of the next requests, in order. Afterwards `otherwise` again. */
   next(...answers: Answer[]): void;

@@ -14,7 +14,7 @@ export async function boot(
   return app;
 }
 
-/** A module that provides these classes to whoever imports it. */
+/** A module that provides these classes to the modules that import it. */
 export function moduleWith(...providers: Type[]): DynamicModule {
   class FeatureModule {}
   return { module: FeatureModule, providers, exports: providers };

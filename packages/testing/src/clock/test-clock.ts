@@ -3,15 +3,15 @@ import type { Clock } from '@service-auth/core';
 
 /** Options of {@link createTestClock}. */
 export interface TestClockOptions {
-  /** Where the wall clock starts, in epoch milliseconds. Default 2026-01-01T00:00:00Z. */
+  /** The initial time of the wall clock, in epoch milliseconds. Default 2026-01-01T00:00:00Z. */
   now?: number | undefined;
 }
 
-/** Timers that are armed and not yet due, for tests that look for leaks. */
+/** The numbers of armed timers, for tests that search for leaks. */
 export interface PendingTimers {
-  /** Timers that do not keep a process running. */
+  /** The number of timers that do not keep a process running. */
   readonly background: number;
-  /** Timers that do. */
+  /** The number of timers that keep a process running. */
   readonly foreground: number;
 }
 
@@ -19,18 +19,19 @@ export interface PendingTimers {
 export interface TestClock extends Clock {
   readonly pendingTimers: PendingTimers;
   /**
-   * This clock as the rest of the world sees it: `advance` and `suspend` move its wall clock, `step` does not.
+   * The clock of all other machines: `advance` and `suspend` move its wall clock, but `step` does not.
    * Give it to `startTestService` in tests that step the client's wall clock.
    */
   readonly world: Clock;
   /**
-   * Lets time pass, in milliseconds, 0 or more: fires what falls due, in order, and lets promises settle before the first timer and after each.
-   * Never sleeps, so a request that is under way on loopback may still be when this resolves: await what it causes.
+   * Advances the time by `ms` milliseconds, 0 or more. Fires the due timers in order and lets promises settle before the first timer and after each.
+   * It never sleeps, so a request on loopback may be unfinished when this resolves: await its effects.
+   * @throws RangeError (as a rejection) for a negative or infinite duration
    */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock forward, or back with a negative number of milliseconds; no time passes. */
+  /** Sets the wall clock forward by `ms` milliseconds, or back if `ms` is negative. No time passes. */
   step(ms: number): void;
-  /** The machine sleeps for `ms` milliseconds: the wall clock goes on, the monotonic clock and all timers stand still. */
+  /** Simulates a machine that sleeps for `ms` milliseconds: the wall clock advances; the monotonic clock and all timers stand still. */
   suspend(ms: number): void;
 }
 
@@ -41,7 +42,7 @@ interface Timer {
 }
 
 const maxDelayMs = 3_600_000;
-// Enough turns of the event loop for a request and its answer on loopback; more would only cost time.
+// These turns of the event loop suffice for a request and its answer on loopback.
 const turnsToSettle = 20;
 
 async function settle(): Promise<void> {
@@ -52,7 +53,7 @@ function checkDuration(ms: number): void {
   if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`A duration is 0 ms or more, not ${ms}.`);
 }
 
-/** Creates a clock that a test holds in its hand: for `createServiceAuth`, for `startTestService`, or for both. */
+/** Creates a clock that the test controls, for `createServiceAuth`, for `startTestService`, or for both. */
 export function createTestClock(options: TestClockOptions = {}): TestClock {
   const startedAt = options.now ?? Date.UTC(2026, 0, 1);
   const timers = new Set<Timer>();
@@ -74,7 +75,7 @@ export function createTestClock(options: TestClockOptions = {}): TestClock {
 
   function nextTimer(until: number): Timer | undefined {
     let next: Timer | undefined;
-    // Strictly earlier: of two timers due at once the one that was armed first fires first, as in Node.
+    // The comparison is strict: if two timers are due at once, the one that was armed first fires first, as in Node.
     for (const timer of timers) if (timer.dueAt <= until && !(next && next.dueAt <= timer.dueAt)) next = timer;
     return next;
   }

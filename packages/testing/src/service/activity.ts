@@ -1,8 +1,8 @@
 /** Lets tests wait for something to happen instead of for time to pass. */
 export interface Activity {
-  /** Something happened: asks every condition again. */
+  /** Reports an event, so that every condition is checked again. */
   notify(): void;
-  /** Resolves once `condition` holds. Rejects with what it throws. */
+  /** Resolves when `condition` is true. Rejects with the error that it throws. */
   until(condition: () => boolean): Promise<void>;
 }
 

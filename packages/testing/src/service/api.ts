@@ -4,18 +4,18 @@ import { type ReceivedRequest, recordOf } from './received-request.ts';
 import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** The body of a request, as it arrived. */
+/** The body of a received request. */
 export interface RecordedBody {
   readonly bytes: number;
-  /** In hexadecimal. */
+  /** The SHA-256 of the body, in hexadecimal. */
   readonly sha256: string;
-  /** Decoded as UTF-8. */
+  /** The body decoded as UTF-8. */
   readonly text: string;
 }
 
 /**
- * What the API makes of the `Authorization` header. `valid`: a token that counts; `none`: no header; `invalid`: not a token of this
- * service, or more than one header; `audience`: a token for another API.
+ * The API's judgement of the `Authorization` header. `valid`: an accepted token; `none`: no header; `invalid`: no token of this service, or more
+ * than one header; `audience`: a token for another API; `expired` and `revoked`: a token that was valid before.
  */
 export type BearerState = 'valid' | 'none' | 'invalid' | 'expired' | 'revoked' | 'audience';
 
@@ -25,7 +25,7 @@ export interface RecordedApiRequest extends RecordedRequest {
   readonly bearer: BearerState;
   /** The `jti` claim of a token of this service, valid or not. */
   readonly tokenId: string | undefined;
-  /** SHA-256 of the `Authorization` header in hexadecimal; undefined without one. */
+  /** The SHA-256 of the `Authorization` header, in hexadecimal; undefined without a header. */
   readonly authorizationSha256: string | undefined;
 }
 
@@ -44,10 +44,10 @@ export interface Api {
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
-// RFC 6750 section 3: a request without a token learns the scheme only.
+// RFC 6750 section 3: the answer to a request without a token names only the scheme.
 const challenge = (bearer: BearerState): string => (bearer === 'none' ? 'Bearer' : 'Bearer error="invalid_token"');
 
-/** The API under `/api/v1/`: checks every bearer and tells what it received. */
+/** Creates the API under `/api/v1/`. It checks every bearer token and answers with the request that it received. */
 export function createApi(options: ApiOptions): Api {
   const script = createScript<RecordedApiRequest, ScriptedAnswer>();
   const requests: RecordedApiRequest[] = [];

@@ -1,13 +1,13 @@
 /** A client that the service knows. */
 export interface TestClient {
   readonly clientId: string;
-  /** One secret, or several that are valid at the same time, as while a secret is being replaced. */
+  /** One secret, or several that are valid at the same time, as during the rotation of a secret. */
   readonly clientSecret: string | readonly string[];
-  /** The APIs that it may ask tokens for: one at least. */
+  /** The audiences for which it may ask for tokens: at least one. */
   readonly audiences: readonly string[];
 }
 
-/** What a client needs to know to have tokens issued. */
+/** The data with which a client asks for tokens. */
 export interface TestCredentials {
   readonly audience: string;
   readonly clientId: string;
@@ -16,7 +16,7 @@ export interface TestCredentials {
 
 /** The clients of a service, by id. */
 export interface ClientRegistry {
-  /** Those of the first client: its first secret, its first audience. */
+  /** The credentials of the first client: its first secret and its first audience. */
   readonly credentials: TestCredentials;
   find(clientId: string): TestClient | undefined;
   setSecret(clientId: string, clientSecret: string | readonly string[]): void;
@@ -28,7 +28,7 @@ const defaultClient: TestClient = {
   audiences: ['https://api.example/'],
 };
 
-/** Keeps the clients. `onSecret` is told every secret that is or becomes valid. */
+/** Creates the registry. It calls `onSecret` with every secret that is or becomes valid. */
 export function createClientRegistry(
   clients: readonly TestClient[] = [],
   onSecret: (clientSecret: string) => void,
@@ -53,7 +53,7 @@ export function createClientRegistry(
   };
 }
 
-/** The secrets of a client that are valid now. */
+/** The valid secrets of a client. */
 export function secretsOf({ clientSecret }: TestClient): string[] {
   return [clientSecret].flat();
 }

@@ -1,4 +1,4 @@
-/** A promise and its handles: `Promise.withResolvers` for Node 20. */
+/** A promise with its functions to settle it: `Promise.withResolvers` for Node 20. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   resolve(value: Value): void;

@@ -4,28 +4,28 @@ import { type Exchange, jsonAnswer, startLoopbackServer } from './loopback-serve
 import { type ReceivedRequest, recordOf } from './received-request.ts';
 import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
 
-/** A request to a host that has no business with tokens, with everything that came along. */
+/** A request to a host that must not receive tokens. */
 export interface ForeignRequest {
   readonly method: string;
   readonly path: string;
-  /** Name and value in turn, as sent; credentials included. */
+  /** Names and values in turn, as sent, including credentials. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 }
 
-/** A second host: whatever it receives has leaked. */
+/** A second host: every token that it receives is a leak. */
 export interface ForeignOrigin extends AsyncDisposable {
-  /** `http://127.0.0.1:port`; the port differs from the service's, and so does the origin. */
+  /** `http://127.0.0.1:port`. The port differs from the service's, so it is another origin. */
   readonly url: string;
   readonly requests: readonly ForeignRequest[];
-  /** Everything it received, as one text: for `service.findSecrets`. */
+  /** All received requests as one text, for `service.findSecrets`. */
   readonly received: string;
-  /** Scripts its answers; without that it answers 200. */
+  /** Scripts the answers of this host. Without a script it answers 200. */
   readonly answers: Script<RecordedRequest, ScriptedAnswer>;
   close(): Promise<void>;
 }
 
-/** Starts a host that answers anybody and remembers everything: for tests that a token never goes there. */
+/** Starts a host on loopback that answers every request and remembers it, for tests that no token goes there. */
 export async function startForeignOrigin(options: { clock?: Clock | undefined } = {}): Promise<ForeignOrigin> {
   const answers = createScript<RecordedRequest, ScriptedAnswer>();
   const requests: ForeignRequest[] = [];

@@ -1,18 +1,18 @@
 /** One token that the service issued. */
 export interface IssuedToken {
-  /** When, in epoch milliseconds of the service's clock. */
+  /** The time of issuance, in epoch milliseconds of the service's clock. */
   readonly at: number;
   readonly clientId: string;
   readonly audience: string;
-  /** The `jti` claim of the token: names it without revealing it. */
+  /** The `jti` claim of the token. It identifies the token without revealing it. */
   readonly tokenId: string;
 }
 
 /** How many tokens the service issues to one client. */
 export interface TestIssuanceLimit {
-  /** Default 150 (the service's interface, Limits). */
+  /** The number of tokens per window. Default 150 (the service's interface, Limits). */
   tokens?: number | undefined;
-  /** Default 86,400,000 (24 hours). */
+  /** The length of the window, in milliseconds. Default 86,400,000 (24 hours). */
   windowMs?: number | undefined;
   /**
    * `rolling` (default): any interval of `windowMs`; `fixed`: intervals that start at multiples of `windowMs` since the epoch,
@@ -25,13 +25,13 @@ export interface TestIssuanceLimit {
 export interface IssuanceLog {
   readonly issuances: readonly IssuedToken[];
   add(issuance: IssuedToken): void;
-  /** When `clientId` may have another token, in epoch milliseconds; undefined: now. */
+  /** The instant from which `clientId` may have another token, in epoch milliseconds; undefined: now. */
   refusedUntil(clientId: string, now: number): number | undefined;
-  /** The most tokens of one client in any rolling interval of `windowMs`, however the limit itself is counted. */
+  /** The largest number of tokens of one client in any rolling interval of `windowMs`, even if the limit's windows are fixed. */
   largestCountInAnyWindow(): number;
 }
 
-/** The most instants that lie within one half-open interval of `windowMs`. */
+/** The largest number of instants within one half-open interval of `windowMs`. */
 export function largestCount(instants: readonly number[], windowMs: number): number {
   const sorted = [...instants].sort((a, b) => a - b);
   let first = 0;
@@ -59,7 +59,7 @@ export function createIssuanceLog(limit: TestIssuanceLimit = {}): IssuanceLog {
       const counted = instantsOf(clientId).filter((at) => (window === 'fixed' ? at >= windowStart : at > windowStart));
       if (counted.length < tokens) return undefined;
       if (window === 'fixed') return windowStart + windowMs;
-      // The newest `tokens` are what is in the way; the eldest of them leaves first.
+      // Only the newest `tokens` matter. The oldest of them leaves the window first.
       return (counted.sort((a, b) => a - b).at(-tokens) ?? now) + windowMs;
     },
     largestCountInAnyWindow() {

@@ -4,30 +4,30 @@ import type { Clock } from '@service-auth/core';
 import { type ReceivedRequest, receive } from './received-request.ts';
 import type { Choice, ScriptedAnswer } from './script.ts';
 
-/** The service's own answer. */
+/** The answer that the service gives without a script. */
 export interface OwnAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** One way to serve a request: the script's choice for it, then the service's own answer. */
+/** The handling of one request: the script's choice, then the service's own answer. */
 export interface Exchange {
   readonly choice: Choice<ScriptedAnswer>;
-  /** Called once, unless the connection is cut before. */
+  /** Handles the request. Called once, unless the connection is cut before. */
   handle(): Promise<OwnAnswer>;
 }
 
 export interface LoopbackServer {
   /** `http://127.0.0.1:port`, without a slash at the end. */
   readonly url: string;
-  /** How many connections are open. */
+  /** The number of open connections. */
   readonly connections: number;
-  /** Destroys every connection and forgets every delay. Rejects with what a scripted answer threw, if one did. */
+  /** Destroys every connection and cancels every delay. Rejects with the error of a scripted function, if one threw. */
   close(): Promise<void>;
 }
 
-/** For what no test scripts. */
+/** The handling of a request for which no script exists. */
 export function unscripted(own: OwnAnswer): Exchange {
   return { choice: { answer: {}, hold: async () => {} }, handle: async () => own };
 }
@@ -37,7 +37,7 @@ export function jsonAnswer(status: number, value: unknown, headers: Record<strin
 }
 
 /**
- * Starts a server on a free port of 127.0.0.1. `exchange` decides what becomes of each request; `onActivity` is told when one has arrived
+ * Starts a server on a free port of 127.0.0.1. `exchange` chooses the handling of each request. `onActivity` is called when a request has arrived
  * and when it was handled.
  */
 export async function startLoopbackServer(
@@ -69,14 +69,14 @@ export async function startLoopbackServer(
     const status = scripted.status ?? own.status;
     response.statusCode = status;
     response.sendDate = false;
-    // By the service's clock: it is what a Retry-After that names an instant is compared with.
+    // The date comes from the service's clock, because clients compare an absolute Retry-After with it.
     response.setHeader('date', new Date(clock.now()).toUTCString());
     response.setHeader('content-length', body.length);
     for (const [name, value] of Object.entries({ ...own.headers, ...scripted.headers })) {
       if (value === undefined) response.removeHeader(name);
       else response.setHeader(name, value);
     }
-    // RFC 9110 section 6.4.1: these have no content, so a length would announce bytes that never come.
+    // RFC 9110 section 6.4.1: these answers have no content, so a length would announce bytes that never arrive.
     if (status === 204 || status === 304) response.removeHeader('content-length');
     response.flushHeaders();
     if (scripted.cut === 'body') {
@@ -116,7 +116,7 @@ export async function startLoopbackServer(
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       request.socket.destroy();
-      // An incomplete request: the peer went away. Anything else is a mistake in a scripted answer.
+      // The client closed the connection during its request. Any other error is a mistake in a scripted answer.
       if (request.complete) failures.push(error);
     });
   });
@@ -129,7 +129,7 @@ export async function startLoopbackServer(
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  // Closing idle connections by the real clock would race with the next request of a slow test.
+  // A time-out of idle connections would use the real clock and race with the next request of a slow test.
   server.keepAliveTimeout = 0;
 
   return {

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@service-auth/core';
 import type { RecordedRequest } from './script.ts';
 
-/** A complete request. Contains credentials: what tests see of it is a {@link RecordedRequest}. */
+/** A complete request with its credentials. Tests see it as a {@link RecordedRequest}. */
 export interface ReceivedRequest {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** Name and value in turn, as sent. */
+  /** Names and values in turn, as sent. */
   readonly rawHeaders: readonly string[];
-  /** Lower-case names; the values of a repeated header joined by commas. */
+  /** The headers with lower-case names. Commas join the values of a repeated header. */
   readonly headers: Readonly<Record<string, string>>;
   readonly authorization: string | undefined;
   readonly body: Buffer;
@@ -37,7 +37,7 @@ export async function receive(request: IncomingMessage, clock: Clock): Promise<R
 
 const credentialHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
-/** What may be shown of a request. */
+/** The parts of a request without credentials. */
 export function recordOf({ at, method, path, headers }: ReceivedRequest): RecordedRequest {
   const shown = Object.entries(headers).filter(([name]) => !credentialHeaders.has(name));
   return { at, method, path, headers: Object.fromEntries(shown) };

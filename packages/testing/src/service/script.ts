@@ -1,61 +1,61 @@
 import { createDeferred } from './deferred.ts';
 
-/** A request as the service read it, without any credential. */
+/** A request that the service received, without credentials. */
 export interface RecordedRequest {
-  /** When it had arrived completely, in epoch milliseconds of the service's clock. */
+  /** The time at which it had arrived completely, in epoch milliseconds of the service's clock. */
   readonly at: number;
   readonly method: string;
-  /** Path and query, as sent. */
+  /** The path and the query, as sent. */
   readonly path: string;
-  /** Lower-case names; without `authorization`, `proxy-authorization` and `cookie`. */
+  /** The headers with lower-case names, without `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the service answers instead of its own answer. Whatever is left out is as the service would have it. */
+/** A scripted answer. The service fills in every field that is missing. */
 export interface ScriptedAnswer {
   readonly status?: number | undefined;
-  /** Added to the service's own headers, or in their place; undefined removes one. */
+  /** Headers that are added to the service's own or replace them; undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
-  /** The body, byte for byte. `content-encoding` is yours to set. */
+  /** The exact bytes of the body. If they are encoded, set `content-encoding` yourself. */
   readonly body?: string | Uint8Array | undefined;
-  /** Time on the service's clock that the request waits, 0 to 3,600,000 ms. */
+  /** The time that the request waits, 0 to 3,600,000 ms on the service's clock. Default 0. */
   readonly delayMs?: number | undefined;
-  /** Where `delayMs` and a hold take effect: before the request is handled, or (default) when the answer is ready. */
+  /** The point at which `delayMs` and a hold delay the request: before it is handled, or (default) when the answer is ready. */
   readonly waitBefore?: 'handling' | 'answering' | undefined;
   /**
-   * The connection breaks: before the request is handled; after it was handled but before any byte of the answer; in the middle of the
-   * answer's body.
+   * Breaks the connection. `request`: before the request is handled; `answer`: after it is handled, before the first byte of the answer; `body`: in
+   * the middle of the answer's body.
    */
   readonly cut?: 'request' | 'answer' | 'body' | undefined;
-  /** Sends the body byte by byte, this many milliseconds of the service's clock apart. */
+  /** The time between the bytes of the body, in milliseconds of the service's clock. Default: the body is sent at once. */
   readonly dripMs?: number | undefined;
 }
 
-/** Chooses the answer to one request; undefined: the service's own. */
+/** Chooses the answer to one request. Undefined selects the service's own answer. */
 export type ScriptedChoice<Request extends RecordedRequest, Answer extends ScriptedAnswer> = (
   request: Request,
 ) => Answer | undefined | Promise<Answer | undefined>;
 
-/** A request that waits for the test. */
+/** The hold of a request, which waits until the test releases it. */
 export interface Hold {
-  /** Resolves when the request is at the point where it waits. */
+  /** Resolves when the request has arrived and waits. */
   readonly arrived: Promise<void>;
   release(): void;
 }
 
-/** The faults of one endpoint, in the hands of a test. Queued answers come first, then the standing one, then the service's own. */
+/** Scripts the answers of one endpoint. Queued answers come first, then the standing answer, then the service's own. */
 export interface Script<Request extends RecordedRequest, Answer extends ScriptedAnswer> {
   /** Queues answers, one for each of the next requests. */
   next(...answers: Answer[]): void;
-  /** Answers each request from now on: the same way, or as a function of the request decides. */
+  /** Sets the standing answer: one answer for all requests, or a function that chooses it for each request. */
   always(answer: Answer | ScriptedChoice<Request, Answer>): void;
-  /** Queues an answer that is given when the test says so. */
+  /** Queues an answer that waits until the test releases it. */
   hold(answer?: Answer): Hold;
-  /** Forgets everything that was queued or standing. What is held stays held. */
+  /** Removes all queued answers and the standing answer. Requests that are held remain held. */
   clear(): void;
 }
 
-/** The answer to one request, and the hold it waits for. */
+/** The chosen answer to one request, with its hold. */
 export interface Choice<Answer> {
   readonly answer: Answer;
   /** Marks the request as arrived and waits for its release. */

@@ -1,7 +1,7 @@
 /** The kinds of secrets that {@link SecretFinder.find} tells apart. */
 export type SecretKind = 'access token' | 'client secret';
 
-/** Knows every secret of a service, so that tests can look for them where they must not be. */
+/** Knows every secret of a service, so that tests can search texts for leaks. */
 export interface SecretFinder {
   addToken(token: string, tokenId: string): void;
   addClientSecret(clientSecret: string): void;
@@ -14,7 +14,7 @@ export function createSecretFinder(): SecretFinder {
   const tokens = new Map<string, string>();
   const clientSecrets = new Set<string>();
 
-  // The header of a token is the same for all and no secret; either of the other parts gives a token away.
+  // The header of a token is equal in all tokens and no secret. Each of the other two parts identifies a token.
   const containsToken = (text: string): boolean =>
     [...tokens.keys()].some((token) => token.split('.').some((part, index) => index > 0 && text.includes(part)));
 

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPair, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** What a token of the test service says (RFC 7519 section 4.1). */
+/** The claims of a token of the test service (RFC 7519 section 4.1). */
 export interface TokenClaims {
   readonly iss: string;
   readonly sub: string;
@@ -22,11 +22,11 @@ export interface PublicSigningKey {
   readonly e: string;
 }
 
-/** Signs tokens with RS256 (RFC 7518 section 3.3). One key may serve several test services, to save the time that making one takes. */
+/** Signs tokens with RS256 (RFC 7518 section 3.3). Several test services may share one key, because creating a key takes time. */
 export interface SigningKey {
   readonly publicKey: PublicSigningKey;
   sign(claims: TokenClaims): string;
-  /** The claims, if the token was signed with this key; undefined for anything else. */
+  /** Returns the claims if the token was signed with this key, otherwise undefined. */
   verify(token: string): TokenClaims | undefined;
 }
 
@@ -34,14 +34,14 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 
 function publicSigningKey(key: KeyObject): PublicSigningKey {
   const { n = '', e = '' } = key.export({ format: 'jwk' });
-  // The thumbprint of RFC 7638: the members in this order, without white space.
+  // The thumbprint of RFC 7638 needs the members in this order, without white space.
   const kid = createHash('sha256')
     .update(JSON.stringify({ e, kty: 'RSA', n }))
     .digest('base64url');
   return { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e };
 }
 
-/** Makes an RSA key of 2,048 bits: about 100 ms of another thread's time. */
+/** Creates an RSA key of 2,048 bits. This takes about 100 ms in another thread. */
 export async function createSigningKey(): Promise<SigningKey> {
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const publicKey = publicSigningKey(pair.publicKey);
@@ -54,7 +54,7 @@ export async function createSigningKey(): Promise<SigningKey> {
     },
     verify(token) {
       const [first, payload = '', signature = '', ...rest] = token.split('.');
-      // Comparing the whole header leaves no room for another algorithm, "none" included.
+      // The comparison of the whole header excludes every other algorithm, including "none".
       if (first !== header || rest.length > 0) return undefined;
       const content = Buffer.from(`${header}.${payload}`);
       if (!verify('RSA-SHA256', content, pair.publicKey, Buffer.from(signature, 'base64url'))) return undefined;

@@ -13,49 +13,49 @@ import { createTokenEndpoint, type RecordedTokenRequest, type ScriptedTokenAnswe
 
 /** Options of {@link startTestService}. */
 export interface TestServiceOptions {
-  /** The clients the service knows. Default: one, whose credentials are `service.credentials`. */
+  /** The clients that the service knows. Default: one client with the credentials `service.credentials`. */
   clients?: readonly TestClient[] | undefined;
   /** The audience that the API accepts. Default: the first audience of the first client. */
   audience?: string | undefined;
-  /** Per client. Default 150 tokens in any 24 hours. */
+  /** The limit for each client. Default 150 tokens in any 24 hours. */
   issuanceLimit?: TestIssuanceLimit | undefined;
-  /** Lifetime of tokens, in whole seconds' worth of milliseconds. Default 86,400,000 (24 hours). */
+  /** The lifetime of tokens in milliseconds, a multiple of 1,000. Default 86,400,000 (24 hours). */
   lifetimeMs?: number | undefined;
-  /** Time for tokens, windows and delays. Default: the system's clocks. */
+  /** The clock for tokens, windows and delays. Default: the system's clocks. */
   clock?: Clock | undefined;
-  /** The port on 127.0.0.1. Default 0: one that is free. */
+  /** The port on 127.0.0.1. Default 0: a free port. */
   port?: number | undefined;
-  /** Signs the tokens. Default: a new one for each service. */
+  /** The key that signs the tokens. Default: a new key for each service. */
   signingKey?: SigningKey | Promise<SigningKey> | undefined;
 }
 
-/** The options that `createServiceAuth` needs to use the service: pass them on, with more options if you like. */
+/** The options with which `createServiceAuth` uses the service. You may add further options. */
 export interface TestClientOptions extends TestCredentials {
   readonly authUrl: string;
   readonly baseUrl: string;
-  /** Present if the service has one. */
+  /** The clock, if the service has one. */
   readonly clock?: Clock;
-  /** Present if the service's is not the default. */
+  /** The limit, if it is not the default. */
   readonly issuanceLimit?: { readonly tokens?: number; readonly windowMs?: number };
 }
 
-/** What the service counted, by itself. */
+/** The counts of the service. */
 export interface TestServiceCounts {
-  /** Tokens issued, those whose answer never arrived included. */
+  /** The number of issued tokens, including those whose answer never arrived. */
   readonly issued: number;
-  /** Token requests answered 429 because the limit was reached. */
+  /** The number of token requests that were answered 429 because the limit was reached. */
   readonly refused: number;
-  /** Token requests that were malformed or had wrong credentials. `service.tokenRequests` says what was wrong. */
+  /** The number of token requests that were malformed or had wrong credentials. `service.tokenRequests` lists the mistakes. */
   readonly rejected: number;
-  /** Requests to the token endpoint, whatever became of them. */
+  /** The number of all requests to the token endpoint. */
   readonly tokenRequests: number;
-  /** Requests to the API, whatever became of them. */
+  /** The number of all requests to the API. */
   readonly apiRequests: number;
-  /** Requests that the API answered with 401. */
+  /** The number of requests that the API answered with 401. */
   readonly apiUnauthorized: number;
-  /** Connections that are open now, to the token endpoint and to the API. */
+  /** The number of connections that are open now, to the token endpoint and to the API. */
   readonly connections: number;
-  /** The most tokens issued to one client within any interval of the limit's `windowMs`, also if the limit's window is fixed. */
+  /** The largest number of tokens issued to one client within any interval of the limit's `windowMs`, even if the limit's windows are fixed. */
   readonly largestCountInAnyWindow: number;
 }
 
@@ -67,28 +67,28 @@ export interface TestService extends AsyncDisposable {
   readonly authUrl: string;
   /** The API is `{baseUrl}/api/v1/`. */
   readonly baseUrl: string;
-  /** Those of the first client. */
+  /** The credentials of the first client. */
   readonly credentials: TestCredentials;
-  /** Ready for `createServiceAuth`. */
+  /** The options for `createServiceAuth`. */
   readonly options: TestClientOptions;
   /** Scripts the answers of the token endpoint. */
   readonly tokenEndpoint: Script<RecordedTokenRequest, ScriptedTokenAnswer>;
   /** Scripts the answers of the API. */
   readonly api: Script<RecordedApiRequest, ScriptedAnswer>;
-  /** A snapshot. */
+  /** A snapshot of the counts. */
   readonly counts: TestServiceCounts;
   readonly issuances: readonly IssuedToken[];
   readonly tokenRequests: readonly RecordedTokenRequest[];
   readonly apiRequests: readonly RecordedApiRequest[];
-  /** Resolves as soon as the counts are as `condition` wants them; asked again whenever a request arrives or has been handled. */
+  /** Resolves when `condition` is true for the counts. It is checked again whenever a request arrives or was handled. */
   until(condition: (counts: TestServiceCounts) => boolean): Promise<void>;
-  /** The API accepts a token no more, given by its value, or with `'all'` every token issued so far. */
+  /** Makes the API reject a token from now on: the one with this value, or with `'all'` every token issued so far. */
   revoke(token: string): void;
-  /** Replaces the secret of a client; several are valid at the same time. Default: the first client. */
+  /** Replaces the secret of a client. If a list is given, all its secrets are valid. Default: the first client. */
   setClientSecret(clientSecret: string | readonly string[], clientId?: string): void;
-  /** Which kinds of secrets of this service `text` contains, whole or in part: for tests that nothing leaks. */
+  /** Returns the kinds of secrets of this service that `text` contains, whole or in part, for tests of leaks. */
   findSecrets(text: string): SecretKind[];
-  /** Closes all connections, held requests included. Rejects with what a scripted function threw, if one did. */
+  /** Closes all connections, including those of held requests. Rejects with the error of a scripted function, if one threw. */
   close(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ function clientLimit({ tokens, windowMs }: TestIssuanceLimit): Pick<TestClientOp
   return { issuanceLimit: { ...(tokens !== undefined && { tokens }), ...(windowMs !== undefined && { windowMs }) } };
 }
 
-/** Starts the service of the interface description on a free port of 127.0.0.1: its token endpoint, its key set and its API. */
+/** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000 } = options;
   const signingKey = Promise.resolve(options.signingKey ?? createSigningKey());

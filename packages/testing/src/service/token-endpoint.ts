@@ -8,30 +8,30 @@ import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } 
 import type { SigningKey } from './signing-key.ts';
 import { readTokenRequest, type TokenRequestFields } from './token-request.ts';
 
-/** What the token endpoint answers instead of its own answer. */
+/** A scripted answer of the token endpoint. */
 export interface ScriptedTokenAnswer extends ScriptedAnswer {
   /**
-   * Whether a valid request has a token issued, and counted, although the answer is scripted.
-   * Default: true unless `status` is set to something other than 2xx.
+   * Whether a valid request has a token issued and counted although the answer is scripted.
+   * Default: true if `status` is 2xx or not set, otherwise false.
    */
   readonly issue?: boolean | undefined;
-  /** Fields of the token response that are replaced by any JSON value, added, or with undefined left out. */
+  /** Fields of the token response to replace or add, with any JSON value. Undefined removes a field. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
-  /** Lifetime of this token, in milliseconds. */
+  /** The lifetime of this token, in milliseconds. Default: that of the service. */
   readonly lifetimeMs?: number | undefined;
 }
 
 /**
- * What became of a token request. `issued`: a token was issued, whatever was answered; `refused`: the limit is reached; `rejected`: the
- * request or its credentials are wrong; `scripted`: answered as scripted, nothing issued; `pending`: not handled, because it is held
- * or because the connection was cut before.
+ * The outcome of a token request. `issued`: a token was issued, even if its answer was scripted; `refused`: the limit is reached; `rejected`:
+ * the request or its credentials are wrong; `scripted`: the scripted answer issued nothing; `pending`: the request was not handled, because
+ * it is held or its connection was cut before.
  */
 export type TokenRequestOutcome = 'issued' | 'refused' | 'rejected' | 'scripted' | 'pending';
 
 /** A request to the token endpoint. */
 export interface RecordedTokenRequest extends RecordedRequest {
   readonly outcome: TokenRequestOutcome;
-  /** What was wrong with it, naming fields and headers but no values. */
+  /** The mistakes of the request, with the names of fields and headers but without values. */
   readonly problems: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface TokenEndpointOptions {
   readonly log: IssuanceLog;
   readonly signingKey: Promise<SigningKey>;
   readonly lifetimeMs: number;
-  /** Told the value of each token when it is issued. */
+  /** Called with the value of each token when it is issued. */
   readonly onIssued: (token: string, tokenId: string) => void;
 }
 
@@ -72,7 +72,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const script = createScript<RecordedTokenRequest, ScriptedTokenAnswer>();
   const requests: Writable<RecordedTokenRequest>[] = [];
 
-  /** Why the client gets no token, in the order in which a service would find out. */
+  /** The reason why the client gets no token. The checks have the order of a real service. */
   function objection(fields: TokenRequestFields): ErrorResponse | undefined {
     if (fields.grant_type !== 'client_credentials') {
       return { status: 400, error: 'unsupported_grant_type', description: 'grant_type: not client_credentials' };
@@ -111,7 +111,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     record: Writable<RecordedTokenRequest>,
     answer: ScriptedTokenAnswer,
   ): Promise<OwnAnswer> {
-    // First, so that nothing comes between looking at the limit and counting.
+    // Wait for the key first, so that no other request runs between the check of the limit and the count.
     const key = await options.signingKey;
     const now = clock.now();
     const status = answer.status ?? 200;

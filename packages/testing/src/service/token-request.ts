@@ -8,7 +8,7 @@ export interface TokenRequestFields {
   readonly client_secret: string;
 }
 
-/** What is wrong with a token request: the status it deserves, and every problem by name. Never contains a value. */
+/** The mistakes of a token request: the status of its answer, and every problem by name. It contains no values. */
 export interface TokenRequestProblems {
   readonly status: number;
   readonly problems: readonly string[];
@@ -16,7 +16,7 @@ export interface TokenRequestProblems {
 }
 
 const fieldNames = ['audience', 'grant_type', 'client_id', 'client_secret'];
-/** Headers that a token request has no use for: whoever sends them sends a credential to the wrong place. */
+/** Headers that a token request must not have: they would send a credential to the wrong place. */
 const strayHeaders = ['authorization', 'proxy-authorization', 'cookie'];
 
 const showName = (name: string): string => JSON.stringify(name.slice(0, 64));
@@ -43,7 +43,7 @@ function parseObject(body: Buffer): object | undefined {
   }
 }
 
-/** Reads a token request by the letter of the service's interface. */
+/** Reads a token request exactly as the service's interface describes it. */
 export function readTokenRequest(request: ReceivedRequest): TokenRequestFields | TokenRequestProblems {
   const reject = (status: number, ...problems: string[]): TokenRequestProblems => ({ status, problems });
   if (request.method !== 'POST') {

@@ -5,6 +5,6 @@ export interface Client {
   readonly name: string;
   /** What is installed under `node_modules`, and says which Node it needs. Default: part of Node. */
   readonly dependency?: string;
-  /** Not loaded before: a client may need a newer Node. */
+  /** Loads the client only now, because it may need a newer Node. */
   load(): Promise<ConnectHttpClient>;
 }

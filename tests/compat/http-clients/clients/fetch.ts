@@ -28,7 +28,7 @@ function initOf(
   };
 }
 
-/** As ky and openapi-fetch do with all that they are given. */
+/** Wraps the input in a Request, as ky and openapi-fetch do. */
 const givenRequests: ConnectHttpClient = ({ options }) => {
   const auth = createServiceAuth(options);
   const bufferingFetch = createAuthFetch(auth, { bufferRequests: true });

@@ -5,18 +5,18 @@ import { newRecord } from '../../../../packages/core/src/ledger/record.ts';
 import { type Attempt, type AttemptResult, emptyMemory, type Memory } from '../../../../packages/core/src/memory.ts';
 import type { Records } from './model.ts';
 
-/** What is searched: every order in which calls, answers, faults and steps of time can follow one another in a few processes. */
+/** The scope of the search: every order of calls, answers, faults and steps of time in a few processes. */
 export interface MemoryScope {
   readonly processes: number;
   readonly faults: number;
-  /** How often time may pass, by any of {@link timeSteps}. */
+  /** The number of times that time may pass, by any of {@link timeSteps}. */
   readonly steps: number;
-  /** How many tokens may be issued at most. */
+  /** The maximum number of issued tokens. */
   readonly tokens: number;
   readonly kinds: readonly MemoryFault[];
 }
 
-/** What may happen besides calls, answers and time. `sleep`: a machine sleeps while its monotonic clock stands still. */
+/** The possible events besides calls, answers and time. `sleep`: a machine sleeps while its monotonic clock stands still. */
 export type MemoryFault = '401' | 'sleep' | 'reset' | 'read fails' | 'request fails' | 'restart';
 
 const second = 1_000;
@@ -56,7 +56,7 @@ export interface Process {
   readonly ended: readonly string[];
   /** The token that the API rejected, until an attempt ends. */
   readonly refused: string | undefined;
-  /** When a read of the record failed last: from then on nobody can tell what the fleet reset. */
+  /** The time of the last failed read of the record: afterwards the process cannot know what the fleet reset. */
   readonly readFailedAt: number;
   readonly attempts: number;
 }
@@ -127,7 +127,7 @@ export function landing(
   return update(state, index, { [kind]: { ...flight, stage: { name: 'landing', result } } });
 }
 
-/** The state with a mark at each attempt whether the token in memory is still the one with which it began: two tokens may look alike. */
+/** The state, with a mark at each attempt that says whether the cached token is still the one with which it began: two tokens may be equal. */
 export function marked(state: MemoryState): MemoryState {
   const processes = state.processes.map((process) => {
     const withMark = (flight: Flight | undefined) =>

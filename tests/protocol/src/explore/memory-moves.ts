@@ -40,7 +40,8 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
       found.push(asks(state, process, index));
       for (const kind of ['reading', 'acquiring'] as const) {
         const flight = process[kind];
-        if (flight) for (const [label, next] of flies(state, index, kind, flight)) found.push({ label, state: next });
+        if (flight)
+          for (const [label, next] of flightMoves(state, index, kind, flight)) found.push({ label, state: next });
       }
       if (process.resetting)
         found.push({ label: `${index} tells of its reset`, state: tellsOfReset(state, process, index) });
@@ -56,7 +57,7 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     return found.map((move) => ({ ...move, state: marked(move.state) }));
   }
 
-  /** `getToken()`: hands out the cached token and starts what is due, or starts what it needs. */
+  /** `getToken()`: serves the cached token and starts the due work, or starts the flight that it needs. */
   function asks(state: MemoryState, process: Process, index: number): Move<MemoryState> {
     const now = instantAt(state, process);
     const needed = need(process.memory, now);
@@ -70,20 +71,20 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     return { label, state: next, broken: brokenBy(state, { ...process, memory: work.memory }) };
   }
 
-  /** The promises about a token that is handed out now. */
+  /** The promises about a token that is served now. */
   function brokenBy(state: MemoryState, process: Process): string | undefined {
     const { cached } = process.memory;
     const id = cached?.token.id ?? '';
     const token = state.tokens[id];
-    if (!token) return 'a token that nobody issued is handed out';
+    if (!token) return 'a token is served that was never issued';
     const until = state.time + Math.max(0, servableForMs(process.memory, instantAt(state, process)));
-    if (until >= token.expiresAt) return 'an expired token is handed out';
-    if (process.ended.includes(id)) return 'a token is handed out by the process that reset it';
-    if (process.refused === id) return 'a rejected token is handed out before anybody looked for another one';
+    if (until >= token.expiresAt) return 'an expired token is served';
+    if (process.ended.includes(id)) return 'a token is served by the process that reset it';
+    if (process.refused === id) return 'a rejected token is served before the process asked for another one';
     const heard = state.resets.some(
       ({ upTo, at }) => token.generation <= upTo && until > at + heardOfResetWithinMs && process.readFailedAt <= at,
     );
-    return heard ? 'a token is handed out that the fleet reset more than 30 seconds ago' : undefined;
+    return heard ? 'a token is served that the fleet reset more than 30 seconds ago' : undefined;
   }
 
   /** Joins the attempt of this kind that is under way, or starts one. */
@@ -102,7 +103,7 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     return update(state, index, { [kind]: flight });
   }
 
-  function* flies(
+  function* flightMoves(
     state: MemoryState,
     index: number,
     kind: FlightKind,

@@ -23,7 +23,7 @@ const audience = 'api';
 const keyId = 'key';
 const secretId = 'secret';
 
-/** What a process reads and writes. */
+/** The data that a process reads and writes. */
 export interface RecordSteps {
   /** Reads the record, and reserves at once what is allowed: what others write in between is another search. */
   reads(state: MemoryState, index: number, kind: FlightKind, flight: Flight): MemoryState;

@@ -2,21 +2,21 @@ import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
 
-/** What is explored: every order in which so many processes, faults and steps of time can follow one another. */
+/** The scope of the search: every order of so many processes, faults and steps of time. */
 export interface Scope {
   readonly processes: number;
   /** Tokens that the record may spend. */
   readonly usable: number;
   readonly faults: number;
-  /** How often time may pass, by any of {@link steps}. */
+  /** The number of times that time may pass, by any of {@link steps}. */
   readonly steps: number;
-  /** How many tokens each process asks for. */
+  /** The number of tokens for which each process asks. */
   readonly rounds: number;
   /** Kinds of faults. */
   readonly kinds: readonly FaultKind[];
 }
 
-/** What may go wrong, each at any moment. */
+/** The possible faults, each at any moment. */
 export type FaultKind = 'crash' | 'store' | 'reply' | 'release' | 'reset' | 'clock' | 'ahead' | 'wipe' | 'regress';
 
 const minute = 60_000;
@@ -25,7 +25,7 @@ const hour = 60 * minute;
 /** How time may pass: beyond a lease; nearly as long as a request may be under way; not quite a window; until what was settled has left. */
 export const steps: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * hour + 10 * minute];
 /** A request is issued so long after its reservation at most, or never. */
-export const longestWayMs: number = 110 * minute;
+export const maxInTransitMs: number = 110 * minute;
 /** How far the clock of a store is ahead that can be put right: a step of time that hides it hides all tokens, too. */
 export const aheadMs: number = 9 * hour;
 export const lifetimeMs: number = hour;
@@ -40,7 +40,7 @@ export function limitsOf({ usable }: Scope): Limits {
   return { ...limitsFor(150, 24 * hour, 0, 'durable'), limit: usable, usable, coldStart: usable, ceilings };
 }
 
-/** What one process does now. */
+/** The current state of one process. */
 type Doing =
   | 'nothing'
   | 'retrying'
@@ -61,14 +61,14 @@ export interface Process {
   readonly attempt: number;
   /** The record it read: as it was stored, and as it was understood; the ledger's time, and the true time. */
   readonly view: { readonly stored: number; readonly record: number; readonly now: number; readonly at: number };
-  /** What it is about to write. */
+  /** The record that it is about to write. */
   readonly next: number;
   /** When its reservation was stamped, and which generation it has. */
   readonly reserved: { readonly at: number; readonly generation: number };
   readonly sentAt: number;
   readonly outcome: OutcomeKind | '';
   readonly seen: { readonly record: number; readonly now: number; readonly ledgerNow: number; readonly at: number };
-  /** The true expiry of the token it holds. */
+  /** The true expiry of its cached token. */
   readonly goodUntil: number;
   /** It took an expired token from the record. */
   readonly usedExpired?: boolean;
@@ -81,7 +81,7 @@ interface Underway {
   readonly reservedAt: number;
 }
 
-/** A write that the store has not executed yet, though nobody waits for it any more. */
+/** A write that the store has not executed yet although its caller has stopped waiting. */
 interface LateWrite {
   readonly expected: number;
   readonly next: number;

@@ -5,7 +5,7 @@ import {
   aheadMs,
   lifetimeMs,
   limitsOf,
-  longestWayMs,
+  maxInTransitMs,
   type OutcomeKind,
   type Process,
   type Records,
@@ -48,9 +48,9 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     });
     for (const [label, next] of faultsOf(state)) add(label, next);
     for (const stepMs of state.stepsLeft > 0 ? steps : []) {
-      // What is under way arrives in time, or has been lost.
+      // Requests in transit arrive in time or are lost.
       const time = state.time + stepMs;
-      if (state.underway.some(({ reservedAt }) => time + state.clockOffset - reservedAt > longestWayMs)) continue;
+      if (state.underway.some(({ reservedAt }) => time + state.clockOffset - reservedAt > maxInTransitMs)) continue;
       add(`+${stepMs / 60_000} min`, { ...state, time, stepsLeft: state.stepsLeft - 1 });
     }
     return found;
@@ -103,7 +103,7 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     for (const older of earlier) yield [`back to ${older}`, { ...lost, stored: older, older: [] }];
   }
 
-  /** The promise: nobody sends while the deaths of others are waited for. A lease is longer than the time from a reservation to its request. */
+  /** The promise: no process sends during the pause for the deaths of others. A lease is longer than the time from a reservation to its request. */
   function waitedFor(state: State): string | undefined {
     const record = records.get(state.stored);
     if (!record || state.losses > 0) return undefined;

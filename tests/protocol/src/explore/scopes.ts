@@ -28,14 +28,14 @@ export const quickScopes: readonly Scope[] = [
 
 const anything: readonly MemoryFault[] = ['401', 'sleep', 'reset', 'read fails', 'request fails', 'restart'];
 
-/** What processes remember, searched to the end, in a minute. */
+/** Scopes of the memory of processes that are searched completely in a minute. */
 export const memoryScopes: readonly MemoryScope[] = [
   { processes: 2, faults: 1, steps: 1, tokens: 2, kinds: anything },
   { processes: 1, faults: 2, steps: 1, tokens: 2, kinds: anything },
   { processes: 1, faults: 1, steps: 2, tokens: 2, kinds: ['401', 'sleep', 'reset'] },
 ];
 
-/** What processes remember, searched to the end, in seconds. */
+/** Scopes of the memory of processes that are searched completely in seconds. */
 export const quickMemoryScopes: readonly MemoryScope[] = [
   { processes: 2, faults: 1, steps: 0, tokens: 2, kinds: anything },
   { processes: 1, faults: 2, steps: 1, tokens: 2, kinds: ['401', 'reset'] },

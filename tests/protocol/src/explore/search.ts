@@ -1,18 +1,18 @@
 import { fnv } from '../random.ts';
 
-/** What a search came to. */
+/** The result of a search. */
 export interface Found {
   readonly states: number;
   readonly moves: number;
   /** The longest way from the beginning. */
   readonly depth: number;
-  /** Nothing was left to try; false: it ended at `most` states. */
+  /** True if every state was tried; false if the search ended at `most` states. */
   readonly complete: boolean;
   /** A broken promise and how to get there. */
   readonly broken: { readonly promise: string; readonly way: readonly string[] } | undefined;
 }
 
-/** How a state was reached first: from which one, by which move. */
+/** The first path to a state: its predecessor and the move. */
 interface Origin {
   readonly from: number;
   readonly label: string;

@@ -22,7 +22,7 @@ const keyId = 'key';
 
 /** What the processes of a scope do: what `acquire-token.ts`, `settlement.ts` and `shared-ledger.ts` do, one call of the store or the service at a time. */
 export interface Steps {
-  /** What this process can do next. */
+  /** The possible next moves of this process. */
   movesOf(state: State, process: Process, index: number): Generator<[string, State]>;
   /** The state with this record stored. */
   stored(state: State, next: number): State;
@@ -69,7 +69,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     return { ...state, stored: next, older: keepsOlder ? [...state.older, state.stored] : state.older };
   }
 
-  function look(state: State, index: number) {
+  function readRecord(state: State, index: number) {
     const { seen, attempt } = state.processes[index] as Process;
     const known = records.get(seen.record);
     const elapsedMs = state.time - seen.at;
@@ -79,7 +79,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
   }
 
   function load(state: State, index: number): State {
-    const { record, now, changed } = look(state, index);
+    const { record, now, changed } = readRecord(state, index);
     const view = { stored: state.stored, record: records.add(record), now, at: state.time };
     const seen =
       state.stored < 0 ? {} : { seen: { record: view.record, now: storeNow(state), ledgerNow: now, at: state.time } };
@@ -122,7 +122,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
         return update(state, index, { doing: 'admitted', reserved });
       }
       default:
-        // Waits, or is refused: it may ask again at any time, under the same name, for nothing was written under it.
+        // It waits or is denied. It may ask again at any time under the same id, because nothing was written under this id.
         return update(state, index, { doing: process.doing === 'retrying' ? 'retrying' : 'nothing' });
     }
   }
@@ -148,7 +148,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
   }
 
   function loadToSettle(state: State, index: number): State {
-    const { record, now } = look(state, index);
+    const { record, now } = readRecord(state, index);
     const view = { stored: state.stored, record: records.add(record), now, at: state.time };
     const seen = { record: view.record, now: storeNow(state), ledgerNow: now, at: state.time };
     const loaded = update(state, index, { view, seen });
@@ -213,7 +213,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
   }
 
   function resetting(state: State, index: number): State {
-    const { record, now } = look(state, index);
+    const { record, now } = readRecord(state, index);
     const view = { stored: state.stored, record: records.add(record), now, at: state.time };
     return update(state, index, {
       doing: 'resetting',

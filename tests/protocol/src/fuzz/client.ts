@@ -11,14 +11,14 @@ import {
 import { canariesIn, secretCanary } from '@service-auth/test-tools/canaries';
 import { begun } from './records.ts';
 
-/** What came of two calls of `getToken()`. */
+/** The results of two calls of `getToken()`. */
 export interface Attempt {
-  /** Of the first call; undefined: it got a token. */
+  /** The error of the first call; undefined if it got a token. */
   readonly error: unknown;
   readonly requests: number;
   /** By the wall clock. */
   readonly askedAt: number;
-  /** What the record counts afterwards; undefined: it cannot be read. */
+  /** The count of the record afterwards; undefined if it cannot be read. */
   readonly used: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export const options: ServiceAuthOptions = {
 const refusing: Transport = () =>
   Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' }));
 
-/** Asks twice, and looks for canaries in all that can be read. Every error must be one of ours. */
+/** Asks twice, and searches every readable value for canaries. Every error must be a ServiceAuthError. */
 export async function attempt(change: Partial<ServiceAuthOptions>): Promise<Attempt> {
   const clock = createHastyClock();
   const readable: unknown[] = [];

@@ -1,6 +1,6 @@
 import { tokenCanary } from '@service-auth/test-tools/canaries';
 
-/** A JWT with this payload, signed by nobody. */
+/** An unsigned JWT with this payload. */
 export function jwt(payload: string): string {
   const encoded = Buffer.from(payload).toString('base64url');
   return `eyJhbGciOiJSUzI1NiJ9.${encoded}.c2lnbmF0dXJl`;

@@ -2,11 +2,11 @@ import { inChildren } from '../children.ts';
 import { targets } from './targets.ts';
 import type { Fuzzed, FuzzTask } from './worker.ts';
 
-/** What came of one target. */
+/** The result of one target. */
 interface Result {
   readonly runs: number;
   readonly failures: readonly string[];
-  readonly mostMegabytes: number;
+  readonly maxMegabytes: number;
 }
 
 const worker = new URL('worker.ts', import.meta.url);
@@ -21,12 +21,12 @@ export async function fuzz(runs: number, seed: number, only = ''): Promise<Reado
     }),
   );
   const results = new Map<string, Result>();
-  await inChildren(worker, tasks, ({ runs, failure, mostMegabytes }: Fuzzed, { name }) => {
+  await inChildren(worker, tasks, ({ runs, failure, maxMegabytes }: Fuzzed, { name }) => {
     const before = results.get(name);
     results.set(name, {
       runs: runs + (before?.runs ?? 0),
       failures: [...(before?.failures ?? []), ...(failure === undefined ? [] : [failure])],
-      mostMegabytes: Math.max(mostMegabytes, before?.mostMegabytes ?? 0),
+      maxMegabytes: Math.max(maxMegabytes, before?.maxMegabytes ?? 0),
     });
   });
   return results;

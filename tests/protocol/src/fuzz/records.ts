@@ -10,7 +10,7 @@ import { createRandom, type Random } from '../random.ts';
 export const limits: Limits = limitsFor(12, 86_400_000, undefined, 'durable');
 export const begun = 1_780_000_000_000;
 
-/** What a process asks for, drawn. */
+/** Draws the audience that a process asks for. */
 export function drawnAsk(random: Random): Ask {
   return {
     audience: random.pick(['orders', 'invoices', 'ähm 😀']),
@@ -27,7 +27,7 @@ export function drawnAsk(random: Random): Ask {
   };
 }
 
-/** What may become of a request, drawn. */
+/** Draws the outcome of a request. */
 export function drawnOutcome(random: Random, id: string, generation: number, now: number): Outcome {
   const token = { id, generation, expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, sealed: 'c2VhbGVk' };
   return random.pick<Outcome>([

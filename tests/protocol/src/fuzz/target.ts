@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { secretCanary } from '@service-auth/test-tools/canaries';
 import fc from 'fast-check';
 
-/** A family of inputs and what must hold for each of them. */
+/** A family of inputs and the property that must be true for each of them. */
 export type Target = (parameters: {
   readonly seed: number;
   readonly numRuns: number;
@@ -11,7 +11,7 @@ export type Target = (parameters: {
 /** Processor time that one input may take. */
 const boundMs = 250;
 
-/** A target. `verify` throws where something does not hold. */
+/** A target. `verify` throws if a property is violated. */
 export function target<Input>(inputs: fc.Arbitrary<Input>, verify: (input: Input) => void | Promise<void>): Target {
   const property = fc.asyncProperty(inputs, async (input) => {
     const begun = process.cpuUsage();
@@ -48,7 +48,7 @@ const hostile: readonly unknown[] = [
   'x'.repeat(100_000),
 ];
 
-/** Whatever JavaScript can hold, and what is known to be trouble. */
+/** Arbitrary JavaScript values, and values that are known to cause faults. */
 export const anything: fc.Arbitrary<unknown> = fc.oneof(
   {
     weight: 3,

@@ -55,7 +55,7 @@ export const targets: Readonly<Record<string, Target>> = {
         const unstated = readTokenResponse(JSON.stringify({ access_token, token_type: 'Bearer' }), 'application/json');
         if (typeof stated === 'string' || typeof unstated === 'string') assert.equal(stated, 'access_token');
         else {
-          // What a token says about itself can only make its life shorter.
+          // The claims of a token can only shorten its life.
           assert(stated.lifetimeMs >= 60_000 && stated.lifetimeMs <= 7_200_000);
           assert(unstated.lifetimeMs >= 60_000 && unstated.lifetimeMs <= 7 * day);
         }

@@ -9,12 +9,12 @@ export interface FuzzTask {
   readonly runs: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Fuzzed {
   readonly runs: number;
-  /** Undefined: all held. */
+  /** Undefined if every property was true. */
   readonly failure: string | undefined;
-  readonly mostMegabytes: number;
+  readonly maxMegabytes: number;
 }
 
 serve(async ({ name, seed, runs }: FuzzTask): Promise<Fuzzed> => {
@@ -22,5 +22,5 @@ serve(async ({ name, seed, runs }: FuzzTask): Promise<Fuzzed> => {
   const failure = details?.failed
     ? `seed ${seed}: ${details.errorInstance}\n${fc.stringify(details.counterexample)}`
     : undefined;
-  return { runs: details?.numRuns ?? 0, failure, mostMegabytes: process.resourceUsage().maxRSS / 1_024 };
+  return { runs: details?.numRuns ?? 0, failure, maxMegabytes: process.resourceUsage().maxRSS / 1_024 };
 });

@@ -12,7 +12,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'pauses of a clock that was ahead go on',
-    about: 'what was to end by a clock that was ahead ends by that clock',
+    about: 'a deadline of a clock that ran ahead is kept after the clock was corrected',
     file: 'ledger/clock-set-back.ts',
     find: 'const rest = (until: number) => Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, hour))));',
     replace: 'const rest = (until: number) => Math.max(until, minOldNow - minOldNow);',
@@ -20,15 +20,15 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'tokens of a clock that was ahead keep their expiry',
-    about: 'the expiry in the record stays that of a clock that was ahead',
+    about: 'an expiry of a clock that ran ahead stays in the record',
     file: 'ledger/clock-set-back.ts',
     find: 'token: state.token && aged(state.token, setBack),',
     replace: 'token: setBack.now < 0 && state.token ? aged(state.token, setBack) : state.token,',
     modes: ['store-ahead'],
   },
   {
-    name: 'nobody measured, and yet believed',
-    about: 'a process that has not seen the record before takes a stored token to be as old as the record says',
+    name: 'an unmeasured clock is believed',
+    about: 'a process that never saw the record before believes the stored age of a token',
     file: 'ledger/repair.ts',
     find: ': Number.POSITIVE_INFINITY;',
     replace: ': record.highWaterAt;',
@@ -36,7 +36,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'a clock put right frees the budget',
-    about: 'entries of a clock that was ahead are forgotten',
+    about: 'entries of a clock that ran ahead are dropped',
     file: 'ledger/clock-set-back.ts',
     find: 'entries: record.entries.map(notLater),',
     replace: 'entries: record.entries.map(notLater).filter(({ pending }) => pending),',
@@ -44,7 +44,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'an outcome keeps the time of a clock that was ahead',
-    about: 'a token that is entered after the clock was put right has the expiry from before',
+    about: 'a token that is entered after the clock was corrected keeps its old expiry',
     file: 'settlement.ts',
     find: "if (outcome.kind !== 'issued' || !isBehind) return outcome;",
     replace: "if (outcome.kind !== 'issued' || !isBehind || isBehind) return outcome;",
@@ -53,7 +53,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'an expiry that was brought forward is not followed',
-    about: 'a process that holds a token does not learn that its life was reckoned by a clock that was ahead',
+    about: 'a process with a cached token does not learn that a clock that ran ahead gave its expiry',
     file: 'memory.ts',
     find: 'usable.usableUntil < cached.usableUntil - minute',
     replace: 'usable.usableUntil < cached.usableUntil - 1e15',
@@ -62,7 +62,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'a slow read ends a good token',
-    about: 'an answer that nobody knows the age of shortens the life of the token in memory',
+    about: 'an answer of unknown age shortens the life of the cached token',
     file: 'shared-ledger.ts',
     find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;',
     replace: '',
@@ -70,7 +70,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'a deadline that fires late decides',
-    about: 'what lies in the socket is not read once the time is over',
+    about: 'an answer that lies in the socket at the deadline is not read',
     file: 'pause.ts',
     find: 'if (isLate && extra >= 0) next();',
     replace: 'if (isLate && extra < -99) next();',
@@ -79,7 +79,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'time in which the loop stood still counts',
-    about: 'a deadline is over when so much time has passed, though nobody could read',
+    about: 'a deadline passes although the event loop stood still and could not read',
     file: 'pause.ts',
     find: 'leftMs -= waitMs;',
     replace: 'leftMs -= waitMs + clock.monotonic() - dueAt;',
@@ -87,7 +87,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'the store is read once',
-    about: 'one failure of the store refuses a caller',
+    about: 'one failure of the store fails a caller',
     file: 'shared-ledger.ts',
     find: 'tries > 1 ? once().catch(once) : once()',
     replace: 'tries > 2 ? once().catch(once) : once()',
@@ -95,7 +95,7 @@ export const clockMutants: readonly Mutant[] = [
   },
   {
     name: 'a wall clock that stands still is believed',
-    about: 'a trusted token goes by the wall clock alone',
+    about: 'only the wall clock limits the trust in a token',
     file: 'trusted-token.ts',
     find: 'return monotonic - from.monotonic < trusted.forMs;',
     replace: 'return monotonic - from.monotonic < 1e15;',

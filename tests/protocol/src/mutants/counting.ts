@@ -12,7 +12,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'no tolerance for the clock of the store',
-    about: 'settled entries leave without the ten minutes for its steps',
+    about: 'settled entries leave without the tolerance of ten minutes for steps of the clock',
     file: 'ledger/limits.ts',
     find: 'settledMs: window + Math.min(10 * minute, windowMs / 144),',
     replace: 'settledMs: window,',
@@ -20,7 +20,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'unknown outcomes leave like known ones',
-    about: 'pending entries do not count longer by what a request may take to arrive',
+    about: 'pending entries do not count for the additional time that a request may be in transit',
     file: 'ledger/limits.ts',
     find: 'return entry.at + (entry.pending ? limits.pendingMs : limits.settledMs);',
     replace: 'return entry.at + limits.settledMs;',
@@ -28,7 +28,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'one too many',
-    about: 'a slot more than the usable ones',
+    about: 'one slot more than the usable ones is spent',
     file: 'ledger/limits.ts',
     find: 'const withoutReset = usable - Math.min(10, Math.floor(usable / 12));',
     replace: 'const withoutReset = usable + 1;',
@@ -36,7 +36,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'reserve spent',
-    about: 'the insurance is spent like the rest',
+    about: 'the reserve is spent like the other slots',
     file: 'ledger/limits.ts',
     find: 'const usable = tokens - kept;',
     replace: 'const usable = tokens;',
@@ -68,7 +68,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'refund on timeout',
-    about: 'an outcome that is not known counts as not issued',
+    about: 'an unknown outcome counts as not issued',
     file: 'ledger/settle.ts',
     find: 'const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);',
     replace: 'const entries = ids.length > 0 ? others : others;',
@@ -137,8 +137,8 @@ export const countingMutants: readonly Mutant[] = [
     modes: ['unsent'],
   },
   {
-    name: 'refusals wait for their body',
-    about: 'a refusal whose body never ends times out and counts as a token',
+    name: 'rejections wait for their body',
+    about: 'a rejection whose body never ends times out and counts as a token',
     file: 'token-endpoint.ts',
     find: 'const errorBodyMs = 2 * second;',
     replace: 'const errorBodyMs = 3_600 * second;',
@@ -167,7 +167,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'no stamp when settling',
-    about: 'a token counts from its reservation, not from when it was there',
+    about: 'a token counts from its reservation, not from its arrival',
     file: 'ledger/settle.ts',
     find: 'const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));',
     replace: 'const { at } = entry;',
@@ -191,7 +191,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'lock without a ledger',
-    about: 'whoever has the lease asks; nobody counts',
+    about: 'the owner of the lease sends a request without a reservation',
     file: 'ledger/decide.ts',
     find: "{ cause: 'limit', retryAt: roomAt(record, now, limits, reason) },",
     replace: "{ cause: 'limit', retryAt: limits.limit > 0 && roomAt ? 0 : now },",
@@ -207,7 +207,7 @@ export const countingMutants: readonly Mutant[] = [
   },
   {
     name: 'added up to nothing',
-    about: 'what is older than the newest entries is dropped',
+    about: 'entries are dropped if they are older than the newest ones',
     file: 'ledger/repair.ts',
     find: 'condensed: addUp([...record.condensed.filter(live), ...added], limits.windowMs / 96),',
     replace: 'condensed: addUp([...record.condensed.filter(live), ...added.slice(1)], limits.windowMs / 96),',

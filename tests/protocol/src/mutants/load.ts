@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import type { searchScope } from '../explore/search-scope.ts';
 import type { CreateServiceAuth } from '../run.ts';
+import { cachedTokenMutants } from './cached-tokens.ts';
 import { clockMutants } from './clocks.ts';
 import { countingMutants } from './counting.ts';
-import { holdingMutants } from './holding.ts';
 import type { Change, Mutant } from './mutant.ts';
 import { pacingMutants } from './pacing.ts';
 import { sharingMutants } from './sharing.ts';
@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
   ...countingMutants,
   ...timeAndStoreMutants,
   ...clockMutants,
-  ...holdingMutants,
+  ...cachedTokenMutants,
   ...sharingMutants,
   ...pacingMutants,
 ];

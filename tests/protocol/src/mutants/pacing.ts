@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const pacingMutants: readonly Mutant[] = [
   {
     name: 'deaths are not paced',
-    about: 'a process that died while it asked is followed by the next one at once',
+    about: 'after a process died during its request, the next one asks at once',
     file: 'ledger/decide.ts',
     find: "{ cause: 'deaths', retryAt: record.deaths.retryAt },",
     replace: "{ cause: 'deaths', retryAt: 0 },",
@@ -20,7 +20,7 @@ export const pacingMutants: readonly Mutant[] = [
   },
   {
     name: 'deaths spare nothing',
-    about: 'processes that die now and then spend the whole budget',
+    about: 'processes that die occasionally spend the whole budget',
     file: 'ledger/deaths.ts',
     find: 'until + Math.max(pauseMs, sparingMs(record, until, limits))',
     replace: 'until + Math.max(pauseMs, 0 * sparingMs(record, until, limits))',
@@ -46,7 +46,7 @@ export const pacingMutants: readonly Mutant[] = [
   },
   {
     name: '429 for four hours',
-    about: 'a 429 that does not say for how long is believed for hours',
+    about: 'a 429 without Retry-After causes a pause of hours',
     file: 'ledger/settle.ts',
     find: 'const pauseMs = retryAfterMs ?? maxBackoffMs;',
     replace: 'const pauseMs = retryAfterMs ?? 240 * minute;',
@@ -62,7 +62,7 @@ export const pacingMutants: readonly Mutant[] = [
   },
   {
     name: 'no probes',
-    about: 'a long outage is noticed to be over when the next token may be spent',
+    about: 'the end of a long outage is noticed only when the next token may be spent',
     file: 'ledger/decide.ts',
     find: 'record.failures?.probeAt ?? record.failures?.retryAt',
     replace: 'record.failures?.retryAt',
@@ -70,7 +70,7 @@ export const pacingMutants: readonly Mutant[] = [
   },
   {
     name: 'a probe that fails is followed by the request',
-    about: 'probes are sent, and not heeded',
+    about: 'probes are sent, but their answers are ignored',
     file: 'acquire-token.ts',
     find: 'if (outage) return failed(attempt, outage);',
     replace: 'void outage;',

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const sharingMutants: readonly Mutant[] = [
   {
     name: 'lease ignored',
-    about: 'everybody asks who finds no token',
+    about: 'every process without a token asks',
     file: 'ledger/decide.ts',
     find: 'if (state.lease && state.lease.until > now) {',
     replace: 'if (state.lease && state.lease.until < 0) {',
@@ -12,7 +12,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'lease without end',
-    about: 'everybody waits for a process that died',
+    about: 'all processes wait for a process that died',
     file: 'ledger/decide.ts',
     find: 'if (state.lease && state.lease.until > now) {',
     replace: 'if (state.lease) {',
@@ -20,7 +20,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'every process for itself',
-    about: 'what others had issued is not used',
+    about: 'tokens of other processes are not used',
     file: 'ledger/decide.ts',
     find: "if (fresh && !due && !superseded) return { kind: 'use', token: stored };",
     replace: "if (fresh && stored.id === ask.id && !due && !superseded) return { kind: 'use', token: stored };",
@@ -28,7 +28,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'Retry-After ignored',
-    about: 'the fleet goes on asking after a 429',
+    about: 'the fleet keeps asking after a 429',
     file: 'ledger/decide.ts',
     find: "{ cause: 'rate_limited', retryAt: record.rateLimit?.retryAt ?? 0 },",
     replace: "{ cause: 'rate_limited', retryAt: 0 },",
@@ -36,7 +36,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'no back-off',
-    about: 'failures do not make anybody wait',
+    about: 'failures cause no pause',
     file: 'ledger/decide.ts',
     find: 'record.failures?.retryAt ?? 0,',
     replace: '0,',
@@ -44,7 +44,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'failures are never forgiven',
-    about: 'a hold does not end when its time has come',
+    about: 'a back-off does not end at its deadline',
     file: 'ledger/decide.ts',
     find: 'return causes.find((cause) => cause.retryAt > now);',
     replace: 'return causes.find((cause) => cause.retryAt > 0 && (cause.cause === "backoff" || cause.retryAt > now));',
@@ -52,7 +52,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'the first secret for ever',
-    about: 'a changed secret is not asked for',
+    about: 'a changed secret is not read again',
     file: 'acquire-token.ts',
     find: 'const secret = await (request.mayIssue ? secrets.ask() : secrets.last());',
     replace: 'const secret = await secrets.last();',
@@ -60,7 +60,7 @@ export const sharingMutants: readonly Mutant[] = [
   },
   {
     name: 'generations counted',
-    about: 'generations do not go by the time, so that after a loss an old reset ends new tokens',
+    about: 'generations do not follow the time, so that after a loss an old reset ends new tokens',
     file: 'ledger/generations.ts',
     find: 'Math.max(now, ...known)',
     replace: 'Math.max(0, ...known)',

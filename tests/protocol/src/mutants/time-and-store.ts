@@ -12,7 +12,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'time goes back',
-    about: 'the ledger believes a clock that is behind what it has said',
+    about: 'the ledger believes a clock that is behind an earlier reading',
     file: 'ledger/repair.ts',
     find: 'const ledgerNow = Math.max(record.highWaterAt, now);',
     replace: 'const ledgerNow = now;',
@@ -21,14 +21,14 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'blind write',
-    about: 'the record is written whatever is there (get, change, set)',
+    about: 'the record is written without comparing its version (get, change, set)',
     file: 'shared-ledger.ts',
     find: 'checkedResult(await store.swap(key, change, options))',
     replace: 'checkedResult(await store.swap(key, { ...change, expected: (await store.load(key)).version }, options))',
     modes: ['faults'],
   },
   {
-    name: 'unknown treated as granted',
+    name: 'an unknown result counts as written',
     about: 'a swap without an answer counts as written',
     file: 'shared-ledger.ts',
     find: 'if (failedSwaps > 1) throw error;\n      return undefined;',
@@ -36,8 +36,8 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     modes: ['faults'],
   },
   {
-    name: 'conflict treated as granted',
-    about: 'a swap that others got ahead of counts as written',
+    name: 'a conflict counts as written',
+    about: 'a swap that lost against another one counts as written',
     file: 'shared-ledger.ts',
     find: 'if (!result.swapped) return undefined;',
     replace: '',
@@ -45,7 +45,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'no send-by check',
-    about: 'a request is sent however long ago it was allowed',
+    about: 'a request is sent although its reservation is long ago',
     file: 'acquire-token.ts',
     find: '> sendWithinMs;',
     replace: '< 0;',
@@ -53,7 +53,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'no stamp and no send-by check',
-    about: 'both defences against late requests at once',
+    about: 'both defences against late requests are removed',
     file: 'acquire-token.ts',
     find: '> sendWithinMs;',
     replace: '< 0;',
@@ -74,7 +74,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'found late, sent all the same',
-    about: 'lateness counts from the last look, not from the reservation',
+    about: 'lateness counts from the last read, not from the reservation',
     file: 'acquire-token.ts',
     find: 'const foundLateMs = view.now - reservation.entry.at;',
     replace: 'const foundLateMs = -1e15;',
@@ -82,7 +82,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'no memory of what was seen',
-    about: 'a lost record is not put back',
+    about: 'a lost record is not restored',
     file: 'ledger/repair.ts',
     find: 'const lost = seen !== undefined && (',
     replace: 'const lost = seen === undefined && loaded !== undefined && (loaded.epoch === epoch) && (',

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedFolder, isExecutable, run } from './tools.ts';
 
-/** How to run a program that may lie where the system does not look for its libraries. */
+/** The command to run a program whose libraries may lie outside of the system's search path. */
 export interface Program {
   readonly command: string;
   readonly env: Record<string, string>;

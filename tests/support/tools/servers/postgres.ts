@@ -40,7 +40,7 @@ export async function startPostgres(settings: PostgresSettings = {}): Promise<Te
 interface Program {
   /** The folder of `initdb` and `postgres`. */
   readonly bin: string;
-  /** What belongs to it, if that may lie in the home of root, where no other user can run it. */
+  /** Its files, which may lie in the home of root, where no other user can run them. */
   readonly home?: string;
 }
 
@@ -59,7 +59,7 @@ async function findPostgres(): Promise<Program> {
 async function installedFolders(): Promise<string[]> {
   const server = onPath('postgres');
   const configured = await run('pg_config', ['--bindir']).catch(() => '');
-  // Debian puts the server of each version where PATH does not look.
+  // Debian installs the server of each version outside of PATH.
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   return [
     server ? dirname(server) : '',
@@ -72,13 +72,13 @@ async function fetchEmbedded(folder: string): Promise<void> {
   const quietly = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'];
   await run('npm', ['install', '--prefix', folder, ...quietly, `${embedded}@${embeddedVersion}`], { cwd: folder });
   const installed = join(folder, 'node_modules', embedded);
-  // What its install script would do: a package cannot contain links.
+  // Creates the links that its install script would create, because a package cannot contain links.
   await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installed });
   renameSync(join(installed, 'native'), join(folder, 'native'));
   rmSync(join(folder, 'node_modules'), { recursive: true });
 }
 
-/** PostgreSQL refuses to run as root, and looks up the name of its user. */
+/** PostgreSQL does not run as root, and it needs the name of its user. */
 export async function ordinaryUser(): Promise<{ uid: number; gid: number }> {
   const id = async (name: string, what: string) => Number(await run('id', [what, name]));
   for (const name of ['postgres', 'nobody']) {
@@ -86,7 +86,7 @@ export async function ordinaryUser(): Promise<{ uid: number; gid: number }> {
       return { uid: await id(name, '-u'), gid: await id(name, '-g') };
     } catch {}
   }
-  throw new Error('PostgreSQL cannot run as root, and there is neither a user postgres nor a user nobody');
+  throw new Error('PostgreSQL cannot run as root, and neither the user postgres nor the user nobody exists');
 }
 
 function programFor(folder: string, { bin, home }: Program): string {

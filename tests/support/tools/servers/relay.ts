@@ -11,7 +11,7 @@ export type RelayMode = 'pass' | 'silent' | 'slow' | 'deaf';
 /** A TCP relay in front of a server: the network, in the hands of a test. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
-  /** How often each mode did something. */
+  /** The number of effects of each mode. */
   readonly counts: Readonly<Record<Exclude<RelayMode, 'pass'> | 'reset', number>>;
   set(mode: RelayMode): void;
   /** Breaks every connection. */
@@ -57,7 +57,7 @@ export async function startRelay(target: number): Promise<Relay> {
     pairs.add(pair);
     for (const socket of pair) {
       socket.setNoDelay(true);
-      // One end that breaks takes the other with it; both report it here as well as to whoever reads.
+      // If one end breaks, the other one ends too. Both report it here and to their readers.
       socket.on('error', () => {});
       socket.once('close', () => {
         pairs.delete(pair);

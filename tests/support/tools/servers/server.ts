@@ -16,14 +16,14 @@ export interface TestServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** How to run the process of a server. */
+/** The command of a server's process. */
 export interface ServerProcess {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Record<string, string>;
   /** For servers that refuse to run as root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** What it prints when it accepts connections. */
+  /** The output that shows that it accepts connections. */
   readonly ready: RegExp;
 }
 

@@ -23,7 +23,7 @@ export async function run(command: string, args: readonly string[], options: obj
   return stdout.toString();
 }
 
-/** What a program that failed said last. */
+/** The last output of a failed program. */
 export function lastLine(error: unknown): string {
   return (error instanceof Error ? error.message : '').trim().split('\n').at(-1) ?? '';
 }
@@ -37,7 +37,7 @@ export function isExecutable(file: string): boolean {
   }
 }
 
-/** Where the first of these programs is, of those that PATH knows. */
+/** The path of the first of these programs that PATH contains. */
 export function onPath(...names: string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);

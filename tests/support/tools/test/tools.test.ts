@@ -33,19 +33,19 @@ test('a folder is filled once, however many ask for it at the same time', async 
 test.each([
   ['is empty', ''],
   ['a process left behind that has ended', '4194304'],
-])('a lock that %s stops nobody', async (_, content) => {
+])('a lock that %s blocks no process', async (_, content) => {
   const folder = await emptyFolder();
   writeFileSync(`${folder}.lock`, content);
   expect(await cachedFolder(name, write)).toBe(folder);
 });
 
-test('nobody waits for ever for another process that fills the folder', async () => {
+test('no process waits without limit for another one that fills the folder', async () => {
   const folder = await emptyFolder();
   writeFileSync(`${folder}.lock`, `${process.pid}`);
   await expect(cachedFolder(name, write, 0)).rejects.toThrow(`if none is at it, delete ${folder}.lock`);
 });
 
-test('nobody waits for ever for what a server is to become', async () => {
+test('no caller waits without limit for the state of a server', async () => {
   await expect(until('the replica has it all', async () => false, 0)).rejects.toThrow(
     'not within 0 ms: the replica has it all',
   );

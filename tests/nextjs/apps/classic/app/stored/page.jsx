@@ -5,6 +5,6 @@ export const fetchCache = 'default-cache';
 
 export default async function Page() {
   await cookies();
-  // Where everything is stored unless a request says otherwise.
+  // All records are stored here unless a request names another place.
   return <p>{await orders('stored', { cache: 'no-store' })}</p>;
 }

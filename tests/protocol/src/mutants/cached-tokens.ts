@@ -4,7 +4,7 @@ const searched = 'it takes two attempts in one particular order; the exhaustive 
 const sealed = 'nobody exchanges tokens in the record; the tests in packages/core/test/service-auth.sealing.test.ts do';
 
 /** What is handed out, to whom, and when it is given up. */
-export const holdingMutants: readonly Mutant[] = [
+export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'life counted from the answer',
     about: 'the expiry of a token counts from when it arrived',
@@ -32,7 +32,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'life by the wall clock',
-    about: 'the wall clock of the machine says when a token ends',
+    about: 'the wall clock of the machine decides when a token expires',
     file: 'cached-token.ts',
     find: 'return now.monotonic < usable.usableUntil - sleptMs(usable, now);',
     replace: 'return now.wall < usable.token.expiresAt - minute;',
@@ -48,7 +48,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'sleep on the way is not noticed',
-    about: 'both clocks are compared with what they were when the token arrived',
+    about: 'both clocks are compared with their values at the arrival of the token',
     file: 'memory.ts',
     find: 'cached: cachedToken(usable, random), rejected: false };',
     replace: 'cached: { ...cachedToken(usable, random), countedFrom: now }, rejected: false };',
@@ -56,7 +56,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'a trusted span lasts for ever',
-    about: 'a wall clock set back leads into a span that was over',
+    about: 'after the wall clock was set back, an expired span is trusted again',
     file: 'service-auth.ts',
     find: 'trusted = undefined;\n    const now = instantOf(clock);',
     replace: 'const now = instantOf(clock);',
@@ -66,7 +66,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'reset keeps the token in memory',
-    about: 'the process that resets goes on with what it holds',
+    about: 'the process that resets keeps its cached token',
     file: 'service-auth.ts',
     find: 'remember(compromised(memory));',
     replace: 'void compromised;',
@@ -74,7 +74,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'reset is not written',
-    about: 'the fleet is not told',
+    about: 'the reset is not written to the record',
     file: 'acquire-token.ts',
     find: 'return ledger.swap(view, revoke(',
     replace: 'return ledger.swap(view, ((record, ..._: unknown[]) => record)(',
@@ -82,7 +82,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'reset ends the stored token only',
-    about: 'whoever holds one does not learn that it was reset',
+    about: 'a process with a cached token does not learn that it was reset',
     file: 'ledger/decide.ts',
     find: 'const cached = ask.cached && ask.cached.generation > state.revoked ? ask.cached : undefined;',
     replace: 'const cached = ask.cached;',
@@ -90,7 +90,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'a reset token arrives late',
-    about: 'a token that was reset on its way is kept all the same',
+    about: 'a token that was reset before it arrived is kept',
     file: 'ledger/settle.ts',
     find: 'if (token.generation <= state.revoked) return state;',
     replace: '',
@@ -102,7 +102,7 @@ export const holdingMutants: readonly Mutant[] = [
     modes: ['pauses'],
   },
   {
-    name: 'nobody looks again',
+    name: 'the record is never read again',
     about: 'the record is read only when a token is needed',
     file: 'memory.ts',
     find: 'const mustRevalidateAfterMs = 28 * second;',
@@ -110,16 +110,16 @@ export const holdingMutants: readonly Mutant[] = [
     modes: ['feasible', 'faults'],
   },
   {
-    name: 'a look is as young as its answer',
-    about: 'the 30 seconds of a reset count from when the answer came',
+    name: 'a read is as young as its answer',
+    about: 'the 30 seconds of a reset count from the answer, not from the request',
     file: 'service-auth.ts',
     find: 'remember(revalidated(memory, begun, at))',
     replace: 'remember(revalidated(memory, begun, at && instantOf(clock)))',
     modes: ['feasible'],
   },
   {
-    name: 'a failed look is a refusal',
-    about: 'with a good token in memory the store must answer',
+    name: 'a failed read denies a token',
+    about: 'a failure of the store fails a call although a good token is cached',
     file: 'service-auth.ts',
     find: 'await raced(reading.join(undefined).catch(ignore), signal);',
     replace: 'await raced(reading.join(undefined), signal);',
@@ -127,7 +127,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'everybody waits for the renewal',
-    about: 'a renewal ahead of expiry is awaited by whoever sets it off',
+    about: 'the caller that starts an early renewal waits for it',
     file: 'service-auth.ts',
     find: "if (needed === 'serve') return serve(now).token;",
     replace:
@@ -136,7 +136,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'the first who goes away takes all with him',
-    about: 'the abort of one caller ends the flight of all',
+    about: 'the abort of one caller ends the flight for all callers',
     file: 'service-auth.ts',
     find: 'await raced(acquiring.join(needed), signal);',
     replace:
@@ -144,8 +144,8 @@ export const holdingMutants: readonly Mutant[] = [
     modes: ['faults', 'feasible'],
   },
   {
-    name: 'a rejection nobody handles',
-    about: 'a look that nobody waits for ends the process when it fails',
+    name: 'an unhandled rejection',
+    about: 'a failed read that no caller awaits ends the process',
     file: 'flight.ts',
     find: 'landed.catch(() => {});',
     replace: 'landed;',
@@ -153,7 +153,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'an error that tells too much',
-    about: 'what the secret function threw is passed on',
+    about: 'the error of the secret function is passed on',
     file: 'client-secret.ts',
     find: "} catch {\n    // What it threw may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
     replace: '} catch (error) {\n    problem = String(error);',
@@ -204,7 +204,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'a slow read brings an older token back',
-    about: 'what a read brings replaces the token in memory even if that is newer',
+    about: 'a read replaces the cached token even if the cached one is newer',
     file: 'memory.ts',
     find: 'if (generation < cached.generation) return memory;',
     replace: '',
@@ -213,7 +213,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'a read that found a reset vouches for the token',
-    about: 'the token in memory counts as confirmed before the process knows what the read found',
+    about: 'the cached token counts as confirmed before the read has ended',
     file: 'ledger/decide.ts',
     find: "return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';",
     replace: 'return decision !== undefined && cached !== null;',
@@ -222,7 +222,7 @@ export const holdingMutants: readonly Mutant[] = [
   },
   {
     name: 'an older token outlives a reset',
-    about: 'until the fleet is told, a reset ends the token in memory but not an older one',
+    about: 'until the reset is written, it ends the cached token but not an older one',
     file: 'memory.ts',
     find: 'return reset({ ...memory, compromised: cached.token.id }, cached.generation);',
     replace: 'return reset({ ...withoutToken(memory), compromised: cached.token.id }, memory.revoked);',
