@@ -48,7 +48,7 @@ describe('httpClientContract', () => {
     expect(names.filter((name) => !caught.has(name))).toEqual([]);
   });
 
-  test('looks for our error where the client says it is', async () => {
+  test('finds our error where the client says it is', async () => {
     const wrapping = rejectingWith((error) => Object.assign(new Error('wrapped'), { detail: error }));
     const name = 'ERR_CLOSED reaches the caller after close()';
     await expect(named(httpClientContract(wrapping), name).run()).rejects.toThrow('no ERR_CLOSED was found');

@@ -9,7 +9,7 @@ interface Hop {
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
   };
-  /** How many redirects led here. */
+  /** The number of redirects before this request. */
   readonly followed: number;
 }
 

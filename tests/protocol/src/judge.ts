@@ -28,7 +28,7 @@ export interface Judge {
   handedOut(machine: string, token: AccessToken): ServiceToken | undefined;
   /** Whether a process was handed this token. */
   hasHad(machine: string, value: string): boolean;
-  /** By how much the store's clock has been set to and fro: no expiry is more exact. */
+  /** The sum of the steps of the store's clock, in both directions: no expiry is more exact. */
   clockSpreadMs(): number;
   /** Something that a program prints, logs or sends elsewhere. */
   published(what: unknown): void;
