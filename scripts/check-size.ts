@@ -6,7 +6,7 @@ import { codeEntries, type Entry, readPackages } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 18,
+  core: 20.3,
   'core/http': 1.2,
   axios: 3.8,
   fetch: 1.6,
@@ -17,7 +17,7 @@ const limits: Readonly<Record<string, number>> = {
   postgres: 2.1,
   redis: 1.4,
   testing: Number.POSITIVE_INFINITY,
-  undici: 1.4,
+  undici: 1.5,
 };
 
 for (const { name: folderName, folder, manifest } of readPackages()) {
