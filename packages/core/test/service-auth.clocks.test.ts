@@ -70,8 +70,8 @@ describe('a wall clock that is set', () => {
     const first = await token(auth);
     endpoint.otherwise(failing('ECONNREFUSED'));
     await clock.advance(day - minute - 2 * second);
-    expect(await token(auth)).toBe(first);
-    expect(await token(auth)).toBe(first);
+    // In a burst of calls most of them go by the wall clock alone.
+    for (let call = 0; call < 300; call += 1) expect(await auth.getToken()).toBe(first);
     await clock.advance(10 * second);
     await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()));
     clock.step(-10 * second);

@@ -11,7 +11,7 @@ export interface LeaseWatch {
 }
 
 /** Half of a lease with core's default `timeoutMs`. */
-const stoodStillForMs = 15_000;
+const stoodStillForMs = 30_000;
 
 /** Creates the watch of one run. `blockedMsOf`: for how long the event loop of a process has stood still so far. */
 export function createLeaseWatch(
