@@ -25,7 +25,9 @@ if (values.check) {
     if (caught && mutant.survives) fail(`${mutant.name}: caught, and yet said to survive`);
   }
   const found = new Map(rows.map((row) => [row.mutant.name, row]));
-  writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
+  // A mutant that nothing catches or explains leaves the document as it is.
+  if (process.exitCode === undefined)
+    writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
 }
 
 function report({ mutant: { name }, caught }: Row): void {

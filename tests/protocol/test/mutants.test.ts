@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { mutants, textsOf } from '../src/mutants/load.ts';
-import { readTable } from '../src/mutants/table.ts';
+import { document, readTable, render } from '../src/mutants/table.ts';
 import { escaped } from '../src/mutants/tribunal.ts';
 
 // After a change of core: adapt the passages, run `pnpm mutants`, and read the table that it writes.
 
 test.each(mutants)('$name: the passage occurs once in core', (mutant) => {
   expect(() => textsOf(mutant)).not.toThrow();
+});
+
+test('the document says what the mutants say', () => {
+  expect(readFileSync(document, 'utf8')).toBe(render(readTable()));
 });
 
 test('every mutant is caught by the seed that docs/evidence/mutants.md names', { timeout: 900_000 }, async () => {

@@ -26,6 +26,9 @@ Written by \`pnpm mutants\`; \`pnpm mutants --check\`, which the tests run, trie
 
 /** The document's text. */
 export function render(rows: readonly Row[]): string {
+  const unexplained = rows.filter(({ mutant, caught }) => !caught && !mutant.survives);
+  if (unexplained.length > 0)
+    throw new Error(`Nothing catches, or explains: ${unexplained.map(({ mutant }) => mutant.name).join(', ')}`);
   const caught = rows.filter((row) => row.caught !== undefined);
   const others = rows.filter((row) => row.caught === undefined);
   const lines = caught.map(({ mutant, caught }) => {
