@@ -63,6 +63,7 @@ export function createClient(
   let resetAt = Number.NEGATIVE_INFINITY;
   let storeFailedAt = Number.NEGATIVE_INFINITY;
   let good: ServiceToken | undefined;
+  let latest: ServiceToken | undefined;
   let calledAt = Number.NEGATIVE_INFINITY;
   let mayBeWrongUntil = Number.NEGATIVE_INFINITY;
 
@@ -173,6 +174,7 @@ export function createClient(
     const known = judge.handedOut(machine.name, token);
     if (!known) return;
     good = known;
+    latest = known;
     if (known.audience !== audience) judge.violated('every audience has its own token', `${machine.name}`);
     if (dropped.has(known.value) || (around.storeIsSafe && known.issuedAt < resetAt)) {
       judge.violated('a reset token is not used in its process', `${machine.name} ${known.value}`);
@@ -196,7 +198,7 @@ export function createClient(
       overAt: Number.POSITIVE_INFINITY,
     };
     around.resets.push(told);
-    const held = auth.peekToken();
+    const held = latest;
     const known = [...handedOut];
     good = undefined;
     auth.reset().then(
