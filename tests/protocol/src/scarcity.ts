@@ -42,7 +42,7 @@ export function budgetIsSpared(store: SimulatedStore, settings: Settings, world:
   const { tokens, windowMs, reserve, durability } = settings;
   const limits = limitsFor(tokens, windowMs, reserve, durability);
   const record = decodeRecord(store.kept('left')?.record ?? '');
-  if (typeof record === 'string') throw new Error(`The record is ${record}.`);
+  if (typeof record === 'string') return judge.violated('the record can be read', record);
   const { pending } = spent(compact(record, Math.max(record.highWaterAt, store.now()), limits));
   world.note(`${pending} of ${limits.usable} pending`);
   if (pending > limits.usable / 2)
