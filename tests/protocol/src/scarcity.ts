@@ -42,7 +42,10 @@ export function budgetIsSpared(store: SimulatedStore, settings: Settings, world:
   const { tokens, windowMs, reserve, durability } = settings;
   const limits = limitsFor(tokens, windowMs, reserve, durability);
   const record = decodeRecord(store.kept('left')?.record ?? '');
-  if (typeof record === 'string') return judge.violated('the record can be read', record);
+  if (typeof record === 'string') {
+    judge.violated('the record can be read', record);
+    return;
+  }
   const { pending } = spent(compact(record, Math.max(record.highWaterAt, store.now()), limits));
   world.note(`${pending} of ${limits.usable} pending`);
   if (pending > limits.usable / 2)
