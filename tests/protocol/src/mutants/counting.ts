@@ -204,6 +204,8 @@ export const countingMutants: readonly Mutant[] = [
     find: 'entries: [...next.entries.filter((other) => other.id !== id), entry],',
     replace: 'entries: [...next.entries, entry],',
     modes: ['pauses'],
+    survives:
+      'it takes a swap that nobody confirmed, and a lease that ended before the record was read again; a test in packages/core/test/ledger/decide.test.ts notices',
   },
   {
     name: 'added up to nothing',
