@@ -17,7 +17,10 @@ export interface UsableToken {
 
 /** The token in memory. */
 export interface CachedToken extends UsableToken {
-  /** When its renewal is due: after 80 to 90 % of its life. A monotonic instant. */
+  /**
+   * When its renewal is due: 10 to 20 % of its life before `usableUntil`, or at `usableUntil` if it lives for less than two minutes. A monotonic
+   * instant.
+   */
   readonly renewAt: number;
 }
 

@@ -41,7 +41,7 @@ export interface ServiceAuthErrorFields {
   ERR_TOKEN_ENDPOINT: { readonly status: number | undefined; readonly ambiguous: boolean; readonly retryAt: number };
   /** The token endpoint answered 2xx without a usable bearer token. A token was counted. */
   ERR_TOKEN_RESPONSE: { readonly reason: TokenResponseReason; readonly retryAt: number | undefined };
-  /** The store cannot be read or written, and memory has no valid token. */
+  /** The store cannot be read or written. `getToken()` throws it only if memory has no valid token. */
   ERR_STORE: { readonly retryAt: number };
   /** The stored record is damaged or has an unknown version. It was not changed. */
   ERR_STORE_INTEGRITY: unknown;

@@ -11,7 +11,7 @@ export interface Lifeline {
 
 /** Attempts of one kind. Any number of callers share one attempt. */
 export interface Flights<Reason> {
-  /** Waits for the attempt under way, or begins one. Where I/O is bound to requests, each call begins its own. */
+  /** Waits for the running attempt, or starts one. Where I/O is bound to requests, it always starts its own. */
   join(reason: Reason): Promise<void>;
   /** Rejects all waits with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
   end(reason: Error): Promise<void>;

@@ -9,7 +9,7 @@ export interface IssuanceLimit {
   /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
   windowMs?: number | undefined;
   /**
-   * The tokens that are never spent: 0 to `tokens` - 1. They insure against a store that loses its record.
+   * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were issued but are in no record, because the store lost it.
    * Default: a fifth of `tokens`, or half of them for a `replicated` store.
    */
   reserve?: number | undefined;

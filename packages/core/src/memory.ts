@@ -8,7 +8,7 @@ const second = 1_000;
 const minute = 60 * second;
 // A process reads the record again after this time. Callers do not wait for that.
 const revalidateAfterMs = 25 * second;
-// After this time a process reads the record before it serves the token. So a reset reaches the whole fleet within 30 s.
+// After this time a process reads the record before it serves the token. So a reset reaches, within 30 s, every process that can read the store.
 const mustRevalidateAfterMs = 28 * second;
 const retryMs = 5 * second;
 
@@ -17,7 +17,7 @@ export interface Memory {
   readonly cached: CachedToken | undefined;
   /** The API answered 401 to the cached token, and this process has not tried to replace it yet. */
   readonly rejected: boolean;
-  /** When the record was read last. */
+  /** When the record was last read, or when a read of it last failed: a failed read counts too. */
   readonly revalidatedAt: Instant;
   /** When the record is due to be read again. */
   readonly revalidateAt: number;

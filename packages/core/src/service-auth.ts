@@ -39,8 +39,8 @@ const maxReportedTokens = 4;
 const noRejections: ReadonlyMap<string, ServiceAuthEventFields['token_rejected']['outcome']> = new Map();
 
 /**
- * Creates a client. It does no I/O before the first call, and it leaves no timer running: calls of `getToken()` start renewals ahead of expiry and do
- * not wait for them.
+ * Creates a client. It does no I/O before the first call. No timer renews a token: calls of `getToken()` start renewals ahead of expiry and do not wait
+ * for them. If the store fails while an outcome is written, timers try again for about two minutes; they do not keep the process running.
  * @throws `ERR_CONFIG` with all problems of the options
  */
 export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {

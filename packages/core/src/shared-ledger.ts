@@ -15,7 +15,7 @@ export interface View {
   readonly record: LedgerRecord;
   /** The ledger's time. */
   readonly now: number;
-  /** The moment just before the call of the store. `now` was at this moment or later. */
+  /** The moment just before the store was asked, so never later than the moment of `now`. */
   readonly readAt: Instant;
   readonly version: string | undefined;
 }
@@ -82,7 +82,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       const toDo = typeof advice === 'string' ? advice : undefined;
       emit('store_failed', { operation, error: what, advice: toDo });
       const verb = operation === 'load' ? 'read' : 'written';
-      const message = `The store could not be ${verb} (${what}), and no valid token is in memory. Check the store and try again${toDo ? `: ${toDo}` : '.'}`;
+      const message = `The store could not be ${verb} (${what}). Check the store and try again${toDo ? `: ${toDo}` : '.'}`;
       throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
     }
   }
@@ -152,7 +152,7 @@ export function createSharedLedger(settings: Settings): SharedLedger {
       seen = { text, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
       return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
-      // After one failure, load again to see whether the swap was applied. After two in a row, give up: the store may be read-only.
+      // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
       failedSwaps += 1;
       if (failedSwaps > 1) throw error;
       return undefined;

@@ -15,7 +15,7 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** The outcome of a request that brought no token. `error`: the name and code of the error if there was no answer. */
+/** How a request without a token is counted. `error`: the name and code of the error if there was no answer. */
 export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
   readonly status?: number | undefined;
   readonly error?: string | undefined;
@@ -26,7 +26,7 @@ export type TokenRequestResult = { readonly kind: 'token'; readonly token: Issue
 
 const second = 1_000;
 
-// fetch sends a request again that was answered 421. So two requests may have been accepted, and the second answer does not tell.
+// After a 421, fetch sends the request again by itself. So two requests may have been accepted, and the second answer does not tell.
 const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
 
 // The deadline for the body of an error response. Without it only `oauthError` is unknown.

@@ -71,7 +71,7 @@ describe('an error of the store', () => {
     const { client, clock, store } = createBed();
     store.always(operation, fails);
     await expect(clock.until(client().getToken())).rejects.toThrow(
-      `[service-auth] The store could not be ${verb} (Error ECONNRESET), and no valid token is in memory. Check the store and try again.`,
+      `[service-auth] The store could not be ${verb} (Error ECONNRESET). Check the store and try again.`,
     );
   });
 

@@ -35,7 +35,7 @@ test.each([
   const advice = 'the client is closed; await client.connect() first.';
   await expect(auth.getToken()).rejects.toMatchObject({
     code: 'ERR_STORE',
-    message: `[service-auth] The store could not be read (Error), and no valid token is in memory. Check the store and try again: ${advice}`,
+    message: `[service-auth] The store could not be read (Error). Check the store and try again: ${advice}`,
   });
   expect(events).toMatchObject([{ type: 'store_failed', error: 'Error', advice }]);
 });

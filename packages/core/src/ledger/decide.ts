@@ -82,10 +82,10 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   const stored = state.token;
   const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === cached?.id;
   const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
-  // An expired cached token supersedes nothing: the stored one may come from a process with another key.
+  // If the token in memory expired, its higher generation does not count: use the stored token, which may come from a process with another sealing key.
   const superseded = stored && cached && ask.reason !== 'expired' && cached.generation > stored.generation;
   if (fresh && !due && !superseded) return { kind: 'use', token: stored };
-  // This comes before all denials: a process that is denied a new token keeps the cached one, and must not keep a reset one.
+  // This check comes before `keep`: a process must not keep a token that was reset.
   if (ask.cached && !cached) return { kind: 'drop' };
   if (!ask.mayIssue) return { kind: 'keep', retryAt: now };
 
@@ -96,7 +96,7 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
   const counted = withDeaths(record, now, limits);
   const denial = firstDenial(counted, state, now, ask, reason, limits);
-  if (!denial) return { kind: 'write', record: reserve(counted, state, now, ask, reason) };
+  if (!denial) return { kind: 'write', record: withReservation(counted, state, now, ask, reason) };
   return cached && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: denial.retryAt, denial }
     : { kind: 'deny', reason, denial };
@@ -134,7 +134,7 @@ function firstDenial(
   return causes.find((cause) => cause.retryAt > now);
 }
 
-function reserve(
+function withReservation(
   record: LedgerRecord,
   state: AudienceState,
   now: number,
@@ -143,7 +143,7 @@ function reserve(
 ): LedgerRecord {
   const { id, instance, audience } = ask;
   const { rejections } = record;
-  // Renewals were allowed for an hour and nobody wanted one, so this rejection begins a new series.
+  // If nobody needed such a renewal for an hour after it was allowed, the count starts again.
   const recent = now > rejections.retryAt + 60 * minute ? undefined : rejections;
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withAudienceState(record, {

@@ -24,7 +24,7 @@ export interface Limits {
   readonly rejectedShare: number;
 }
 
-/** Computes the limits. `reserve`: the tokens that are never spent; undefined takes the default of the store's durability. */
+/** Computes the limits. `reserve`: the tokens that no process plans with; undefined takes the default of the store's durability. */
 export function limitsFor(
   tokens: number,
   windowMs: number,
@@ -60,7 +60,7 @@ export function leavesAt(entry: { at: number; pending: boolean }, limits: Limits
   return entry.at + (entry.pending ? limits.pendingMs : limits.settledMs);
 }
 
-/** Counts the spent tokens, and how many of them are pending. The record must be compact. */
+/** Counts the spent tokens, and how many of them are pending. Expects a record that `reconcile()` or `compact()` returned. */
 export function spent(record: LedgerRecord): { used: number; pending: number } {
   let used = record.entries.length;
   let pending = record.entries.filter((entry) => entry.pending).length;
@@ -71,7 +71,7 @@ export function spent(record: LedgerRecord): { used: number; pending: number } {
   return { used, pending };
 }
 
-/** Returns the instant from which fewer than `ceiling` tokens are spent, `now` at the earliest. The record must be compact. */
+/** Returns the instant from which fewer than `ceiling` tokens are spent, `now` at the earliest. Expects a record that `reconcile()` or `compact()` returned. */
 export function freeAt(record: LedgerRecord, now: number, limits: Limits, ceiling: number): number {
   const leaving = [...record.entries.map((entry) => ({ ...entry, count: 1 })), ...record.condensed]
     .map((part) => ({ at: leavesAt(part, limits), count: part.count }))
@@ -87,7 +87,7 @@ export function freeAt(record: LedgerRecord, now: number, limits: Limits, ceilin
   return used < ceiling ? at : now + limits.settledMs;
 }
 
-/** Returns the instant from which a token may be issued for this reason, `now` at the earliest. The record must be compact. */
+/** Returns the instant from which a token may be issued for this reason, `now` at the earliest. Expects a record that `reconcile()` or `compact()` returned. */
 export function roomAt(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): number {
   const isGain = (part: { at: number }) => part.at >= record.bornAt;
   const gains = { ...record, entries: record.entries.filter(isGain), condensed: record.condensed.filter(isGain) };

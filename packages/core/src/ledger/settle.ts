@@ -68,7 +68,7 @@ export function settle(
   // If the store did not confirm the first write, the outcome is written again. It must not count twice.
   const twin = `${entry.id}+`;
   const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin);
-  // Prefer the entry of the record: the store's clock may have been set back since the reservation.
+  // Use the entry from the record: the store's clock may have been corrected since.
   const known = record.entries.find(({ id }) => id === entry.id) ?? entry;
   // Count the back-off from the request, even if the store hears of it late.
   const failedAt = Math.min(now, known.at + maxRequestMs);
@@ -95,7 +95,7 @@ export function settle(
       const charged = { ...withAudienceState(record, state), entries };
       const { status, reason } = outcome;
       const spareMs = sparingMs(charged, now, limits);
-      // The endpoint answers probes but not requests. Probes cannot spare the budget then; a longer back-off can.
+      // The endpoint answers probes but fails real requests, so only longer pauses save tokens.
       const [pauseMs, probeMs] = outcome.answered ? [2 * spareMs, spareMs] : [spareMs, maxBackoffMs];
       const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, pauseMs);
       const probeAt = spareMs > 0 ? Math.ceil(failedAt + probeMs) : undefined;
