@@ -35,6 +35,7 @@ function createFleet(answerMs = 0): Fleet {
       return kept.swap(...call);
     },
   };
+  let issued = 0;
   const start = () =>
     createServiceAuth({
       authUrl: 'https://auth.example.com',
@@ -45,8 +46,9 @@ function createFleet(answerMs = 0): Fleet {
       clock,
       async transport() {
         trips.tokenRequests += 1;
+        issued += 1;
         const body = JSON.stringify({
-          access_token: `token-${trips.tokenRequests}-${clock.now()}`,
+          access_token: `token-${issued}`,
           token_type: 'Bearer',
           expires_in: lifetimeMs / second,
         });
