@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { recordSize } from '../scenarios/record-size.ts';
 import { scenarios, type Trips, waitingProcesses } from '../scenarios/round-trips.ts';
 
-// The record is read every 25 seconds. A read that takes longer than a second delays the next one.
-const hourOfReads = expect.toSatisfy((loads: number) => loads >= 138 && loads <= 144);
+// The record is read every 25 seconds, so 144 times at most. A read that takes longer than a second of the clock delays the next one, which happens on a busy machine.
+const hourOfReads = expect.toSatisfy((loads: number) => loads >= 120 && loads <= 144);
 
 const expected: Record<string, Trips> = {
   'the first process of a fleet gets a token': { loads: 1, swaps: 2, tokenRequests: 1 },
