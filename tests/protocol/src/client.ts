@@ -43,6 +43,8 @@ export interface Client {
 }
 
 const minute = 60_000;
+/** A lease with core's default `timeoutMs`. */
+const leaseMs = minute;
 const fleetResetMs = 30_000;
 const trustedMs = 25_000;
 const latencyMs = 100;
@@ -64,6 +66,8 @@ export function createClient(
   let storeFailedAt = Number.NEGATIVE_INFINITY;
   let good: ServiceToken | undefined;
   let latest: ServiceToken | undefined;
+  let waiting = 0;
+  let blockedBeforeMs = 0;
   let calledAt = Number.NEGATIVE_INFINITY;
   let mayBeWrongUntil = Number.NEGATIVE_INFINITY;
 
@@ -92,6 +96,9 @@ export function createClient(
     const aborter = dice.roll('caller_aborts') ? new AbortController() : undefined;
     const peeked = auth.peekToken();
     const begunAt = world.now;
+    // Callers share one attempt, which began with the first of them.
+    if (waiting === 0) blockedBeforeMs = machine.blockedMs;
+    waiting += 1;
     if (machine.wallSetAt.back > calledAt) mayBeWrongUntil = world.now + trustedMs;
     calledAt = world.now;
     const wasGood = good !== undefined && isGood(good) ? good : undefined;
@@ -120,7 +127,12 @@ export function createClient(
       }
       judge.published(error);
       if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
-      else dice.count(isDeathPause(error) && judge.mayPaceDeaths ? 'deaths paced' : `error ${error.code}`);
+      else
+        dice.count(
+          mayStandStill(error, machine.blockedMs - blockedBeforeMs)
+            ? 'stood still for too long'
+            : `error ${error.code}`,
+        );
       world.note(`${machine.name} ${String(error)}`);
       const pauseMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
       const isSpent = isServiceAuthError(error) && error.code === 'ERR_ISSUANCE_LIMIT';
@@ -129,6 +141,7 @@ export function createClient(
       if (wasGood && isGood(wasGood) && !closed) judge.violated('a good token is served', String(error));
       return error;
     } finally {
+      waiting -= 1;
       cancelDeadline();
       cancelAbort?.();
       if (wasGood && isGood(wasGood)) judgeDeadline(begunAt);
@@ -190,6 +203,13 @@ export function createClient(
     }
   }
 
+  /** The fleet may pause after three processes that stood still for as long as their leases. A call that stood still for three leases may end. */
+  function mayStandStill({ code, message }: ServiceAuthError, stoodStillMs: number): boolean {
+    if (code !== 'ERR_TOKEN_ENDPOINT') return false;
+    if (/Several processes in a row/.test(message)) return judge.mayPaceDeaths;
+    return /For too long/.test(message) && stoodStillMs > 3 * leaseMs;
+  }
+
   function reset(): void {
     const told: FleetReset = {
       audience,
@@ -220,9 +240,4 @@ export function createClient(
   }
 
   return { auth, call, reset };
-}
-
-/** The fleet backs off because processes ended or stood still during their requests. */
-function isDeathPause({ code, message }: ServiceAuthError): boolean {
-  return code === 'ERR_TOKEN_ENDPOINT' && /^\[service-auth\] Several processes in a row/.test(message);
 }
