@@ -103,10 +103,13 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     for (const older of earlier) yield [`back to ${older}`, { ...lost, stored: older, older: [] }];
   }
 
-  /** The promise: no process sends during the pause for the deaths of others. A lease is longer than the time from a reservation to its request. */
+  /**
+   * The promise: no process sends during the pause for the deaths of others. A lease is longer than the time from a reservation to its
+   * request, unless the store's clock was set forward in between: then the lease of the process itself looks like another death.
+   */
   function waitedFor(state: State): string | undefined {
     const record = records.get(state.stored);
-    if (!record || state.losses > 0) return undefined;
+    if (!record || state.losses > 0 || state.clockOffset !== 0) return undefined;
     const now = Math.max(record.highWaterAt, storeNow(state));
     const { count, retryAt } = withDeaths(compact(record, now, limits), now, limits).deaths;
     return retryAt > now ? `a request after ${count} deaths` : undefined;
