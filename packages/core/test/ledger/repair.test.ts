@@ -41,6 +41,20 @@ describe('a record that fits what is known', () => {
   });
 });
 
+describe('deaths in a row', () => {
+  const deaths = (count: number) => ({ count, retryAt: noon + count * minute, countedUntil: noon });
+  const known = seenAt(recordWith({ deaths: deaths(4) }));
+  const found = (count: number) => recordWith({ epoch: 'other epoch', deaths: deaths(count) });
+
+  test('are put back from memory when the record lost them', () => {
+    expect(repaired(found(0), known).record.deaths).toEqual(deaths(4));
+  });
+
+  test('are those of the record when it has some', () => {
+    expect(repaired(found(3), known).record.deaths).toEqual(deaths(3));
+  });
+});
+
 describe('a record that was lost', () => {
   const token = tokenAt(7, noon + hour);
   const known = recordWith({
