@@ -1,10 +1,12 @@
 /**
  * pnpm mutants                      looks for the first seed that catches each mutant, and writes docs/evidence/mutants.md
  * pnpm mutants --only lease         ... of some of them
+ * pnpm mutants --stale              ... of those that their seed catches no more, after a change of core
  * pnpm mutants --check              tries each mutant with the seed that the document names
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { mutants } from './src/mutants/load.ts';
 import { document, type Row, readTable, render } from './src/mutants/table.ts';
 import { escaped, huntAll } from './src/mutants/tribunal.ts';
 
@@ -12,6 +14,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '2000' },
     only: { type: 'string', default: '' },
+    stale: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
   },
 });
@@ -19,7 +22,9 @@ const { values } = parseArgs({
 if (values.check) {
   for (const { mutant } of await escaped(readTable())) fail(`${mutant.name}: not caught by its seed any more`);
 } else {
-  const rows = await huntAll(Number(values.seeds), values.only, report);
+  const stale = values.stale ? new Set((await escaped(readTable())).map(({ mutant }) => mutant)) : undefined;
+  const chosen = mutants.filter((mutant) => mutant.name.includes(values.only) && (stale?.has(mutant) ?? true));
+  const rows = await huntAll(Number(values.seeds), chosen, report);
   for (const { mutant, caught } of rows) {
     if (!caught && !mutant.survives) fail(`${mutant.name}: not caught`);
     if (caught && mutant.survives) fail(`${mutant.name}: caught, and yet said to survive`);

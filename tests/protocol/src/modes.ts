@@ -226,7 +226,9 @@ export const modes: Readonly<Record<string, Mode>> = {
           'behind',
         ] as const),
       },
-      faultsForMs: 28 * hour + 10 * minute * 200 ** random.next(),
+      // The longest ones end when the entries of their first hours have stopped counting.
+      faultsForMs:
+        28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
       lifetimeMs: random.between(1, 24) * hour,
       callEveryMs: random.between(1, 15) * minute,
     }),

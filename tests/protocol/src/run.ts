@@ -108,7 +108,7 @@ export async function run(
       budgetIsSpared(store, settings, world, judge);
       if (settings.dying) deathsArePaced(service, judge);
       // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
-      const isSlow = settings.dying || settings.outage?.state === 'behind';
+      const isSlow = (settings.dying || settings.outage?.state === 'behind') && judge.spares;
       await everyoneIsServed(world, fleet, judge, isSlow ? 2 * hour : servedWithinMs, () => false);
     }
     if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);

@@ -119,7 +119,12 @@ export function nextBackoff(
 export function sparingMs(record: LedgerRecord, now: number, limits: Limits): number {
   // A new record may gain less than what is usable: an outage of its first day must not take all of that.
   const half = (now < record.bornAt + limits.pendingMs ? limits.coldStart : limits.usable) / 2;
-  // Spend a quarter freely; spread the next until the first entries expire.
-  const scarce = spent(record).pending >= Math.max(2, half / 2);
-  return scarce ? Math.min(limits.pendingMs, (2 * limits.pendingMs) / half) : 0;
+  const isPending = ({ pending }: { pending: boolean }) => pending;
+  const unknown = {
+    ...record,
+    entries: record.entries.filter(isPending),
+    condensed: record.condensed.filter(isPending),
+  };
+  // A quarter is spent freely. The next quarter is spread until enough entries of the first one stop counting.
+  return Math.min((2 * limits.pendingMs) / half, freeAt(unknown, now, limits, Math.max(2, half / 2)) - now);
 }

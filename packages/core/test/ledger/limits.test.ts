@@ -238,6 +238,13 @@ describe('pauses after failures', () => {
     expect(sparingMs({ ...young(8), bornAt: noon - 27 * hour }, noon, usualLimits)).toBe(0);
   });
 
+  test('end when less than a quarter is of unknown outcome again', () => {
+    const old = entriesAt(noon - 27 * hour + 10 * minute, 5, { pending: true });
+    const entries = [...old, ...entriesAt(noon, 26, { pending: true })];
+    expect(sparingMs(recordWith({ entries }), noon, usualLimits)).toBe(10 * minute);
+    expect(sparingMs(recordWith({ entries }), noon + 9 * minute, usualLimits)).toBe(minute);
+  });
+
   test('are never longer than the window, however small the budget', () => {
     const limits = limitsFor(2, day, 0, 'durable');
     const pending = recordWith({ entries: entriesAt(noon, 2, { pending: true }) });

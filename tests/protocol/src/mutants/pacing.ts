@@ -92,4 +92,12 @@ export const pacingMutants: readonly Mutant[] = [
     replace: '[0, maxBackoffMs]',
     modes: ['outages'],
   },
+  {
+    name: 'a pause that spares outlives its reason',
+    about: 'the pause goes on although less than a quarter of the budget is of unknown outcome now',
+    file: 'ledger/limits.ts',
+    find: 'Math.min((2 * limits.pendingMs) / half, freeAt(unknown, now, limits, Math.max(2, half / 2)) - now)',
+    replace: 'freeAt(unknown, now, limits, Math.max(2, half / 2)) > now ? (2 * limits.pendingMs) / half : 0',
+    modes: ['outages'],
+  },
 ];

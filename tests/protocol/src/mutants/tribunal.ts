@@ -1,14 +1,13 @@
 import { inChildren } from '../children.ts';
 import type { Caught } from './hunt.ts';
-import { mutants } from './load.ts';
+import type { Mutant } from './mutant.ts';
 import type { Row } from './table.ts';
 import type { MutantTask } from './worker.ts';
 
 const worker = new URL('worker.ts', import.meta.url);
 
-/** Looks for a seed that catches each mutant whose name contains `only`, on all processors. */
-export async function huntAll(seeds: number, only: string, found: (row: Row) => void): Promise<Row[]> {
-  const chosen = mutants.filter(({ name }) => name.includes(only));
+/** Looks for a seed that catches each mutant, on all processors. */
+export async function huntAll(seeds: number, chosen: readonly Mutant[], found: (row: Row) => void): Promise<Row[]> {
   return tried(
     chosen.map((mutant) => ({ mutant, caught: undefined })),
     seeds,
