@@ -38,6 +38,10 @@ export function denialError(
       const message = `The token endpoint answered 429. The fleet sends no token request before ${when}.`;
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
+    case 'unreadable': {
+      const message = `The stored token cannot be opened with this key, and one was replaced moments ago. The next replacement is possible at ${when}.`;
+      return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
+    }
     case 'backoff':
       return backoffError(record, retryAt, when, foreign);
     case 'deaths': {
@@ -54,11 +58,7 @@ export function denialError(
 }
 
 function backoffError({ failures }: LedgerRecord, retryAt: number, when: string, foreign?: string): ServiceAuthError {
-  if (!failures) {
-    const message = `The stored token cannot be opened with this key, and one was replaced moments ago. The next replacement is possible at ${when}.`;
-    return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
-  }
-  const { status, ambiguous, reason } = failures;
+  const { status, ambiguous = false, reason } = failures ?? {};
   if (reason !== undefined) {
     const cached =
       'is the token that was to be replaced: a cache between here and the endpoint answers token requests, exclude them from it';

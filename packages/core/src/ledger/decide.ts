@@ -1,6 +1,7 @@
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
-import { type Limits, nextBackoff, rejectedRoomAt, roomAt } from './limits.ts';
+import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
+import { type Limits, nextBackoff, roomAt } from './limits.ts';
 import {
   type AudienceState,
   audienceStateOf,
@@ -12,10 +13,7 @@ import {
 } from './record.ts';
 
 /** A process asks the ledger for a token. */
-export interface Ask {
-  readonly audience: string;
-  readonly keyId: string;
-  readonly secretId: string;
+export interface Ask extends Caller {
   /** Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token. */
   readonly reason: IssuanceReason;
   /** The token in the memory of this process. */
@@ -37,7 +35,7 @@ export interface Ask {
 
 /** Why no token is issued now. */
 export interface Denial {
-  readonly cause: 'limit' | 'spacing' | 'deaths' | 'backoff' | 'rate_limited' | 'credentials';
+  readonly cause: HoldKind | 'limit';
   readonly retryAt: number;
 }
 
@@ -95,7 +93,7 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   }
   const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
   const counted = withDeaths(record, now, limits);
-  const denial = firstDenial(counted, state, now, ask, reason, limits);
+  const denial = denialOf(counted, now, ask, reason, limits);
   if (!denial) return { kind: 'write', record: withReservation(counted, state, now, ask, reason) };
   return cached && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: denial.retryAt, denial }
@@ -107,31 +105,25 @@ export function confirms(decision: Decision, cached: Ask['cached']): boolean {
   return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';
 }
 
-function firstDenial(
+/**
+ * Returns why a caller gets no token for this reason now: of all holds and the limit, the one that ends last. Expects the record with the deaths that
+ * it shows.
+ */
+function denialOf(
   record: LedgerRecord,
-  state: AudienceState,
   now: number,
-  ask: Ask,
+  caller: Caller,
   reason: IssuanceReason,
   limits: Limits,
 ): Denial | undefined {
-  const backoffs = [
-    record.failures?.probeAt ?? record.failures?.retryAt ?? 0,
-    reason === 'refresh' ? state.renewAfter : 0,
-    ask.unreadable ? state.unreadableUntil : 0,
-  ];
-  const causes: Denial[] = [
-    {
-      cause: 'credentials',
-      retryAt: state.credentialsBackoff?.secretId === ask.secretId ? state.credentialsBackoff.retryAt : 0,
-    },
-    { cause: 'rate_limited', retryAt: record.rateLimit?.retryAt ?? 0 },
-    { cause: 'backoff', retryAt: Math.max(...backoffs) },
-    { cause: 'deaths', retryAt: record.deaths.retryAt },
-    { cause: 'spacing', retryAt: reason === 'rejected' ? rejectedRoomAt(record, now, limits) : 0 },
+  const state = audienceStateOf(record, caller.audience, caller.keyId);
+  const holds = holdsOf(record, [state], now, limits).filter((hold) => binds(hold, caller, reason));
+  const denials: readonly Denial[] = [
+    ...holds.map(({ kind, until }) => ({ cause: kind, retryAt: until })),
     { cause: 'limit', retryAt: roomAt(record, now, limits, reason) },
   ];
-  return causes.find((cause) => cause.retryAt > now);
+  const retryAt = Math.max(...denials.map((denial) => denial.retryAt));
+  return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;
 }
 
 function withReservation(

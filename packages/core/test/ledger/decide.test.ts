@@ -267,6 +267,16 @@ describe('refusals', () => {
     expect(denial({ rateLimit: { count: 1, retryAt: noon } })).toBe('write');
   });
 
+  test('of several denials the one that ends last is named', () => {
+    const rateLimit = { count: 1, retryAt: later + minute };
+    const credentials = { audiences: [audienceWith({ credentialsBackoff })] };
+    expect(denial({ rateLimit, failures, ...credentials })).toMatchObject({
+      cause: 'rate_limited',
+      retryAt: later + minute,
+    });
+    expect(denial({ ...credentials, entries: entriesAt(noon, 110) })).toMatchObject({ cause: 'limit' });
+  });
+
   test('the credentials were rejected: these, not others', () => {
     const audiences = [audienceWith({ credentialsBackoff })];
     expect(denial({ audiences })).toEqual({ kind: 'deny', cause: 'credentials', retryAt: later });
@@ -276,7 +286,7 @@ describe('refusals', () => {
   test('an early renewal failed: no other early renewal so soon, but everything else is allowed', () => {
     const audiences = [audienceWith({ renewAfter: later })];
     const ask = { reason: 'refresh', cached: cachedCurrent } as const;
-    expect(denial({ audiences }, ask)).toEqual({ kind: 'keep', cause: 'backoff', retryAt: later });
+    expect(denial({ audiences }, ask)).toEqual({ kind: 'keep', cause: 'renewal', retryAt: later });
     expect(denial({ audiences }, { ...ask, reason: 'expired' })).toBe('write');
   });
 
@@ -286,7 +296,7 @@ describe('refusals', () => {
     const again = { audiences: [audienceWith({ unreadableUntil: noon + 15 * minute })] };
     expect(denial(again, { unreadable: true })).toEqual({
       kind: 'deny',
-      cause: 'backoff',
+      cause: 'unreadable',
       retryAt: noon + 15 * minute,
     });
     expect(denial(again)).toBe('write');
@@ -351,7 +361,7 @@ describe('renewals caused by 401s', () => {
   test('are spaced in the whole fleet, while other renewals are not', () => {
     const record = recordWith({ rejections: { count: 3, retryAt: noon + minute } });
     const ask = { cached: cachedCurrent, unusable: [current.id] };
-    expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ denial: { cause: 'spacing' } });
+    expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ denial: { cause: 'rejections' } });
     expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('write');
     expect(reserved(decideOn(record, { ...ask, reason: 'expired' })).rejections).toEqual(record.rejections);
   });

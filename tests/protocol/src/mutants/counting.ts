@@ -61,9 +61,9 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: '401s renew without end',
     about: 'no share and no spacing for renewals caused by 401s',
-    file: 'ledger/decide.ts',
-    find: "retryAt: reason === 'rejected' ? rejectedRoomAt(record, now, limits) : 0 }",
-    replace: 'retryAt: 0 }',
+    file: 'ledger/holds.ts',
+    find: "return reason === 'rejected';",
+    replace: 'return false;',
     modes: ['feasible', 'faults'],
   },
   {

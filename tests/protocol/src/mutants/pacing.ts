@@ -5,9 +5,9 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'deaths are not paced',
     about: 'after a process died during its request, the next one asks at once',
-    file: 'ledger/decide.ts',
-    find: "{ cause: 'deaths', retryAt: record.deaths.retryAt },",
-    replace: "{ cause: 'deaths', retryAt: 0 },",
+    file: 'ledger/holds.ts',
+    find: "{ kind: 'deaths', until: deaths.retryAt },",
+    replace: "{ kind: 'deaths', until: 0 },",
     modes: ['deaths'],
   },
   {
@@ -63,9 +63,9 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'no probes',
     about: 'the end of a long outage is noticed only when the next token may be spent',
-    file: 'ledger/decide.ts',
-    find: 'record.failures?.probeAt ?? record.failures?.retryAt',
-    replace: 'record.failures?.retryAt',
+    file: 'ledger/holds.ts',
+    find: 'failures?.probeAt ?? failures?.retryAt',
+    replace: 'failures?.retryAt',
     modes: ['outages'],
   },
   {
