@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
 import { installEngines, isInstalled, type Node, nodes } from '../tests/runtimes/engines.ts';
 import { inParallel } from './in-parallel.ts';
@@ -21,10 +21,13 @@ import { codeEntries, type Manifest, type Package, readPackages, root, sourceCon
 import { bundleContract, runContract } from './packed-contract.ts';
 import { runNestApplications } from './packed-nestjs.ts';
 
-/** The examples that are programs: they say at the top how to run them. One of them runs until it is stopped. */
+/** The examples that are programs: they say at the top how to run them. One of them runs until it is stopped, and one runs the recipes. */
 const programs = readdirSync(join(root, 'examples'))
-  .filter((name) => name.endsWith('.ts') && name !== 'two-terminals.ts')
+  .filter((name) => name.endsWith('.ts') && !['two-terminals.ts', 'run-recipe.ts'].includes(name))
   .filter((name) => readFileSync(join(root, 'examples', name), 'utf8').includes(` example examples/${name}\n`));
+const recipes = readdirSync(join(root, 'examples/recipes')).filter((name) =>
+  readFileSync(join(root, 'examples/recipes', name), 'utf8').includes(` examples/run-recipe.ts ${parse(name).name}\n`),
+);
 /** What does not run where, by what the clients themselves say. */
 const clientsMissingOn: Readonly<Record<number, readonly string[]>> = {
   20: [
@@ -190,14 +193,16 @@ function copyExamples(): void {
     recursive: true,
     filter: (path) => !path.includes('node_modules'),
   });
+  cpSync(join(root, 'tests/runtimes/certificates'), join(consumer, 'tests/runtimes/certificates'), { recursive: true });
 }
 
 async function runExamples({ major, file }: Node): Promise<void> {
   // Node 20 does not run TypeScript.
   if (major === 20) return;
-  if (programs.length === 0) throw new Error('No example says at its top how to run it.');
+  if (programs.length === 0 || recipes.length === 0) throw new Error('No example says at its top how to run it.');
   for (const program of programs) await run(file, [join('examples', program)]);
-  console.log(`Node ${major}: ${programs.length} examples.`);
+  for (const recipe of recipes) await run(file, ['examples/run-recipe.ts', parse(recipe).name]);
+  console.log(`Node ${major}: ${programs.length} examples and ${recipes.length} recipes.`);
 }
 
 async function runAllClients(node: Node): Promise<void> {
