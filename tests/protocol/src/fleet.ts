@@ -1,10 +1,10 @@
-import type { ServiceAuthOptions } from '@service-auth/core';
+import type { IssuanceLimit, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import { type Client, createClient, type Surroundings } from './client.ts';
 import { createMachine, type Machine } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
-import type { Settings } from './settings.ts';
+import { type Agreement, phaseAt, type Settings } from './settings.ts';
 import type { Side } from './simulated-store.ts';
 
 /** A process of the fleet: when one dies, another takes its place. */
@@ -44,23 +44,31 @@ export function createFleet(
   const asksForSecret = settings.processes % 2 === 0;
   const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);
+  for (const { fromMs } of settings.phases.slice(1)) {
+    // A rollout takes a while, or the whole fleet stands still and starts again.
+    const stepMs = random.chance(0.3) ? 0 : random.between(0.1, 20) * minute;
+    for (const index of members.keys()) world.at(fromMs + index * stepMs, () => replace(index, 'close'));
+  }
 
   let mortals = 0;
   function startMortal(livesMs: number): void {
     mortals += 1;
-    const { machine, clients } = create(`mortal${mortals}`, 'left');
+    const { machine, clients } = create(`mortal${mortals}`, 'left', 0);
     void random.pick(clients).call();
     world.at(world.now + livesMs, () => machine.kill());
   }
 
   function start(index: number, generation: number): void {
-    const member = create(`p${index}.${generation}`, index % 2 === 0 ? 'left' : 'right');
+    const member = create(`p${index}.${generation}`, index % 2 === 0 ? 'left' : 'right', index);
     members[index] = member;
     callAgain(member, index, generation);
   }
 
-  function create(name: string, side: Side): Member {
+  function create(name: string, side: Side, index: number): Member {
     const machine = createMachine(world, name, random.integer(0, 10 * 24 * 60 * minute));
+    const { agreements } = phaseAt(settings, world.now);
+    const agreement = agreements[index % agreements.length] as Agreement;
+    around.judge.began(machine, agreement);
     const secretSource = () =>
       new Promise<string>((resolve, reject) => {
         const fails = dice.roll('secret_source_fails');
@@ -71,7 +79,7 @@ export function createFleet(
       authUrl: 'https://auth.example.com',
       clientId: 'client',
       clientSecret: asksForSecret ? secretSource : fleet.secret,
-      issuanceLimit: { tokens: settings.tokens, windowMs: settings.windowMs, reserve: settings.reserve },
+      issuanceLimit: limitOf(agreement),
       store: network.storeOf(machine, side),
       transport: network.transportOf(machine),
       clock: machine.clock,
@@ -130,4 +138,10 @@ export function createFleet(
   }
 
   return fleet;
+}
+
+/** The option that states an agreement: with one window, its short form. */
+function limitOf({ windows, reserve }: Agreement): IssuanceLimit {
+  const [only] = windows;
+  return only && windows.length === 1 ? { ...only, reserve } : ({ windows, reserve } as IssuanceLimit);
 }

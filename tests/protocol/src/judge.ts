@@ -1,13 +1,15 @@
 import { inspect } from 'node:util';
 import type { AccessToken } from '@service-auth/core';
 import { createLedgerWatch } from './ledger-watch.ts';
+import { createLimitWatch, type LimitWatch } from './limit-watch.ts';
+import type { Random } from './random.ts';
 import type { Service, ServiceToken } from './service.ts';
 import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
 /** Watches a run from outside and says what was promised and not kept. */
-export interface Judge {
+export interface Judge extends Pick<LimitWatch, 'began' | 'looked' | 'wrote'> {
   readonly violations: readonly string[];
   violated(promise: string, detail: string): void;
   /** The service issued a token. */
@@ -41,9 +43,10 @@ export function createJudge(
   service: () => Service,
   store: () => SimulatedStore,
   blockedMsOf: (machine: string) => number,
+  random: Random,
 ): Judge {
-  const { windowMs, bound, rates } = settings;
-  // The longest calendar day has 25 hours, wherever its midnight is: so any span of 25 hours.
+  const { windowMs, rates } = settings;
+  // The record counts for as long as the longest calendar day, which has 25 hours.
   const spanMs = windowMs + Math.min(3_600_000, windowMs / 24);
   const clockIsWild = (rates.store_clock_wild ?? 0) + (rates.store_clock_set_back ?? 0) > 0;
   const violations: string[] = [];
@@ -57,9 +60,14 @@ export function createJudge(
 
   const watch = createLedgerWatch(world, settings, service, store, violated, spanMs, blockedMsOf);
 
+  const limit = createLimitWatch(world, settings, random, service, violated);
+
   return {
     violations,
     violated,
+    began: limit.began,
+    looked: limit.looked,
+    wrote: limit.wrote,
     clockSpreadMs: () => store().clockSpreadMs,
     sending: watch.sending,
     mayHaveIssued: watch.mayHaveIssued,
@@ -72,8 +80,7 @@ export function createJudge(
     },
     applied: watch.applied,
     issued() {
-      const count = service().issuedSince(world.now - spanMs);
-      if (count > bound) violated('the limit is kept', `${count} tokens within a window, ${bound} allowed`);
+      limit.issued();
       watch.issued();
     },
     hasHad: (machine, value) => had.has(`${machine} ${value}`),

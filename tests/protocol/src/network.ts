@@ -37,8 +37,12 @@ export type EndpointState =
   | 'limited'
   | 'behind';
 
-/** The watcher of the token requests. */
-interface RequestWatch {
+/** The watcher of the calls. */
+interface CallWatch {
+  /** A machine was given the record just now. */
+  looked(machine: string): void;
+  /** The record was replaced by a call that a machine made at `calledAt`. */
+  wrote(machine: string, calledAt: number): void;
   /** A machine sends a token request, or a probe. */
   sending(machine: string, isProbe: boolean): void;
   /** The endpoint answers the probe of a machine. */
@@ -65,7 +69,7 @@ export function createNetwork(
   store: SimulatedStore,
   service: Service,
   reach: Reach,
-  watch: RequestWatch,
+  watch: CallWatch,
 ): Network {
   let toldToWaitUntil = 0;
   const lastAnswers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }>();
@@ -110,6 +114,7 @@ export function createNetwork(
       const replyError = hit('store_reply_error');
       const replyLateMs = hit('store_reply_late') ? latency.between(second, 20 * second) : 0;
       const reply = (delayMs: number, event: () => void) => world.at(world.now + delayMs, () => machine.deliver(event));
+      const calledAt = world.now;
       if (refused) {
         reply(latency.between(0.2, 20), () => reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
         return;
@@ -121,11 +126,15 @@ export function createNetwork(
       const arrivesAt = leavesAt + latency.between(0.2, 8) + lateMs;
       world.at(arrivesAt, () => {
         const result = execute();
+        if ('swapped' in result && result.swapped) watch.wrote(machine.name, calledAt);
         world.note(`${machine.name} ${what} ${'swapped' in result ? result.swapped : result.version} ${result.now}`);
         if (replyLost) return;
         reply(latency.between(0.2, 8) + replyLateMs, () => {
           if (replyError) reject(new Error('connection lost'));
-          else resolve(result);
+          else {
+            if (!('swapped' in result)) watch.looked(machine.name);
+            resolve(result);
+          }
         });
       });
       if (again) world.at(arrivesAt + latency.between(1, 600 * second * reach.scale), execute);
@@ -187,7 +196,7 @@ export function createNetwork(
     // Sent again by fetch; one of the two may have issued a token.
     if (twice) {
       watch.mayHaveIssued(1);
-      return service.receive(body, requestedAt).status === 200 ? status(421) : status(401);
+      return service.receive(body, requestedAt, machine).status === 200 ? status(421) : status(401);
     }
     if (dice.roll('token_5xx_before')) return status(dice.of('token_5xx_before').pick([500, 502, 503, 408]));
     if (dice.roll('token_refused')) {
@@ -212,7 +221,7 @@ export function createNetwork(
     // A cache before the endpoint: the request does not arrive. A process that never had the token cannot recognise it after a reset.
     const repeated = lastAnswers.get(audience);
     if (repeated && watch.hasHad(machine, repeated.value) && dice.roll('token_cached')) return repeated.answer;
-    const answer = service.receive(body, requestedAt);
+    const answer = service.receive(body, requestedAt, machine);
     if (answer.status === 200) {
       const { access_token } = JSON.parse(answer.body) as { access_token: string };
       lastAnswers.set(audience, { value: access_token, answer: { ...answer, headers: {} } });

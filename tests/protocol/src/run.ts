@@ -10,7 +10,7 @@ import { createNetwork } from './network.ts';
 import { createRandom } from './random.ts';
 import { budgetIsSpared, deathsArePaced, scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
-import type { Settings } from './settings.ts';
+import { longestWindowMs, phaseAt, type Settings } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import { endFaults, scheduleFaults } from './timed-faults.ts';
 import { createWorld, type World } from './world.ts';
@@ -68,9 +68,11 @@ export async function run(
     () => service,
     () => store,
     (name) => members.find(({ machine }) => machine.name === name)?.machine.blockedMs ?? 0,
+    random.fork('calendars'),
   );
   const store: SimulatedStore = createSimulatedStore(world, settings.storeAheadMs, judge.applied);
-  const service: Service = createService(world, 'CANARY-secret-1', () => settings.lifetimeMs, judge.issued);
+  const lifetimeMs = () => phaseAt(settings, world.now).lifetimeMs ?? settings.lifetimeMs;
+  const service: Service = createService(world, 'CANARY-secret-1', lifetimeMs, judge.issued);
   const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge);
   const around: Surroundings = {
     world,
@@ -120,7 +122,7 @@ export async function run(
       await everyoneIsServed(world, fleet, judge, servedWithinMs, isSpent);
     }
     // Late messages arrive, stopped processes continue, and the spent budget is forgotten.
-    await world.runUntil(faultsForMs + Math.max(2.3 * settings.windowMs, 6 * hour));
+    await world.runUntil(faultsForMs + Math.max(2.3 * longestWindowMs(settings), 6 * hour));
     await everyoneIsServed(world, fleet, judge, servedWithinMs, () => false);
     return {
       violations: judge.violations,

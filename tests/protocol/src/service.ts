@@ -4,6 +4,8 @@ import type { World } from './world.ts';
 export interface ServiceToken {
   readonly value: string;
   readonly audience: string;
+  /** The process that asked for it. */
+  readonly machine: string;
   /** When the request for it left core: what core can count from. */
   readonly requestedAt: number;
   readonly issuedAt: number;
@@ -15,7 +17,7 @@ export interface ServiceToken {
 /** The service of the interface document: issues tokens to every client with the secret, and counts them. It enforces no limit, because the limit is the subject of the test. */
 export interface Service {
   /** Issues a token if the body is right. */
-  receive(body: string, requestedAt: number): { readonly status: number; readonly body: string };
+  receive(body: string, requestedAt: number, machine: string): { readonly status: number; readonly body: string };
   /** The API's current answer to a bearer token. */
   status(value: string): 200 | 401;
   token(value: string): ServiceToken | undefined;
@@ -39,11 +41,12 @@ export function createService(
   const byValue = new Map<string, ServiceToken>();
   let secrets = [{ secret, until: Number.POSITIVE_INFINITY }];
 
-  function issue(audience: string, requestedAt: number): ServiceToken {
+  function issue(audience: string, requestedAt: number, machine: string): ServiceToken {
     const life = lifetimeMs(audience);
     const token: ServiceToken = {
       value: `CANARY-token-${tokens.length + 1}`,
       audience,
+      machine,
       requestedAt,
       issuedAt: world.now,
       expiresAt: world.now + life,
@@ -58,13 +61,13 @@ export function createService(
   }
 
   return {
-    receive(body, requestedAt) {
+    receive(body, requestedAt, machine) {
       const { audience, grant_type, client_id, client_secret } = JSON.parse(body) as Record<string, string>;
       const known = secrets.some((candidate) => candidate.secret === client_secret && world.now < candidate.until);
       if (!known || grant_type !== 'client_credentials' || client_id !== 'client' || audience === undefined) {
         return { status: 401, body: '{"error":"invalid_client"}' };
       }
-      const token = issue(audience, requestedAt);
+      const token = issue(audience, requestedAt, machine);
       const answer = { access_token: token.value, token_type: 'Bearer', expires_in: token.lifetimeMs / 1_000 };
       return { status: 200, body: JSON.stringify(answer) };
     },

@@ -8,6 +8,27 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
+/** At most so many tokens in any such window. */
+export interface Term {
+  readonly tokens: number;
+  readonly windowMs: number;
+}
+
+/** What a process is told of the agreement with the operator. */
+export interface Agreement {
+  readonly windows: readonly Term[];
+  /** Undefined: core's default. */
+  readonly reserve: number | undefined;
+}
+
+/** From then on processes are given these agreements, one after the other. */
+export interface Phase {
+  readonly fromMs: number;
+  readonly agreements: readonly Agreement[];
+  /** The lifetime of a token, if it is not that of the settings. */
+  readonly lifetimeMs?: number;
+}
+
 /** Everything that is fixed before a run begins. */
 export interface Settings {
   readonly processes: number;
@@ -38,6 +59,10 @@ export interface Settings {
   readonly feasible: boolean;
   /** No process dies or stands still, and the store never fails: so the record counts what may have been issued, and nothing else. */
   readonly countIsExact: boolean;
+  /** The first one begins at once. At the beginning of each other one all processes are replaced, one after another. */
+  readonly phases: readonly Phase[];
+  /** No call of the store fails, so a process that reads the record declares its terms. */
+  readonly declares: boolean;
   /** Undefined: core's default. */
   readonly timeoutMs?: number | undefined;
   /** From then on, until faults end, the endpoint is in this state. */
@@ -100,6 +125,17 @@ const people: Rates = {
 /** All that may go wrong within the assumptions, short of losing the store. */
 export const everything: Rates = { ...network, ...processes, ...people, store_clock_step: 5 };
 
+/** The phase at this time. */
+export function phaseAt({ phases }: Settings, now: number): Phase {
+  return phases.findLast(({ fromMs }) => fromMs <= now) as Phase;
+}
+
+/** The longest window of any process. */
+export function longestWindowMs({ phases }: Settings): number {
+  const windows = phases.flatMap(({ agreements }) => agreements.flatMap(({ windows }) => windows));
+  return Math.max(...windows.map(({ windowMs }) => windowMs));
+}
+
 /** `usable`, as the contract states the defaults. */
 function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
@@ -132,6 +168,8 @@ export function drawn(random: Random, given: Partial<Settings>): Settings {
     nothingFails: false,
     feasible: false,
     countIsExact: false,
+    phases: [{ fromMs: 0, agreements: [{ windows: [{ tokens, windowMs }], reserve }] }],
+    declares: false,
     ...given,
   };
 }

@@ -2,7 +2,7 @@ import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Network } from './network.ts';
 import type { Service } from './service.ts';
-import type { Settings } from './settings.ts';
+import { longestWindowMs, type Settings } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
@@ -61,7 +61,9 @@ function happenings({
   const scale = windowMs / day;
   const toleratedMs = Math.min(10 * minute, windowMs / 144);
   // As long as an entry may count.
-  const memoryMs = windowMs + Math.min(hour, windowMs / 24) + Math.min(2 * hour, Math.max(2 * minute, windowMs / 12));
+  const longestMs = longestWindowMs(settings);
+  const memoryMs =
+    longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
   const losses: number[] = [];
   const mayLose = () => losses.filter((at) => at > world.now - memoryMs).length < lossesPerWindow && !store.isSplit;
 

@@ -1,0 +1,147 @@
+import { type Calendar, createCalendars } from './calendars.ts';
+import type { Machine } from './machine.ts';
+import type { Random } from './random.ts';
+import type { Service, ServiceToken } from './service.ts';
+import type { Agreement, Settings, Term } from './settings.ts';
+import type { World } from './world.ts';
+
+/** Counts the tokens of the service in the windows of every term that a process knows. It uses nothing of core. */
+export interface LimitWatch {
+  /** A process begins, with this agreement. */
+  began(machine: Machine, agreement: Agreement): void;
+  /** A process was given the record just now. */
+  looked(machine: string): void;
+  /** The record was replaced by a call that a process made at `calledAt`. */
+  wrote(machine: string, calledAt: number): void;
+  /** The service issued a token. */
+  issued(): void;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** From a reservation to the request that follows it. */
+const sentWithinMs = 15 * second;
+/** Terms bind other processes for an hour after they were declared. A clock of the store may be wrong by ten minutes. */
+const boundForMs = 48 * minute;
+/** A process that reads the record declares its terms again after 20 minutes, so they bind for 40 minutes or more. */
+const boundByReadForMs = 29 * minute;
+/** A record knows for so long what was issued. */
+const knownForMs = 8 * day - 2 * hour;
+
+interface WatchedTerm extends Term {
+  readonly name: string;
+  /** The most tokens that a window may see. */
+  readonly bound: number;
+  /** When a process with this term began, after a time in which none had it. */
+  since: number;
+  /** Times from when to when it binds the processes that have other terms. */
+  readonly binds: { from: number; until: number }[];
+}
+
+/** Creates the watch of one run. */
+export function createLimitWatch(
+  world: World,
+  settings: Settings,
+  random: Random,
+  service: () => Service,
+  violated: (promise: string, detail: string) => void,
+): LimitWatch {
+  const terms = new Map<string, WatchedTerm>();
+  const started = new Map<string, { readonly machine: Machine; readonly own: readonly WatchedTerm[] }>();
+  const readAt = new Map<string, number>();
+  const calendars: readonly Calendar[] = createCalendars(random, settings.faultsForMs);
+  const labels = new Map<ServiceToken, ReadonlyMap<string, string>>();
+
+  /** Only of a single window it is known without arithmetic what is usable. */
+  function boundOf(term: Term, { windows }: Agreement): number {
+    return windows.length === 1 && term.tokens === settings.tokens ? settings.bound : term.tokens;
+  }
+
+  function watched(term: Term, agreement: Agreement): WatchedTerm {
+    const name = `${term.tokens} in ${term.windowMs / minute} min`;
+    const known = terms.get(name);
+    if (known) return known;
+    const created = { ...term, name, bound: boundOf(term, agreement), since: world.now, binds: [] };
+    terms.set(name, created);
+    return created;
+  }
+
+  /** Whether a process had to keep to a term when it made this request. */
+  function binds(term: WatchedTerm, { machine, requestedAt }: ServiceToken): boolean {
+    if (started.get(machine)?.own.includes(term)) return true;
+    return term.binds.some(({ from, until }) => from < requestedAt - sentWithinMs && requestedAt < until);
+  }
+
+  /** The request that came last found all others in the record, so it had to be refused if the term bound its process. */
+  function judge(term: WatchedTerm, within: readonly ServiceToken[], window: string): void {
+    if (within.length <= term.bound) return;
+    const lastAt = Math.max(...within.map(({ requestedAt }) => requestedAt));
+    const last = within.filter(({ requestedAt }) => requestedAt > lastAt - sentWithinMs);
+    if (!last.every((token) => binds(term, token))) return;
+    // What the record has forgotten can be more than the term allows. The record must be careful only if it is not.
+    const forgotten = within.filter(({ issuedAt }) => issuedAt < term.since - knownForMs).length;
+    if (forgotten > usableOf(term)) return;
+    violated('the limit is kept', `${within.length} tokens within ${window}, ${term.bound} allowed: ${term.name}`);
+  }
+
+  function usableOf(term: WatchedTerm): number {
+    const agreement = settings.phases
+      .flatMap(({ agreements }) => agreements)
+      .find(({ windows }) =>
+        windows.some(({ tokens, windowMs }) => tokens === term.tokens && windowMs === term.windowMs),
+      );
+    return term.tokens - (agreement?.reserve ?? 0);
+  }
+
+  function labelOf(token: ServiceToken, calendar: Calendar, { windowMs }: Term): string {
+    const known = labels.get(token) ?? new Map<string, string>();
+    const name = `${calendar.name} ${windowMs}`;
+    const label = known.get(name) ?? calendar.labelOf(token.issuedAt, windowMs);
+    labels.set(token, new Map(known).set(name, label));
+    return label;
+  }
+
+  return {
+    began(machine, agreement) {
+      const own = agreement.windows.map((term) => watched(term, agreement));
+      const running = [...started.values()].filter((other) => other.machine.alive).flatMap((other) => other.own);
+      for (const term of own) if (!running.includes(term)) term.since = world.now;
+      started.set(machine.name, { machine, own });
+    },
+    looked(machine) {
+      readAt.set(machine, world.now);
+      if (!settings.declares) return;
+      for (const term of started.get(machine)?.own ?? []) bind(term, world.now + minute, world.now + boundByReadForMs);
+    },
+    wrote(machine, calledAt) {
+      // What it wrote was made from a record that it read shortly before.
+      const isRecent = calledAt - (readAt.get(machine) ?? 0) < minute && world.now - calledAt < minute;
+      if (!isRecent || settings.lossesPerWindow > 0) return;
+      for (const term of started.get(machine)?.own ?? []) bind(term, world.now, calledAt + boundForMs);
+    },
+    issued() {
+      const { issued } = service();
+      const newest = issued.at(-1) as ServiceToken;
+      for (const term of terms.values()) {
+        const rolling = issued.filter(({ issuedAt }) => issuedAt > world.now - term.windowMs);
+        judge(term, rolling, `${term.windowMs / minute} min`);
+        // Only so many can fill a calendar window, even if a clock change makes it longer.
+        const recent = issued.filter(({ issuedAt }) => issuedAt > world.now - 1.1 * term.windowMs - 2 * hour);
+        for (const calendar of recent.length > term.bound ? calendars : []) {
+          const label = labelOf(newest, calendar, term);
+          const same = recent.filter((token) => labelOf(token, calendar, term) === label);
+          judge(term, same, `${label} in ${calendar.name}`);
+        }
+      }
+    },
+  };
+
+  function bind(term: WatchedTerm, from: number, until: number): void {
+    const last = term.binds.at(-1);
+    if (last && from <= last.until) last.until = Math.max(last.until, until);
+    else term.binds.push({ from, until });
+  }
+}
