@@ -73,12 +73,10 @@ export function reconcile(
 /** Finds out whether the store's clock was set back. A minute or less lies within the margin of a token: the ledger's time stands still for so long. */
 function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
   const known = seen?.record.epoch === record.epoch ? seen : undefined;
-  const isSame = known?.record.sequence === record.sequence;
-  const minOldNow = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
-  // Other processes can only have written the record after this process saw it.
-  const maxOldNow = known
-    ? Math.max(record.highWaterAt, known.ledgerNow) + known.maxElapsedMs
-    : Number.POSITIVE_INFINITY;
+  const same = known?.record.sequence === record.sequence ? known : undefined;
+  const minOldNow = Math.max(record.highWaterAt, same ? same.now + same.elapsedMs : 0);
+  // A record that another process wrote since may show an earlier time: its writer may have stood still between its read and its write.
+  const maxOldNow = same ? Math.max(record.highWaterAt, same.ledgerNow) + same.maxElapsedMs : Number.POSITIVE_INFINITY;
   return minOldNow - now > minute ? { minOldNow, maxOldNow, now } : undefined;
 }
 
