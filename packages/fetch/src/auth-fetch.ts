@@ -1,6 +1,6 @@
 import type { TokenSource } from '@service-auth/core';
 import { isReplayable, ownProperties, sendWithToken } from '@service-auth/core/http';
-import { createExchange } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { fieldsOf, hasAuthorization } from './headers.ts';
 
 /** A function with the signature of fetch: the global one, undici's, or a mock. */
@@ -67,7 +67,7 @@ export function createAuthFetch(
     // `signal: null` overrides the signal of a Request.
     const signal = copy.signal === undefined ? request?.signal : copy.signal;
     const first = { target: request ?? url, init: copy, fields, canResend, carriesToken: true, followed: 0 };
-    return sendWithToken(auth, createExchange(first, { auth, send, followsRedirects, signal: signal ?? undefined }));
+    return sendWithToken(auth, new Exchange(first, { auth, send, followsRedirects, signal: signal ?? undefined }));
   }
 
   async function sendBuffered(request: Request, init: RequestInit): Promise<Response> {

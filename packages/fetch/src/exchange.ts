@@ -24,43 +24,55 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Tells `sendWithToken` how to send one call and how to follow its redirects. */
-export function createExchange(first: Hop, call: Call): SendWithTokenOptions<Response> {
-  const { auth, send, followsRedirects, signal } = call;
-  let hop = first;
+/**
+ * Tells `sendWithToken` how to send one call and how to follow its redirects. It is a class, because creating closures for each request would take
+ * longer than the rest of this package.
+ */
+export class Exchange implements SendWithTokenOptions<Response> {
+  readonly #call: Call;
+  #hop: Hop;
 
-  /** Sends the next request if the response is a redirect; returns any other response. */
-  function follow(response: Response, token: AccessToken, attempt: 1 | 2): Response | Promise<Response> {
-    let next: Hop | undefined;
-    try {
-      next = isRedirect(response.status) ? nextHop(response, hop, auth) : undefined;
-    } catch (error) {
-      discardBody(response.body);
-      throw error;
+  constructor(first: Hop, call: Call) {
+    this.#call = call;
+    this.#hop = first;
+  }
+
+  waitForToken(): Promise<AccessToken> {
+    const { auth, signal } = this.#call;
+    return signal ? auth.getToken({ signal }) : auth.getToken();
+  }
+
+  send(token: AccessToken, attempt: 1 | 2): Promise<Response> {
+    const { target, init: first, fields, carriesToken } = this.#hop;
+    // The first attempt may change `init`, which is our copy. The second attempt copies it, because `send` may still use the first one.
+    const init = attempt === 1 ? first : ownProperties(first);
+    init.headers = carriesToken ? withToken(fields, token) : fields;
+    const { send } = this.#call;
+    return send(target, init);
+  }
+
+  follow(response: Response): boolean {
+    const { auth, followsRedirects } = this.#call;
+    const next = followsRedirects && isRedirect(response.status) ? nextHop(response, this.#hop, auth) : undefined;
+    if (next) this.#hop = next;
+    else if (followsRedirects && this.#hop.followed) {
+      Object.defineProperty(response, 'redirected', ownProperties({ value: true }));
     }
-    if (!next)
-      return hop.followed ? Object.defineProperty(response, 'redirected', ownProperties({ value: true })) : response;
-    discardBody(response.body);
-    hop = next;
-    return sendHop(token, attempt);
+    return next !== undefined;
   }
 
-  function sendHop(token: AccessToken, attempt: 1 | 2): Promise<Response> {
-    // The first attempt may change `hop.init`, which is our copy. The second attempt copies it, because `send` may still use the first one.
-    const init = attempt === 1 ? hop.init : ownProperties(hop.init);
-    init.headers = hop.carriesToken ? withToken(hop.fields, token) : hop.fields;
-    const sent = send(hop.target, init);
-    return followsRedirects ? sent.then((response) => follow(response, token, attempt)) : sent;
-  }
-
-  return {
-    waitForToken: () => (signal ? auth.getToken({ signal }) : auth.getToken()),
-    send: sendHop,
+  isRejected({ status, redirected }: Response): boolean {
     // If `send` followed redirects itself, it may have removed the token on the way.
-    isRejected: ({ status, redirected }) => status === 401 && hop.carriesToken && (followsRedirects || !redirected),
-    canResend: () => hop.canResend,
-    discard: ({ body }) => discardBody(body),
-  };
+    return status === 401 && this.#hop.carriesToken && (this.#call.followsRedirects || !redirected);
+  }
+
+  canResend(): boolean {
+    return this.#hop.canResend;
+  }
+
+  discard({ body }: Response): void {
+    discardBody(body);
+  }
 }
 
 /**

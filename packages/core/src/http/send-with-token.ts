@@ -29,10 +29,15 @@ export async function replaceRejected(
 /** Options of {@link sendWithToken}. */
 export interface SendWithTokenOptions<Answer> {
   /**
-   * Sends the request with `token.authorization` as its `Authorization`. A client that follows redirects itself must send only the last request of
+   * Sends the request with `token.authorization` as its `Authorization`. A client that follows redirects by itself must send only the last request of
    * the chain at attempt 2. The requests before it were answered, and a second POST may be a second order.
    */
   send(token: AccessToken, attempt: 1 | 2): Promise<Answer>;
+  /**
+   * Follows a redirect: makes the request that `answer` asks for the one that `send` sends from now on, and returns true. Returns false if `answer` is
+   * no redirect. See `redirectTo`. Default: no redirect is followed, or the client follows redirects by itself. What it throws ends the call.
+   */
+  follow?(answer: Answer): boolean;
   /** Returns whether an answer rejects the token: its status is 401, and the request that it answers had the token. */
   isRejected(answer: Answer): boolean;
   /** Returns whether `send` can send its request again at attempt 2. It is called after a rejected answer. See `isReplayable`. */
@@ -40,36 +45,57 @@ export interface SendWithTokenOptions<Answer> {
   /** Frees the connection of an answer that nobody will read. Its errors are ignored. */
   discard(answer: Answer): unknown;
   /** Resolves with a token. It is called again after a 401. Use it to pass the caller's `signal` to `auth.getToken()`. Default: `auth.getToken()`. */
-  waitForToken?: (() => Promise<AccessToken>) | undefined;
+  waitForToken?(): Promise<AccessToken>;
 }
 
 /**
  * Sends a request with a token of `auth`. If the API rejects the token, sends it once more with another one. Every rejection is reported to `auth`.
  * Resolves with the answer for the caller. Call it only if `auth.covers(url)` is true and the request has no `Authorization` of its own.
- * @throws the errors of `waitForToken` and of `send`
+ * @throws the errors of `waitForToken`, of `send` and of `follow`
  */
 export async function sendWithToken<Answer>(
   auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
   request: SendWithTokenOptions<Answer>,
 ): Promise<Answer> {
-  const { waitForToken = () => auth.getToken() } = request;
-  const token = await waitForToken();
-  const answer = await request.send(token, 1);
-  if (!request.isRejected(answer)) return answer;
+  let token = await (request.waitForToken ? request.waitForToken() : auth.getToken());
+  for (let attempt: 1 | 2 = 1; ; attempt = 2) {
+    let answer = await request.send(token, attempt);
+    while (request.follow && follow(answer, request)) answer = await request.send(token, attempt);
+    if (!request.isRejected(answer)) return answer;
+    const next = await replacement(auth, token, answer, request, attempt);
+    if (!next) return answer;
+    void discard(answer, request);
+    token = next;
+  }
+}
 
-  const source = { getToken: waitForToken, invalidate: (rejected: AccessToken) => auth.invalidate(rejected) };
-  let next: AccessToken | undefined;
+function follow<Answer>(answer: Answer, request: SendWithTokenOptions<Answer>): boolean {
+  let isFollowed = true;
   try {
-    next = await replaceRejected(source, token, { canResend: request.canResend(answer) });
+    isFollowed = request.follow?.(answer) ?? false;
+    return isFollowed;
+  } finally {
+    if (isFollowed) void discard(answer, request);
+  }
+}
+
+async function replacement<Answer>(
+  auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
+  token: AccessToken,
+  answer: Answer,
+  request: SendWithTokenOptions<Answer>,
+  attempt: 1 | 2,
+): Promise<AccessToken | undefined> {
+  const source = {
+    getToken: () => request.waitForToken?.() ?? auth.getToken(),
+    invalidate: (rejected: AccessToken) => auth.invalidate(rejected),
+  };
+  try {
+    return await replaceRejected(source, token, { canResend: attempt === 1 && request.canResend(answer) });
   } catch (error) {
     void discard(answer, request);
     throw error;
   }
-  if (!next) return answer;
-  void discard(answer, request);
-  const second = await request.send(next, 2);
-  if (request.isRejected(second)) await auth.invalidate(next);
-  return second;
 }
 
 async function discard<Answer>(answer: Answer, request: SendWithTokenOptions<Answer>): Promise<void> {

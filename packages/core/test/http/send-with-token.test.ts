@@ -105,6 +105,42 @@ describe('sendWithToken', () => {
     expect(await sendWithToken(source, { ...request, discard })).toBe(200);
   });
 
+  describe('with `follow`', () => {
+    /** A client that follows the redirects among its answers itself. */
+    function createFollower(...statuses: number[]) {
+      const { request, ...seen } = createClient(...statuses);
+      return { ...seen, request: { ...request, follow: (status: number) => status === 302 } };
+    }
+
+    test('sends each request that a redirect asks for with the same token, and frees the redirects', async () => {
+      const { source, rejected } = createSource('a', 'b');
+      const { request, sent, freed } = createFollower(302, 302, 200);
+      expect(await sendWithToken(source, request)).toBe(200);
+      expect({ sent, freed, rejected }).toEqual({ sent: ['a 1', 'a 1', 'a 1'], freed: [302, 302], rejected: [] });
+    });
+
+    test('sends only the last request again after a 401, and follows its redirects', async () => {
+      const { source, rejected } = createSource('a', 'b');
+      const { request, sent, freed } = createFollower(302, 401, 302, 401);
+      expect(await sendWithToken(source, request)).toBe(401);
+      expect({ sent, freed, rejected }).toEqual({
+        sent: ['a 1', 'a 1', 'b 2', 'b 2'],
+        freed: [302, 401, 302],
+        rejected: ['a', 'b'],
+      });
+    });
+
+    test('frees the redirect and rejects if it cannot be followed', async () => {
+      const { source } = createSource('a');
+      const { request, freed } = createClient(302);
+      const follow = () => {
+        throw new TypeError('no address');
+      };
+      await expect(sendWithToken(source, { ...request, follow })).rejects.toThrow('no address');
+      expect(freed).toEqual([302]);
+    });
+  });
+
   test('rejects with the error of `send`', async () => {
     const { source, rejected } = createSource('a');
     const { request } = createClient();
