@@ -99,7 +99,7 @@ export function serviceAuth(
     const { options } = failed;
     if (!scrubErrors || !options) return failed;
     if (tokenOf(options)) delete options.headers?.['authorization'];
-    for (const agent of Object.values(options.agent || {})) hideAgentRequests(agent);
+    for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
     return failed;
   }
 

@@ -39,8 +39,10 @@ export class AuthenticatedRequest implements Exchange {
 
   #send(token: AccessToken, isFirst: boolean): void {
     const handler = new RejectionHandler(this, token, isFirst) as Dispatcher.DispatchHandler;
+    const options = ownProperties(this.#options);
+    options.headers = withToken(this.#headers, token);
     try {
-      this.#dispatch(ownProperties({ ...this.#options, headers: withToken(this.#headers, token) }), handler);
+      this.#dispatch(options, handler);
     } catch (error) {
       fail(this.caller, error);
     }

@@ -1,4 +1,4 @@
-import type { AccessToken } from '@service-auth/core';
+import type { AccessToken, TokenSource } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 
 type Headers = Dispatcher.DispatchOptions['headers'];
@@ -7,8 +7,25 @@ type Pairs = Iterable<[name: string, value: string]>;
 const isAuthorization = (name: { readonly length: number }): boolean =>
   name.length === 'authorization'.length && String(name).toLowerCase() === 'authorization';
 
+/**
+ * Creates a function that returns whether `auth` covers the URL of a request. It remembers the last origin: joining each origin and path would take
+ * longer than all other work before a request. If the root of an origin is covered, the whole origin is.
+ */
+export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOptions) => boolean {
+  let last: string | undefined;
+  let isWholeCovered = false;
+  return (options) => {
+    const { origin, path } = options;
+    if (typeof origin === 'string' && origin !== last) {
+      last = origin;
+      isWholeCovered = URL.canParse(origin) && auth.covers(new URL('/', origin));
+    }
+    return (origin === last && isWholeCovered && path.startsWith('/')) || auth.covers(urlOf(options));
+  };
+}
+
 /** The URL of a request. If the request does not contain its origin, as with a `Client` of undici 6 and 7, the result is covered by no client. */
-export function urlOf({ origin = '', path }: Dispatcher.DispatchOptions): string {
+function urlOf({ origin = '', path }: Dispatcher.DispatchOptions): string {
   if (typeof origin !== 'string') return origin.origin + path;
   return (origin.endsWith('/') ? origin.slice(0, -1) : origin) + path;
 }

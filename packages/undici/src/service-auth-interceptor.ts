@@ -2,7 +2,7 @@ import type { TokenSource } from '@service-auth/core';
 import type { Dispatcher } from 'undici';
 import { AuthenticatedRequest } from './authenticated-request.ts';
 import type { Handler } from './recording.ts';
-import { hasAuthorization, readHeaders, urlOf } from './request.ts';
+import { coverageOf, hasAuthorization, readHeaders } from './request.ts';
 
 /**
  * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers
@@ -12,10 +12,11 @@ import { hasAuthorization, readHeaders, urlOf } from './request.ts';
  * `redirect()`, the token follows redirects within its origin, and a request that was redirected is not sent again after a 401.
  */
 export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {
+  const covers = coverageOf(auth);
   return (dispatch) => (options, handler) => {
     // Headers of a wrong type are left to undici, which says what is wrong with them.
     const isUsable = typeof (options.headers ?? {}) === 'object';
-    if (!isUsable || !auth.covers(urlOf(options))) return dispatch(options, handler);
+    if (!isUsable || !covers(options)) return dispatch(options, handler);
     const headers = readHeaders(options.headers);
     if (hasAuthorization(headers)) return dispatch({ ...options, headers: headers ?? null }, handler);
     new AuthenticatedRequest(auth, dispatch, options, headers, handler as Handler).start();
