@@ -33,6 +33,21 @@ const backends: Readonly<
   ws: async (shop) => (await import('./start-gateway.ts')).startGateway(shop),
 };
 
+/** Whether a recipe is a server, which runs until it is stopped. */
+export const isServer = (name: string): boolean => ['express', 'fastify', 'hono'].includes(name);
+
+/** Resolves with the address of a server, when it says that it listens. It must have been started with `stdio: 'pipe'`. */
+export async function urlOf({ process: { stdout, stderr } }: RunningRecipe): Promise<string> {
+  let said = '';
+  stderr?.on('data', (chunk) => (said += chunk));
+  for await (const chunk of stdout?.iterator({ destroyOnReturn: false }) ?? []) {
+    said += chunk;
+    const port = /Listening on .*port: (\d+)/.exec(said)?.[1];
+    if (port) return `http://localhost:${port}`;
+  }
+  throw new Error(`It ended early: ${said}`);
+}
+
 const fileOf = (name: string): string =>
   name.includes('/') ? name : fileURLToPath(new URL(`../recipes/${name}.ts`, import.meta.url));
 

@@ -6,6 +6,8 @@ export interface Shop extends AsyncDisposable {
   readonly service: TestService;
   /** The environment variables for `createServiceAuthFromEnv`. */
   readonly env: Readonly<Record<string, string>>;
+  /** The tokens that had been issued when a POST to `/api/v1/revocation` revoked them all. */
+  readonly issuedBeforeRevocation: number;
   /** Whether the API accepts an `Authorization`. It counts as a request to the API. */
   accepts(authorization: string | undefined): Promise<boolean>;
 }
@@ -23,7 +25,13 @@ const json = { 'content-type': 'application/json' };
 export async function startShop(revokeAt = 0): Promise<Shop> {
   const service = await startTestService();
   let requests = 0;
+  let issuedBeforeRevocation = 0;
   service.api.always(async ({ bearer, method, path, body }) => {
+    if (path === '/api/v1/revocation') {
+      issuedBeforeRevocation = service.counts.issued;
+      service.revoke('all');
+      return { status: 204, body: '' };
+    }
     if (bearer !== 'valid') return undefined;
     requests += 1;
     if (requests === revokeAt) {
@@ -48,6 +56,9 @@ export async function startShop(revokeAt = 0): Promise<Shop> {
       SERVICE_AUTH_AUDIENCE: audience,
       SERVICE_AUTH_CLIENT_ID: clientId,
       SERVICE_AUTH_CLIENT_SECRET: clientSecret,
+    },
+    get issuedBeforeRevocation() {
+      return issuedBeforeRevocation;
     },
     async accepts(authorization) {
       const response = await fetch(`${service.baseUrl}/api/v1/accepts`, {

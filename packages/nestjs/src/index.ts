@@ -1,4 +1,5 @@
 export { getServiceAuthToken, InjectServiceAuth, ServiceAuth } from './service-auth.ts';
+export { ServiceAuthExceptionFilter } from './service-auth-exception-filter.ts';
 export type {
   ServiceAuthHttpModuleAsyncOptions,
   ServiceAuthHttpModuleOptions,
