@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openShop, runRecipe } from './support/run-recipe.ts';
+
+const run = promisify(execFile);
+const page = readFileSync(new URL('../../docs/migrating.md', import.meta.url), 'utf8');
+const examples = fileURLToPath(new URL('..', import.meta.url));
+// Beside the packages of the examples. Modules there are bundled, because Node runs no TypeScript in node_modules.
+const folder = join(examples, 'node_modules/.cache/migrating');
+
+const program = (side: string) => `
+import { listOrders } from './${side}.ts';
+
+const succeeded = (results: PromiseSettledResult<unknown>[]) => results.filter(({ status }) => status === 'fulfilled').length;
+console.log(succeeded(await Promise.allSettled(Array.from({ length: 10 }, () => listOrders()))));
+await fetch(process.env.SERVICE_BASE_URL + '/api/v1/revocation', { method: 'POST' });
+let later = 0;
+for (let call = 1; call <= 10; call += 1) later += succeeded(await Promise.allSettled([listOrders()]));
+console.log(later);
+`;
+
+/** The two sides of each diff, by the title of its section without "From". */
+const diffs = [...page.matchAll(/^## From ([^\n]+)\n[^#]*?```diff\n(.*?)\n```/gms)].map(([, from = '', diff = '']) => {
+  const side = (sign: '-' | '+') =>
+    diff
+      .split('\n')
+      .filter((line) => line.startsWith(' ') || line.startsWith(sign))
+      .map((line) => line.slice(1))
+      .join('\n');
+  return { from, before: side('-'), after: side('+') };
+});
+
+/** The figures of the page: the first calls and the later calls that succeed, the tokens for the first calls and for all. */
+const figures = new Map(
+  [...page.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$/gm)].map(([, name = '', ...numbers]) => [
+    name,
+    numbers.map(Number),
+  ]),
+);
+
+const fileOf = (from: string, side: string) => `${from.replaceAll(' ', '-')}.${side}`;
+
+beforeAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const names = diffs.flatMap(({ from, ...sides }) =>
+    Object.entries(sides).map(([side, code]) => {
+      const name = fileOf(from, side);
+      writeFileSync(join(folder, `${name}.ts`), code);
+      writeFileSync(join(folder, `${name}.program.ts`), program(name));
+      return name;
+    }),
+  );
+  const compilerOptions = {
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    target: 'ES2023',
+    lib: ['ES2023', 'ESNext.Disposable', 'DOM'],
+    types: ['node'],
+    typeRoots: [join(examples, '../node_modules/@types')],
+    customConditions: ['@service-auth/source'],
+    strict: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  };
+  const files = names.flatMap((name) => [`${name}.ts`, `${name}.program.ts`]);
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const tsc = join(examples, '../node_modules/typescript-7/bin/tsc');
+  await run(process.execPath, [tsc, '--project', folder, '--pretty', 'false']).catch(({ stdout }) =>
+    expect.fail(stdout),
+  );
+  await build({
+    entryPoints: names.map((name) => join(folder, `${name}.program.ts`)),
+    outdir: folder,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+  });
+}, 60_000);
+
+test('the page has a diff and figures for each of the four', () => {
+  expect(diffs.map(({ from }) => from)).toEqual([
+    'axios-auth-refresh',
+    'axios-oauth-client',
+    'simple-oauth2',
+    'a cache of your own',
+  ]);
+  expect([...figures.keys()]).toEqual([...diffs.map(({ from }) => from), 'Service Auth, after each diff']);
+});
+
+describe.each(diffs)('the diff from $from', ({ from }) => {
+  test.each([
+    ['before', from],
+    ['after', 'Service Auth, after each diff'],
+  ])('compiles, and costs %s it what the page says', async (side, row) => {
+    const shop = await openShop();
+    const { code, lines } = await runRecipe(join(folder, `${fileOf(from, side)}.program.js`), { shop });
+    expect(code).toBe(0);
+    const tokens = [shop.issuedBeforeRevocation, shop.service.counts.issued];
+    expect([...lines.map(Number), ...tokens]).toEqual(figures.get(row));
+  });
+});
