@@ -58,6 +58,7 @@ export const timedFaults = [
   'store_wiped',
   'store_regressed',
   'split_brain',
+  'tokens_exchanged',
   'reset',
   'revoked',
   'secret_rotated',

@@ -1,6 +1,7 @@
 import type { IssuanceLimit, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import { type Client, createClient, type Surroundings } from './client.ts';
+import { sharedStoreKey } from './exchanges.ts';
 import { createMachine, type Machine } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
@@ -80,6 +81,7 @@ export function createFleet(
       clientId: 'client',
       clientSecret: asksForSecret ? secretSource : fleet.secret,
       issuanceLimit: limitOf(agreement),
+      ...(settings.rates.tokens_exchanged && { storeKey: sharedStoreKey }),
       store: network.storeOf(machine, side),
       transport: network.transportOf(machine),
       clock: machine.clock,

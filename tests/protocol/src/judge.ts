@@ -51,6 +51,7 @@ export function createJudge(
   const clockIsWild = (rates.store_clock_wild ?? 0) + (rates.store_clock_set_back ?? 0) > 0;
   const violations: string[] = [];
   const had = new Set<string>();
+  const named = new Map<string, string>();
   let published = 0;
 
   function violated(promise: string, detail: string): void {
@@ -86,6 +87,8 @@ export function createJudge(
     hasHad: (machine, value) => had.has(`${machine} ${value}`),
     handedOut(machine, token) {
       had.add(`${machine} ${token.value}`);
+      if (token.value !== (named.get(token.id) ?? token.value)) violated('an id names one token', token.id);
+      named.set(token.id, token.value);
       const known = service().token(token.value);
       if (!known) {
         violated('every token is one of the service', token.id);

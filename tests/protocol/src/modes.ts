@@ -130,6 +130,20 @@ export const modes: Readonly<Record<string, Mode>> = {
         countIsExact: true,
       }),
   },
+  exchanged: {
+    about:
+      'somebody who can write to the store exchanges the sealed tokens of audiences, clients, token endpoints, ids, generations and expiries',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 40,
+        processes: random.integer(1, 4),
+        audiences: ['api', 'other api'],
+        callEveryMs: random.between(5, 60) * minute,
+        lifetimeMs: random.between(1, 6) * hour,
+        rates: { tokens_exchanged: 24, crash: 12, close: 6, reset: 4, api_401: 0.02, caller_aborts: 0.02 },
+      }),
+  },
   wiped: {
     about: 'a durable store that loses everything once a window',
     promised: true,

@@ -1,6 +1,7 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import type { Surroundings } from './client.ts';
+import { createExchanges } from './exchanges.ts';
 import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { seedGlobals } from './globals.ts';
@@ -96,7 +97,10 @@ export async function run(
     const { faultsForMs } = settings;
     const fleet = createFleet(settings, random.fork('fleet'), network, around, faultsForMs);
     members = fleet.members;
-    const reachable = { world, dice, settings, fleet, network, store, service };
+    const exchanges = settings.rates.tokens_exchanged
+      ? createExchanges(world, random.fork('exchanges'), createServiceAuth, settings.audiences, store)
+      : undefined;
+    const reachable = { world, dice, settings, fleet, network, store, service, exchanges };
     if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
     scheduleFaults(reachable, faultsForMs);
     if (settings.outage) scheduleOutage(settings.outage, world, network);

@@ -15,6 +15,8 @@ export interface SimulatedStore {
   load(side: Side): StoreSnapshot;
   swap(side: Side, change: StoreChange): StoreSwapResult;
   kept(side: Side): Kept | undefined;
+  /** Somebody else writes a record. */
+  replace(record: string): void;
   /** The store's own clock. */
   now(): number;
   stepClock(byMs: number): void;
@@ -93,6 +95,10 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
       return { swapped, now: now() };
     },
     kept: (side) => sides[effective(side)],
+    replace(record) {
+      set('left', { record, version: `intruder ${world.now}` });
+      applied('left');
+    },
     now,
     stepClock(byMs) {
       if (byMs < -60_000) setBackAt = world.now;

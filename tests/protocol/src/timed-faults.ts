@@ -1,3 +1,4 @@
+import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Network } from './network.ts';
@@ -15,6 +16,7 @@ export interface Reachable {
   readonly network: Network;
   readonly store: SimulatedStore;
   readonly service: Service;
+  readonly exchanges: Exchanges | undefined;
 }
 
 const minute = 60_000;
@@ -56,6 +58,7 @@ function happenings({
   network,
   store,
   service,
+  exchanges,
 }: Reachable): Partial<Record<TimedFault, () => void>> {
   const { windowMs, lossesPerWindow } = settings;
   const scale = windowMs / day;
@@ -193,6 +196,9 @@ function happenings({
         store.heal(random.pick(['left', 'right']));
         losses[losses.length - 1] = world.now;
       });
+    },
+    tokens_exchanged() {
+      if (exchanges?.exchange()) dice.strike('tokens_exchanged');
     },
     reset() {
       if (!dice.strike('reset')) return;

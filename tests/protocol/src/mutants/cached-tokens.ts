@@ -1,7 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
 const searched = 'it takes two attempts in one particular order; the exhaustive search of the memory finds it';
-const sealed = 'nobody exchanges tokens in the record; the tests in packages/core/test/service-auth.sealing.test.ts do';
 
 /** What is handed out, to whom, and when it is given up. */
 export const cachedTokenMutants: readonly Mutant[] = [
@@ -181,8 +180,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     file: 'usable-token.ts',
     find: 'return [endpoint, audience, id,',
     replace: 'return [audience, id,',
-    modes: ['feasible'],
-    survives: sealed,
+    modes: ['exchanged'],
   },
   {
     name: 'sealed without the audience',
@@ -190,8 +188,31 @@ export const cachedTokenMutants: readonly Mutant[] = [
     file: 'usable-token.ts',
     find: 'return [endpoint, audience, id,',
     replace: 'return [endpoint, id,',
-    modes: ['feasible'],
-    survives: sealed,
+    modes: ['exchanged'],
+  },
+  {
+    name: 'sealed without the id',
+    about: 'an older token can be put into the record under the id of another one',
+    file: 'usable-token.ts',
+    find: 'return [endpoint, audience, id,',
+    replace: 'return [endpoint, audience, id.slice(99),',
+    modes: ['exchanged'],
+  },
+  {
+    name: 'sealed without the generation',
+    about: 'a token that was reset can be put into the record as a later one',
+    file: 'usable-token.ts',
+    find: 'function contextOf(id: string, generation: number, expiresAt: number): string[] {',
+    replace: 'function contextOf(id: string, _: number, expiresAt: number): string[] {\n    const generation = 0;',
+    modes: ['exchanged'],
+  },
+  {
+    name: 'sealed without the expiry',
+    about: 'a token in the record can be given a longer life',
+    file: 'usable-token.ts',
+    find: 'function contextOf(id: string, generation: number, expiresAt: number): string[] {',
+    replace: 'function contextOf(id: string, generation: number, _: number): string[] {\n    const expiresAt = 0;',
+    modes: ['exchanged'],
   },
   {
     name: 'sealed without the client',
@@ -199,8 +220,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     file: 'seal.ts',
     find: "info: joined(['service-auth', purpose, clientId]),",
     replace: "info: joined(['service-auth', purpose]),",
-    modes: ['feasible'],
-    survives: sealed,
+    modes: ['exchanged'],
   },
   {
     name: 'a slow read brings an older token back',

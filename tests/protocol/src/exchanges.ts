@@ -1,0 +1,107 @@
+import type { ServiceAuth, ServiceAuthOptions, Transport } from '@service-auth/core';
+import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
+import type { AudienceState, LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/record.ts';
+import { createMachine } from './machine.ts';
+import type { Random } from './random.ts';
+import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
+import type { World } from './world.ts';
+
+/** The one key with which all clients of a run with exchanges seal their tokens. */
+export const sharedStoreKey: string = 'CANARY store key of 32 characters';
+
+/** Somebody who can write to the store, and puts sealed tokens where they do not belong. */
+export interface Exchanges {
+  /** Changes one stored token. Returns whether there was one. */
+  exchange(): boolean;
+}
+
+const minute = 60_000;
+
+/** Clients that have the secret and the key in common with those of the run, but not the client id, or not the token endpoint. */
+const strangers = [
+  { clientId: 'other client', authUrl: 'https://auth.example.com' },
+  { clientId: 'client', authUrl: 'https://other.example.com' },
+];
+
+/** Creates the intruder of one run, and the strangers whose tokens it takes. */
+export function createExchanges(
+  world: World,
+  random: Random,
+  createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth,
+  audiences: readonly string[],
+  store: SimulatedStore,
+): Exchanges {
+  const abroad = strangers.map(({ clientId, authUrl }, index) => {
+    const theirs = createSimulatedStore(world, 0, () => {});
+    const machine = createMachine(world, `stranger${index}`, random.integer(0, 10 * minute));
+    const base = { clientId, authUrl, clientSecret: 'CANARY-secret-1', storeKey: sharedStoreKey, clock: machine.clock };
+    const reach = {
+      store: {
+        durability: 'durable' as const,
+        load: async () => theirs.load('left'),
+        swap: async (_key: string, change: Parameters<SimulatedStore['swap']>[1]) => theirs.swap('left', change),
+      },
+      transport: issuing(clientId, authUrl),
+    };
+    for (const audience of audiences) {
+      const client = createServiceAuth({ ...base, ...reach, audience, instance: machine.name });
+      const ask = () => {
+        void client.getToken().catch(() => {});
+        world.at(world.now + 30 * minute, ask);
+      };
+      ask();
+    }
+    return theirs;
+  });
+  const before: StoredToken[] = [];
+
+  function recordOf(of: SimulatedStore): LedgerRecord | undefined {
+    const record = decodeRecord(of.kept('left')?.record ?? '');
+    return typeof record === 'string' ? undefined : record;
+  }
+
+  /** What the intruder can put in the place of a token. */
+  function substituteOf(token: StoredToken, record: LedgerRecord, audience: string): StoredToken | undefined {
+    const tokensOf = (from: LedgerRecord | undefined) =>
+      (from?.audiences ?? []).flatMap((state) => (state.token && state.audience === audience ? [state.token] : []));
+    const others = record.audiences.flatMap((state) =>
+      state.token && state.audience !== audience ? [state.token] : [],
+    );
+    const older = before.filter(({ id }) => id !== token.id);
+    const candidates: readonly (StoredToken | undefined)[] = [
+      random.pick([undefined, ...others]),
+      ...abroad.map((theirs) => tokensOf(recordOf(theirs))[0]),
+      // An older token under the name of the present one, as a later one, or with a longer life.
+      older[0] && { ...random.pick(older), id: token.id },
+      older[0] && { ...random.pick(older), generation: token.generation + 1 },
+      { ...token, expiresAt: token.expiresAt + 600 * minute },
+    ];
+    return random.pick(candidates);
+  }
+
+  return {
+    exchange() {
+      const record = recordOf(store);
+      const states = (record?.audiences ?? []).filter(({ token }) => token !== undefined);
+      if (!record || states.length === 0) return false;
+      const state = random.pick(states) as AudienceState & { token: StoredToken };
+      before.push(state.token);
+      const token = substituteOf(state.token, record, state.audience);
+      if (!token) return false;
+      const changed = record.audiences.map((other) => (other === state ? { ...state, token } : other));
+      store.replace(encodeRecord({ ...record, audiences: changed }));
+      return true;
+    },
+  };
+}
+
+/** A token endpoint that never fails. */
+function issuing(clientId: string, authUrl: string): Transport {
+  let issued = 0;
+  return async () => {
+    issued += 1;
+    const token = `CANARY-token-of-${clientId}-${new URL(authUrl).hostname}-${issued}`.replaceAll(' ', '-');
+    const body = JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 14_400 });
+    return { status: 200, headers: {}, body };
+  };
+}
