@@ -30,10 +30,10 @@ const maxSleepMs = 7 * 24 * 60 * minute;
 
 /** Puts a token into memory. `random`: 0 to 1, so that the processes of a fleet do not renew at the same moment. */
 export function cachedToken(usable: UsableToken, random: number): CachedToken {
-  const { lifetimeMs, usableUntil } = usable;
+  const { token, generation, adopted, lifetimeMs, countedFrom, usableUntil } = usable;
   // A token that lives for less than two minutes is renewed at its end. Earlier renewals would spend the budget of a day within hours.
   const aheadMs = lifetimeMs < shortLifeMs ? 0 : lifetimeMs * (0.1 + 0.1 * random);
-  return { ...usable, renewAt: usableUntil - aheadMs };
+  return { token, generation, adopted, lifetimeMs, countedFrom, usableUntil, renewAt: usableUntil - aheadMs };
 }
 
 /** Returns the same token with its life counted anew. */

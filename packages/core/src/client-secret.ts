@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 import { configError, problemOfSecret } from './config-problems.ts';
-import type { Settings } from './options.ts';
 import { timedOut, within } from './pause.ts';
 import { type SealingKey, sealingKey } from './seal.ts';
+import type { Settings } from './settings.ts';
 
 /** The present client secret and the keys derived from it. */
 export interface CurrentSecret {
@@ -18,22 +18,48 @@ export interface ClientSecretSource {
   last(): Promise<CurrentSecret>;
 }
 
+/** What a client remembers of its secret. */
+export class SecretMemory {
+  value: string | undefined;
+  key: Promise<SealingKey> | undefined;
+}
+
+// Keys take more memory than the rest of a client. They are derived again for clients that are not among those that were used last.
+const maxKeys = 1_000;
+const withKeys = new Set<SecretMemory>();
+
 /** Creates the source for either form of the option `clientSecret`. */
-export function clientSecretSource(settings: Settings): ClientSecretSource {
+export function clientSecretSource(settings: Settings, memory: SecretMemory): ClientSecretSource {
   const { clientSecret, storeKey, clientId, clock, timeoutMs } = settings;
-  let derived: { value: string; key: Promise<SealingKey> } | undefined;
 
   async function ask(): Promise<CurrentSecret> {
     const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret, timeoutMs, clock);
-    if (derived?.value !== value) derived = { value, key: sealingKey(value, storeKey, clientId) };
-    return { value, key: await derived.key };
+    if (memory.value !== value) memory.key = undefined;
+    memory.value = value;
+    return current(value);
   }
 
   async function last(): Promise<CurrentSecret> {
-    return derived ? { value: derived.value, key: await derived.key } : ask();
+    return memory.value === undefined ? ask() : current(memory.value);
+  }
+
+  async function current(value: string): Promise<CurrentSecret> {
+    memory.key ??= sealingKey(value, storeKey, clientId);
+    const { key } = memory;
+    withKeys.delete(memory);
+    withKeys.add(memory);
+    const [oldest] = withKeys;
+    if (withKeys.size > maxKeys && oldest) forgetKey(oldest);
+    return { value, key: await key };
   }
 
   return { ask, last };
+}
+
+/** Forgets the keys of a client. Its next request derives them again. */
+export function forgetKey(memory: SecretMemory): void {
+  memory.key = undefined;
+  withKeys.delete(memory);
 }
 
 async function fetched(ask: () => string | Promise<string>, timeoutMs: number, clock: Clock): Promise<string> {

@@ -1,4 +1,3 @@
-import type { Clock } from './clock.ts';
 import type { ServiceAuthErrorCode, TokenResponseReason } from './errors.ts';
 import type { IssuanceReason } from './ledger/record.ts';
 
@@ -79,7 +78,7 @@ export type ServiceAuthEvent = {
 /** Receives every event. Errors that it throws are ignored, and so are rejections of a promise that it returns. */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
-/** Reports an event to the listener, if there is one. */
+/** Reports an event to the listeners, if there are any. */
 export type Emit = <Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]) => void;
 
 /**
@@ -90,17 +89,6 @@ export function notify(listener: ServiceAuthEventListener | undefined, event: Se
   try {
     ignoreRejection(listener?.(event));
   } catch {}
-}
-
-/** Creates the {@link Emit} of a listener. It adds the common fields and ignores errors of the listener. */
-export function emitter(
-  listener: ServiceAuthEventListener | undefined,
-  source: { readonly audience: string; readonly instance: string },
-  clock: Clock,
-): Emit {
-  return (type, fields) => {
-    if (listener) notify(listener, { type, at: clock.now(), ...source, ...fields } as ServiceAuthEvent);
-  };
 }
 
 function ignoreRejection(returned: unknown): void {

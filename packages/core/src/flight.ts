@@ -9,45 +9,37 @@ export interface Lifeline {
   readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Attempts of one kind. Any number of callers share one attempt. */
-export interface Flights<Reason> {
-  /** Waits for the running attempt, or starts one. Where I/O is bound to requests, it always starts its own. */
-  join(reason: Reason): Promise<void>;
-  /** Rejects all waits with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
-  end(reason: Error): Promise<void>;
+/** An attempt under way. Any number of callers share it. */
+export interface Flight {
+  /** Settles as the attempt does, or rejects when the flight is ended. */
+  readonly landed: Promise<void>;
+  /** Settles when the attempt has ended. */
+  readonly done: Promise<void>;
+  readonly controller: AbortController;
 }
 
-/** Shares each attempt among the callers that wait for it. */
-export function createFlights<Reason>(
-  attempt: (reason: Reason, signal: AbortSignal) => Promise<void>,
-  { requestBound, waitUntil }: Lifeline,
-): Flights<Reason> {
-  let underWay: { landed: Promise<void>; done: Promise<void>; controller: AbortController } | undefined;
-
-  function join(reason: Reason): Promise<void> {
-    if (underWay) return underWay.landed;
-    const controller = new AbortController();
-    // The attempt belongs to all its callers, so it must not end with the request of the first one.
-    const done = outsideRequest(() => attempt(reason, controller.signal)).finally(() => {
-      underWay = undefined;
-    });
-    const landed = raced(done, controller.signal);
-    // An unhandled rejection would end the process if nobody waits for this flight.
-    const settled = landed.catch(() => {});
-    try {
-      waitUntil?.(settled);
-    } catch {
-      // Some runtimes throw outside of requests. The caller has a token and must not notice.
-    }
-    // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
-    if (!requestBound) underWay = { landed, done, controller };
-    return landed;
+/** Starts an attempt. `onEnd` is called when it has ended. */
+export function startFlight(
+  attempt: (signal: AbortSignal) => Promise<void>,
+  { waitUntil }: Lifeline,
+  onEnd: () => void,
+): Flight {
+  const controller = new AbortController();
+  // The attempt belongs to all its callers, so it must not end with the request of the first one.
+  const done = outsideRequest(() => attempt(controller.signal)).finally(onEnd);
+  const landed = raced(done, controller.signal);
+  // An unhandled rejection would end the process if nobody waits for this flight.
+  const settled = landed.catch(() => {});
+  try {
+    waitUntil?.(settled);
+  } catch {
+    // Some runtimes throw outside of requests. The caller has a token and must not notice.
   }
+  return { landed, done, controller };
+}
 
-  async function end(reason: Error): Promise<void> {
-    underWay?.controller.abort(reason);
-    await underWay?.done.catch(() => {});
-  }
-
-  return { join, end };
+/** Rejects all waits with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
+export async function endFlight(flight: Flight | undefined, reason: Error): Promise<void> {
+  flight?.controller.abort(reason);
+  await flight?.done.catch(() => {});
 }

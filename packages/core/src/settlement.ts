@@ -2,9 +2,9 @@ import { instantOf } from './clock.ts';
 import { maxElapsedMs } from './instant.ts';
 import { expiringBy } from './ledger/clock-set-back.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
-import type { Settings } from './options.ts';
 import { untilDone } from './pause.ts';
-import type { SharedLedger, View } from './shared-ledger.ts';
+import type { Settings } from './settings.ts';
+import type { LedgerMemory, SharedLedger, View } from './shared-ledger.ts';
 
 /** Settles reservations, and remembers outcomes while the store fails. */
 export interface Settlement {
@@ -19,12 +19,10 @@ const trustedMs = minute;
 const lastRetryMs = 64_000;
 
 /** Keeps outcomes in memory until they are written. If the process dies before that, the reservation counts as issued, which is safe. */
-export function createSettlement({ clock, limits }: Settings, ledger: SharedLedger): Settlement {
-  // `from`: the view with the reservation. Instants of the outcome belong to it.
-  const unsettled = new Map<Reservation, { outcome: Outcome; from: View }>();
-
+export function createSettlement({ clock, limits }: Settings, ledger: SharedLedger, memory: LedgerMemory): Settlement {
   async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
-    unsettled.set(reservation, { outcome, from: view });
+    memory.unsettled ??= new Map();
+    memory.unsettled.set(reservation, { outcome, from: view });
     // Other processes rarely write in the meantime, so the record is not read again, unless more than a minute passed: then ask for the store's time.
     const elapsedMs = maxElapsedMs(view.readAt, instantOf(clock));
     const recent = elapsedMs < trustedMs;
@@ -33,7 +31,7 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
     try {
       const swapped = recent ? await ledger.swap(view, expected.record) : undefined;
       if (!swapped) return await again(reservation, outcome, view);
-      unsettled.delete(reservation);
+      forget(reservation);
       return swapped;
     } catch {
       retryLater(1_000);
@@ -46,12 +44,17 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
       const view = await ledger.load();
       return ledger.swap(view, settle(view.record, view.now, reservation, adjusted(outcome, from, view), limits));
     });
-    unsettled.delete(reservation);
+    forget(reservation);
     return swapped;
   }
 
+  function forget(reservation: Reservation): void {
+    memory.unsettled?.delete(reservation);
+    if (memory.unsettled?.size === 0) memory.unsettled = undefined;
+  }
+
   async function enterUnsettled(): Promise<void> {
-    for (const [reservation, { outcome, from }] of unsettled) await again(reservation, outcome, from);
+    for (const [reservation, { outcome, from }] of memory.unsettled ?? []) await again(reservation, outcome, from);
   }
 
   /** Adjusts the outcome to the present clock of the store. A clock that was set back in the meantime must not extend the life of the token. */

@@ -5,9 +5,10 @@ import { type Instant, maxElapsedMs } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
-import type { Settings } from './options.ts';
+import type { Outcome, Reservation } from './ledger/settle.ts';
 import { timedOut, untilDone, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
+import type { Settings } from './settings.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
 
 /** The record at one moment. */
@@ -48,39 +49,47 @@ const storeTimeoutMs = 2_000;
 const tolerableMs = 600_000;
 const maxReadMs = 30_000;
 
-/** Reads and replaces the record. Repairs it from memory if the store lost it. Every call of the store has a deadline. */
-export function createSharedLedger(settings: Settings): SharedLedger {
-  const { store, clock, limits, emit } = settings;
-  let key: Promise<string> | undefined;
+const noWarnings: readonly string[] = [];
+
+/** What a process remembers of the record and of its store. A client keeps this object, and creates the ledger for each attempt. */
+export class LedgerMemory {
+  key: string | undefined;
   // The record is kept as text: a store in this process shares the string. `at`: the monotonic instant when the answer arrived.
-  let seen: { text: string; now: number; ledgerNow: number; askedAt: Instant; at: number } | undefined;
-  const warned = new Set<string>();
-  let failing = false;
-  let failedSwaps = 0;
+  seen: { text: string; now: number; ledgerNow: number; askedAt: Instant; at: number } | undefined;
+  warned: readonly string[] = noWarnings;
+  failing = false;
+  failedSwaps = 0;
+  /** Outcomes that are not written yet. `from`: the view with the reservation. Instants of the outcome belong to it. */
+  unsettled: Map<Reservation, { outcome: Outcome; from: View }> | undefined;
+}
+
+/** Reads and replaces the record. Repairs it from memory if the store lost it. Every call of the store has a deadline. */
+export function createSharedLedger(settings: Settings, memory: LedgerMemory): SharedLedger {
+  const { store, clock, limits } = settings;
 
   async function call<Result>(
     operation: 'load' | 'swap',
     run: (key: string, options: StoreCallOptions) => Promise<Result>,
     tries = 1,
   ): Promise<Result> {
-    key ??= recordKeyOf(settings.endpoint, settings.clientId);
     try {
-      const recordKey = await key;
+      const recordKey = await (memory.key ?? recordKeyOf(settings.endpoint, settings.clientId));
+      memory.key = recordKey;
       const once = async () => {
         const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));
         if (result === timedOut) throw new DOMException('', 'TimeoutError');
         return result;
       };
       const result = await (tries > 1 ? once().catch(once) : once());
-      if (failing) emit('store_recovered', {});
-      failing = false;
+      if (memory.failing) settings.emit('store_recovered', {});
+      memory.failing = false;
       return result;
     } catch (error) {
-      failing = true;
+      memory.failing = true;
       const what = describeForeign(error);
       const advice = own(error, 'advice');
       const toDo = typeof advice === 'string' ? advice : undefined;
-      emit('store_failed', { operation, error: what, advice: toDo });
+      settings.emit('store_failed', { operation, error: what, advice: toDo });
       const verb = operation === 'load' ? 'read' : 'written';
       const message = `The store could not be ${verb} (${what}). Check the store and try again${toDo ? `: ${toDo}` : '.'}`;
       throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
@@ -95,13 +104,14 @@ export function createSharedLedger(settings: Settings): SharedLedger {
   async function read(tries: 1 | 2): Promise<View | undefined> {
     const readAt = instantOf(clock);
     // Take the record known before the read: the answer cannot contain what we write meanwhile.
-    const known = seen;
+    const known = memory.seen;
     const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
     // After a slow read, the age of the answer is unknown, and so is the life that its token has left.
     if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
     for (const warning of snapshot.warnings ?? []) {
-      if (!warned.has(warning)) emit('store_warning', { warning });
-      warned.add(warning);
+      if (memory.warned.includes(warning)) continue;
+      memory.warned = [...memory.warned, warning];
+      settings.emit('store_warning', { warning });
     }
     const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
     if (typeof loaded === 'string') throw integrityError(loaded);
@@ -118,16 +128,16 @@ export function createSharedLedger(settings: Settings): SharedLedger {
           }
         : undefined;
     const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
-    if (found.lost) emit('ledger_lost', { restored: found.restored });
+    if (found.lost) settings.emit('ledger_lost', { restored: found.restored });
     const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
     const anomalyMs = Math.max(found.clockBackMs, backMs);
-    if (anomalyMs > tolerableMs) emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
+    if (anomalyMs > tolerableMs) settings.emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
 
     const view = { record, now, readAt, version: snapshot.version };
     if (!found.changed) {
       const text = snapshot.record;
-      if (text !== undefined && seen === known)
-        seen = { text, now: snapshot.now, ledgerNow: now, askedAt: readAt, at: clock.monotonic() };
+      if (text !== undefined && memory.seen === known)
+        memory.seen = { text, now: snapshot.now, ledgerNow: now, askedAt: readAt, at: clock.monotonic() };
       return view;
     }
     return swap(view, record);
@@ -144,17 +154,17 @@ export function createSharedLedger(settings: Settings): SharedLedger {
         const change = { expected: view.version, version, record: text };
         return checkedResult(await store.swap(key, change, options));
       });
-      failedSwaps = 0;
+      memory.failedSwaps = 0;
       if (!result.swapped) return undefined;
       const ledgerNow = Math.max(next.highWaterAt, result.now);
       // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
       const maxNow = Math.max(ledgerNow, view.now + maxElapsedMs(view.readAt, readAt));
-      seen = { text, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
+      memory.seen = { text, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
       return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
       // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
-      failedSwaps += 1;
-      if (failedSwaps > 1) throw error;
+      memory.failedSwaps += 1;
+      if (memory.failedSwaps > 1) throw error;
       return undefined;
     }
   }

@@ -1,8 +1,10 @@
 import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
 import type { Denial } from './ledger/decide.ts';
-import { type Limits, spent } from './ledger/limits.ts';
-import type { AudienceState, LedgerRecord } from './ledger/record.ts';
+import { spent } from './ledger/limits.ts';
+import { type AudienceState, audienceStateOf, type LedgerRecord } from './ledger/record.ts';
 import type { Outcome } from './ledger/settle.ts';
+import type { Settings } from './settings.ts';
+import { toLocalTime, type View } from './shared-ledger.ts';
 
 /** Returns the denial that follows from a failed request. `record`: the record with its outcome. */
 export function denialAfter(outcome: Outcome, record: LedgerRecord, state: AudienceState): Denial {
@@ -17,15 +19,17 @@ export function denialAfter(outcome: Outcome, record: LedgerRecord, state: Audie
   return { cause, retryAt: probeAt ?? backoff?.retryAt ?? 0 };
 }
 
-/** Creates the error of a denial. `retryAt`: by this machine's clock. `foreign`: the name and code of the error if there was no answer. */
-export function denialError(
+/** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
+export function errorOf(
+  { audience, clock, limits }: Settings,
   denial: Denial,
-  record: LedgerRecord,
-  state: AudienceState,
-  limits: Limits,
-  retryAt: number,
+  view: View,
+  keyId: string,
   foreign?: string,
 ): ServiceAuthError {
+  const { record } = view;
+  const state = audienceStateOf(record, audience, keyId);
+  const retryAt = toLocalTime(denial.retryAt, view, clock);
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {

@@ -10,10 +10,14 @@ export interface TrustedToken {
   readonly token: AccessToken;
   /** The resolved promise that every `getToken()` returns. */
   readonly promise: Promise<AccessToken>;
-  readonly from: Instant;
-  readonly forMs: number;
-  /** The last moment at which both clocks were read. */
-  readAt: { monotonic: number; wall: number };
+  /** The beginning of the span, by each clock. */
+  readonly fromMonotonic: number;
+  readonly fromWall: number;
+  /** The length of the span. 0: it was ended. */
+  forMs: number;
+  /** The last moment at which both clocks were read: a monotonic instant, and milliseconds since `fromWall`. */
+  readMonotonic: number;
+  readAfterMs: number;
   /** How many calls in a row were close together, up to a burst. */
   burst: number;
   /** How many more calls may read the wall clock alone. */
@@ -32,7 +36,24 @@ export function trustedToken(
   from: Instant,
   forMs: number,
 ): TrustedToken {
-  return { token, promise, from, forMs, readAt: { ...from }, burst: 0, free: 0 };
+  const { monotonic, wall } = from;
+  return {
+    token,
+    promise,
+    fromMonotonic: monotonic,
+    fromWall: wall,
+    // A number without a fraction needs no memory of its own.
+    forMs: Math.floor(forMs),
+    readMonotonic: monotonic,
+    readAfterMs: 0,
+    burst: 0,
+    free: 0,
+  };
+}
+
+/** Ends the span. A wall clock that has left it must not come back into it when it is set back. */
+export function distrust(trusted: TrustedToken | undefined): void {
+  if (trusted) trusted.forMs = 0;
 }
 
 /**
@@ -40,22 +61,21 @@ export function trustedToken(
  * in a test suite that freezes time. In a burst most calls read the wall clock alone, because reading a clock is most of their cost.
  */
 export function isTrusted(trusted: TrustedToken, clock: Clock): boolean {
-  const wall = clock.now();
-  const { from, forMs, readAt } = trusted;
-  if (!(wall >= from.wall && wall - from.wall < forMs)) return false;
-  if (trusted.free > 0 && wall - readAt.wall < maxBurstMs) {
+  const afterMs = clock.now() - trusted.fromWall;
+  if (!(afterMs >= 0 && afterMs < trusted.forMs)) return false;
+  if (trusted.free > 0 && afterMs - trusted.readAfterMs < maxBurstMs) {
     trusted.free -= 1;
     return true;
   }
-  return isTrustedByBoth(trusted, wall, clock.monotonic());
+  return isTrustedByBoth(trusted, afterMs, clock.monotonic());
 }
 
-function isTrustedByBoth(trusted: TrustedToken, wall: number, monotonic: number): boolean {
-  const { readAt, from } = trusted;
+function isTrustedByBoth(trusted: TrustedToken, afterMs: number, monotonic: number): boolean {
   const calls = trusted.burst < burstCalls ? 1 : burstCalls + 1;
-  trusted.burst = monotonic - readAt.monotonic < calls * callInBurstMs ? Math.min(trusted.burst + 1, burstCalls) : 0;
+  const isClose = monotonic - trusted.readMonotonic < calls * callInBurstMs;
+  trusted.burst = isClose ? Math.min(trusted.burst + 1, burstCalls) : 0;
   trusted.free = trusted.burst < burstCalls ? 0 : burstCalls;
-  readAt.monotonic = monotonic;
-  readAt.wall = wall;
-  return monotonic - from.monotonic < trusted.forMs;
+  trusted.readMonotonic = monotonic;
+  trusted.readAfterMs = afterMs;
+  return monotonic - trusted.fromMonotonic < trusted.forMs;
 }

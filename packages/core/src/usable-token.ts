@@ -3,8 +3,8 @@ import type { UsableToken } from './cached-token.ts';
 import type { Instant } from './instant.ts';
 import { marginOf } from './ledger/decide.ts';
 import type { StoredToken } from './ledger/record.ts';
-import type { Settings } from './options.ts';
 import { open, type SealingKey, seal } from './seal.ts';
+import type { Settings } from './settings.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
 import type { IssuedToken } from './token-response.ts';
 

@@ -97,8 +97,8 @@ export const clockMutants: readonly Mutant[] = [
     name: 'a wall clock that stands still is believed',
     about: 'only the wall clock limits the trust in a token',
     file: 'trusted-token.ts',
-    find: 'return monotonic - from.monotonic < trusted.forMs;',
-    replace: 'return monotonic - from.monotonic < 1e15;',
+    find: 'return monotonic - trusted.fromMonotonic < trusted.forMs;',
+    replace: 'return monotonic - trusted.fromMonotonic < 1e15;',
     modes: ['faults', 'store-ahead'],
   },
 ];

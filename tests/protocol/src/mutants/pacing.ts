@@ -71,8 +71,8 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'a probe that fails is followed by the request',
     about: 'probes are sent, but their answers are ignored',
-    file: 'acquire-token.ts',
-    find: 'if (outage) return failed(attempt, outage);',
+    file: 'reserved-request.ts',
+    find: 'if (outage) return failed(work, reserved, outage);',
     replace: 'void outage;',
     modes: ['outages'],
   },

@@ -32,8 +32,8 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     name: 'an unknown result counts as written',
     about: 'a swap without an answer counts as written',
     file: 'shared-ledger.ts',
-    find: 'if (failedSwaps > 1) throw error;\n      return undefined;',
-    replace: 'if (failedSwaps > 1) throw error;\n      return { record: next, now: view.now, readAt, version };',
+    find: 'if (memory.failedSwaps > 1) throw error;\n      return undefined;',
+    replace: 'if (memory.failedSwaps > 1) throw error;\n      return { record: next, now: view.now, readAt, version };',
     modes: ['faults'],
   },
   {
@@ -47,7 +47,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no send-by check',
     about: 'a request is sent although its reservation is long ago',
-    file: 'acquire-token.ts',
+    file: 'reserved-request.ts',
     find: '> sendWithinMs;',
     replace: '< 0;',
     modes: ['pauses', 'faults', 'sleep'],
@@ -55,7 +55,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no stamp and no send-by check',
     about: 'both defences against late requests are removed',
-    file: 'acquire-token.ts',
+    file: 'reserved-request.ts',
     find: '> sendWithinMs;',
     replace: '< 0;',
     also: {
@@ -76,7 +76,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'found late, sent all the same',
     about: 'lateness counts from the last read, not from the reservation',
-    file: 'acquire-token.ts',
+    file: 'reserved-request.ts',
     find: 'const foundLateMs = view.now - reservation.entry.at;',
     replace: 'const foundLateMs = -1e15;',
     modes: ['pauses', 'faults', 'sleep'],

@@ -1,0 +1,25 @@
+/**
+ * Makes methods of a prototype properties of `object` itself, so that they can be passed on without it and are part of `{ ...object }`. They are bound
+ * when they are read: with thousands of objects, most of the functions would never be called.
+ */
+export function bindWhenRead(object: object, methods: PropertyDescriptorMap): void {
+  Object.defineProperties(object, methods);
+}
+
+/** Describes the properties for {@link bindWhenRead}. All objects share them, so they take no memory of an object. */
+export function boundMethods(prototype: object, names: readonly PropertyKey[]): PropertyDescriptorMap {
+  const described = names.map((name): [PropertyKey, PropertyDescriptor] => [
+    name,
+    {
+      get(this: unknown) {
+        return (Reflect.get(prototype, name) as (...args: never[]) => unknown).bind(this);
+      },
+      set(this: object, value: unknown) {
+        Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });
+      },
+      enumerable: true,
+      configurable: true,
+    },
+  ]);
+  return Object.fromEntries(described) as PropertyDescriptorMap;
+}

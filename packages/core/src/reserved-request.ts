@@ -1,0 +1,105 @@
+import { cachedAnswer, isFromCache } from './cached-answer.ts';
+import { isAlive } from './cached-token.ts';
+import type { CurrentSecret } from './client-secret.ts';
+import { instantOf } from './clock.ts';
+import type { TokenResponseReason } from './errors.ts';
+import { type Instant, maxElapsedMs } from './instant.ts';
+import { audienceStateOf } from './ledger/record.ts';
+import type { Reservation } from './ledger/settle.ts';
+import { reportIssuance } from './reports.ts';
+import type { View } from './shared-ledger.ts';
+import { type FailedRequest, probeEndpoint, requestToken, type TokenRequestResult } from './token-endpoint.ts';
+import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
+import { keepUntil, type TokenRequest, type TokenResult, type Work } from './work.ts';
+
+/** A token request that the record has reserved a token for. */
+interface ReservedRequest {
+  readonly request: TokenRequest;
+  readonly secret: CurrentSecret;
+  readonly reservation: Reservation;
+  readonly generation: number;
+  readonly view: View;
+  /** The moment just before the read of the record that allowed the request. */
+  readonly begunAt: Instant;
+  /** Whether a probe must be answered before the request is sent. */
+  readonly probesFirst: boolean;
+}
+
+/** Sends the reserved request. Undefined: it was too late for it, or the token was reset on its way. */
+export async function requestReserved(work: Work, reserved: ReservedRequest): Promise<TokenResult | undefined> {
+  const { tokenUrl, transport, clock } = work.settings;
+  if (isLate(work, reserved)) return withdraw(work, reserved);
+  const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, work.sendWithinMs / 2, clock));
+  if (outage) return failed(work, reserved, outage);
+  return isLate(work, reserved) ? withdraw(work, reserved) : send(work, reserved);
+}
+
+/** Returns whether the machine slept, or found its reservation late: it must not send then. The later of both clocks and the store's time count. */
+function isLate({ settings, sendWithinMs }: Work, { reservation, view, begunAt }: ReservedRequest): boolean {
+  const now = instantOf(settings.clock);
+  const foundLateMs = view.now - reservation.entry.at;
+  return Math.max(maxElapsedMs(begunAt, now), foundLateMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
+}
+
+async function withdraw({ settlement }: Work, { reservation, view }: ReservedRequest): Promise<undefined> {
+  await settlement.enter(reservation, { kind: 'unsent' }, view);
+}
+
+/** Sends the one request of a reservation. Undefined: its token was reset on its way. */
+async function send(work: Work, reserved: ReservedRequest): Promise<TokenResult | undefined> {
+  const { settings, settlement, usableTokens } = work;
+  const { audience, clientId, clock, tokenUrl } = settings;
+  const { request, secret, reservation, generation, view } = reserved;
+  const sentAt = instantOf(clock);
+  const credentials = { audience, clientId, clientSecret: secret.value };
+  const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
+  const result = (await isRepeated(work, reserved, answer, sentAt)) ? cachedAnswer : answer;
+  if (result.kind !== 'token') {
+    return failed(work, reserved, result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result);
+  }
+  const { entry, keyId } = reservation;
+  const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
+  const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
+  const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
+  reportIssuance(settings, entry.reason, usable, result.token, settled);
+  const state = audienceStateOf(settled.record, audience, keyId);
+  if (state.revoked >= generation) return undefined;
+  // The new token expires before the one that it was to replace.
+  const inVain = request.reason === 'refresh' && state.token?.id === request.cached?.token.id;
+  if (inVain) return keepUntil(work, state.renewAfter, settled);
+  if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
+  return { kind: 'token', usable };
+}
+
+/** Returns whether the answer repeats a token that this process or the record knows. */
+async function isRepeated(
+  { settings, usableTokens }: Work,
+  { request, secret, reservation, view }: ReservedRequest,
+  answer: TokenRequestResult,
+  sentAt: Instant,
+): Promise<boolean> {
+  const { token } = audienceStateOf(view.record, settings.audience, reservation.keyId);
+  const stored = token && (await usableTokens.opened(token, view, secret.key));
+  const renewed = request.reason === 'refresh' ? request.cached?.token : undefined;
+  return answer.kind === 'token' && isFromCache(answer.token, [...request.known, stored?.token], renewed, sentAt);
+}
+
+/** Settles a request that brought no token. Rejects, or keeps the cached token. */
+async function failed(
+  work: Work,
+  { request, reservation, view }: ReservedRequest,
+  result: FailedRequest,
+): Promise<TokenResult> {
+  const { settings, settlement } = work;
+  const { keyId } = reservation;
+  const settled = await settlement.enter(reservation, result, view);
+  const denial = denialAfter(result, settled.record, audienceStateOf(settled.record, settings.audience, keyId));
+  const { status, error } = result;
+  const failure = errorOf(settings, denial, settled, keyId, error);
+  const { code, retryAt } = failure;
+  const ambiguous = result.kind === 'ambiguous';
+  const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
+  settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt });
+  if (request.reason === 'cold' || request.reason === 'expired') throw failure;
+  return keepUntil(work, denial.retryAt, settled);
+}

@@ -1,0 +1,175 @@
+import { type Clock, systemClock } from './clock.ts';
+import {
+  configError,
+  problemOfInteger,
+  problemOfMethods,
+  problemOfSecret,
+  problemOfText,
+  type Report,
+} from './config-problems.ts';
+import type { ConfigProblem } from './errors.ts';
+import type { Emit } from './events.ts';
+import { fetchTransport } from './fetch-transport.ts';
+import type { Lifeline } from './flight.ts';
+import { ownProperties } from './foreign.ts';
+import { resolveLimits } from './issuance-limit.ts';
+import type { Limits } from './ledger/limits.ts';
+import { memoryStore } from './memory-store.ts';
+import type { ServiceAuthOptions } from './options.ts';
+import type { Store } from './store.ts';
+import type { Transport } from './transport.ts';
+import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
+
+/** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */
+export interface CommonSettings extends Lifeline, Addresses {
+  readonly audience: string;
+  readonly limits: Limits;
+  readonly store: Store;
+  readonly transport: Transport;
+  readonly timeoutMs: number;
+  readonly storeKey: string | Uint8Array | undefined;
+  readonly onEvent: ServiceAuthOptions['onEvent'];
+  readonly clock: Clock;
+}
+
+/** The checked options of a client. */
+export interface ClientOptions extends Pick<ServiceAuthOptions, 'clientId' | 'clientSecret' | 'instance'> {
+  readonly common: CommonSettings;
+}
+
+/** Everything that an attempt of a client needs to know. */
+export interface Settings extends CommonSettings {
+  readonly clientId: string;
+  readonly clientSecret: ServiceAuthOptions['clientSecret'];
+  readonly instance: string;
+  readonly emit: Emit;
+}
+
+interface Addresses {
+  readonly tokenUrl: string;
+  /** The name of the token endpoint. All spellings of `tokenUrl` have one name. */
+  readonly endpoint: string;
+  readonly covers: (url: string | URL) => boolean;
+}
+
+const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
+  'authUrl',
+  'baseUrl',
+  'audience',
+  'clientId',
+  'clientSecret',
+  'issuanceLimit',
+  'store',
+  'transport',
+  'timeoutMs',
+  'storeKey',
+  'allowInsecureHttp',
+  'instance',
+  'onEvent',
+  'waitUntil',
+  'clock',
+]);
+
+/**
+ * Checks all options and sets defaults. Messages name options and never contain their values.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (option, message) => {
+    if (message !== undefined) problems.push({ option, message });
+  };
+  const options = ownProperties(typeof given === 'object' && given);
+  for (const name of Object.keys(options)) if (!names.has(name)) report(name, 'is not an option');
+
+  const addresses = addressesOf(options, report);
+  report('audience', problemOfText(options.audience, 512));
+  report('clientId', problemOfText(options.clientId, 512));
+  if (typeof options.clientSecret !== 'function') report('clientSecret', problemOfSecret(options.clientSecret));
+  if (options.instance !== undefined) report('instance', problemOfText(options.instance, 64));
+
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
+  const { storeKey } = options;
+  if (
+    storeKey !== undefined &&
+    !((typeof storeKey === 'string' || storeKey instanceof Uint8Array) && storeKey.length >= 32)
+  ) {
+    report('storeKey', 'must be a string or Uint8Array of at least 32 random characters or bytes');
+  }
+
+  const clock = options.clock ?? systemClock;
+  report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
+  const store = options.store ?? memoryStore({ clock });
+  report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
+  const { durability } = store;
+  if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {
+    report('store', "must have a durability of 'process', 'durable' or 'replicated'");
+  }
+  for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function') report(name, 'must be a function');
+  }
+  const limits = resolveLimits(options.issuanceLimit, durability, report);
+
+  if (problems.length > 0 || !addresses) throw configError(problems);
+  const { waitUntil, onEvent, audience, clientId, clientSecret, instance } = options as ServiceAuthOptions;
+  const common = shared({
+    ...addresses,
+    audience,
+    limits: limitsLike(JSON.stringify(limits), () => limits),
+    store,
+    transport: options.transport ?? transportLike('', fetchTransport),
+    timeoutMs,
+    storeKey,
+    onEvent,
+    requestBound: waitUntil !== undefined || inWorker(),
+    waitUntil,
+    clock,
+  });
+  return { common, clientId, clientSecret, instance };
+}
+
+// Thousands of clients in a process differ in little more than their ids. These remember what the client before had, so equal ones share it.
+const addressesLike = latest<Addresses>();
+const limitsLike = latest<Limits>();
+const transportLike = latest<Transport>();
+let latestSettings: WeakRef<CommonSettings> | undefined;
+
+function latest<Value>(): (key: string, create: () => Value) => Value {
+  let known: { readonly key: string; readonly value: Value } | undefined;
+  return (key, create) => {
+    if (known?.key !== key) known = { key, value: create() };
+    return known.value;
+  };
+}
+
+function shared(settings: CommonSettings): CommonSettings {
+  const like = latestSettings?.deref();
+  const names = Object.keys(settings) as (keyof CommonSettings)[];
+  if (like && names.every((name) => like[name] === settings[name])) return like;
+  latestSettings = new WeakRef(Object.freeze(settings));
+  return settings;
+}
+
+/** Checks the addresses. Undefined: one of them has a problem. */
+function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addresses | undefined {
+  const insecure = options.allowInsecureHttp ?? false;
+  if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
+  const authUrl = parseAddress(options.authUrl, insecure === true);
+  const problem = typeof authUrl === 'string' ? authUrl : ambiguityOf(authUrl);
+  report('authUrl', problem);
+  const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
+  if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
+  if (problem !== undefined || typeof authUrl === 'string' || typeof baseUrl === 'string') return undefined;
+  return addressesLike(`${authUrl} ${baseUrl}`, () => ({
+    tokenUrl: tokenEndpointOf(authUrl),
+    endpoint: endpointName(authUrl),
+    covers: urlScope(baseUrl),
+  }));
+}
+
+/** Returns whether this is Cloudflare Workers, or another runtime on workerd. */
+function inWorker(): boolean {
+  const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
+  return navigator?.userAgent === 'Cloudflare-Workers';
+}

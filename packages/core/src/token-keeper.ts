@@ -1,0 +1,130 @@
+import type { AccessToken } from './access-token.ts';
+import { acquireToken } from './acquire-token.ts';
+import { forgetKey, SecretMemory } from './client-secret.ts';
+import { instantOf } from './clock.ts';
+import { endFlight, type Flight, startFlight } from './flight.ts';
+import type { Instant } from './instant.ts';
+import {
+  type Attempt,
+  after,
+  attemptOf,
+  emptyMemory,
+  type Memory,
+  outlivesFailure,
+  revalidated,
+  servableForMs,
+  unusable,
+} from './memory.ts';
+import { outsideRequest } from './next.ts';
+import { Reports } from './reports.ts';
+import type { ClientOptions } from './settings.ts';
+import { LedgerMemory } from './shared-ledger.ts';
+import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
+import { createWork, type Work } from './work.ts';
+
+/** Keeps the token of a client between two calls, and what the client knows of the record. Nothing else is kept: a process may have thousands of clients. */
+export class TokenKeeper {
+  memory: Memory = emptyMemory;
+  trusted: TrustedToken | undefined;
+  closed = false;
+  readonly reports: Reports;
+  readonly #options: ClientOptions;
+  readonly #ledger = new LedgerMemory();
+  readonly #secret = new SecretMemory();
+  // The newest token that this process has had, and the newest that was issued to it. A cache can repeat either of them.
+  #latest: AccessToken | undefined;
+  #issued: AccessToken | undefined;
+  #reading: Flight | undefined;
+  #acquiring: Flight | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.reports = new Reports(options);
+  }
+
+  /** Trusts the cached token for a while. */
+  trust(now: Instant): TrustedToken {
+    const token = this.memory.cached?.token as AccessToken;
+    // Every call returns the same resolved promise until there is another token.
+    const promise = this.trusted?.token === token ? this.trusted.promise : Promise.resolve(token);
+    this.trusted = trustedToken(token, promise, now, servableForMs(this.memory, now));
+    return this.trusted;
+  }
+
+  remember(next: Memory): void {
+    if (this.closed) return;
+    if (next.cached !== this.memory.cached || next.rejected) distrust(this.trusted);
+    this.memory = next;
+    this.#latest = next.cached?.token ?? this.#latest;
+  }
+
+  /** Reads whether the fleet has a newer token. This never waits for the token endpoint. */
+  read(): Promise<void> {
+    if (this.#reading) return this.#reading.landed;
+    const flight = this.#start('refresh', false, () => {
+      this.#reading = undefined;
+    });
+    // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
+    if (!this.#options.common.requestBound) this.#reading = flight;
+    return flight.landed;
+  }
+
+  /** Gets another token. */
+  acquire(reason: Attempt['reason']): Promise<void> {
+    if (this.#acquiring) return this.#acquiring.landed;
+    const flight = this.#start(reason, true, () => {
+      this.#acquiring = undefined;
+    });
+    if (!this.#options.common.requestBound) this.#acquiring = flight;
+    return flight.landed;
+  }
+
+  /** Runs `job` with the parts that it needs, outside of the request that is being served. */
+  run<Result>(job: (work: Work) => Promise<Result>): Promise<Result> {
+    return outsideRequest(() => job(createWork(this.#options, this.reports, this.#ledger, this.#secret)));
+  }
+
+  /** Forgets the token, and ends all attempts. */
+  async close(reason: Error): Promise<void> {
+    this.remember(emptyMemory);
+    this.closed = true;
+    forgetKey(this.#secret);
+    await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
+  }
+
+  #start(reason: Attempt['reason'], mayIssue: boolean, onEnd: () => void): Flight {
+    return startFlight((signal) => this.#attempt(reason, mayIssue, signal), this.#options.common, onEnd);
+  }
+
+  /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
+  async #attempt(reason: Attempt['reason'], mayIssue: boolean, signal: AbortSignal): Promise<void> {
+    const { clock, store } = this.#options.common;
+    const begun = attemptOf(this.memory, reason, mayIssue, instantOf(clock));
+    const { cached, sleptMs } = begun;
+    if (cached && sleptMs > 0) this.reports.sleep(cached.countedFrom, sleptMs);
+    const request = {
+      reason,
+      mayIssue,
+      cached,
+      revoked: this.memory.revoked,
+      known: [this.#latest, this.#issued],
+      unusable: unusable(this.memory, begun, store.durability === 'process'),
+      onRead: (at: Instant) => this.remember(revalidated(this.memory, begun, at)),
+    };
+    try {
+      const result = await this.run((work) => acquireToken(work, request, signal));
+      const { cached: before } = this.memory;
+      this.remember(after(this.memory, begun, result, instantOf(clock), Math.random()));
+      if (result.kind !== 'token') return;
+      const { token, adopted } = result.usable;
+      if (!adopted) this.#issued = token;
+      const { id: tokenId, expiresAt } = token;
+      if (adopted && this.memory.cached?.token === token && before?.token.id !== tokenId)
+        this.reports.emit('token_adopted', { tokenId, expiresAt });
+    } catch (error) {
+      const now = instantOf(clock);
+      this.remember(after(this.memory, begun, { kind: 'failed' }, now, 0));
+      if (!outlivesFailure(begun, now)) throw error;
+    }
+  }
+}
