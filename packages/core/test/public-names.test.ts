@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import * as http from '../src/http/index.ts';
 import * as core from '../src/index.ts';
+import * as record from '../src/stored-record.ts';
 
 test('the package exports these names, and no others', () => {
   expect(Object.keys(core).sort()).toEqual([
@@ -27,4 +28,8 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'replaceRejected',
     'sendWithToken',
   ]);
+});
+
+test('the entry for tools that keep records exports these names, and no others', () => {
+  expect(Object.keys(record).sort()).toEqual(['emptyRecord', 'problemOfRecord', 'recordKey']);
 });

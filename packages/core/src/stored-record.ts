@@ -1,0 +1,41 @@
+import { configError, problemOfText } from './config-problems.ts';
+import { decodeRecord, encodeRecord } from './ledger/codec.ts';
+import { newRecord } from './ledger/record.ts';
+import { randomId, recordKeyOf } from './seal.ts';
+import { endpointName, parseAddress } from './url-scope.ts';
+
+/** The client whose record is meant. */
+export interface RecordOwner {
+  /** The address of the authorization server, as in the options of `createServiceAuth()`. All spellings of an address name one record. */
+  authUrl: string | URL;
+  /** The identifier of the client: 1 to 512 characters. */
+  clientId: string;
+}
+
+/**
+ * Returns the key of a client's record, under which its store keeps it.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export async function recordKey({ authUrl, clientId }: RecordOwner): Promise<string> {
+  const address = parseAddress(authUrl, true);
+  const problems = [
+    { option: 'authUrl', message: typeof address === 'string' ? address : undefined },
+    { option: 'clientId', message: problemOfText(clientId, 512) },
+  ].flatMap(({ option, message }) => (message === undefined ? [] : [{ option, message }]));
+  if (problems.length > 0) throw configError(problems);
+  return recordKeyOf(endpointName(address as URL), clientId);
+}
+
+/**
+ * Returns the text of an empty record, to replace a damaged one with. Clients treat it like a new record of a shared store: it allows few tokens at
+ * first, because it may replace a lost one. `now`: the store's clock, in epoch milliseconds.
+ */
+export function emptyRecord(now: number): string {
+  return encodeRecord(newRecord(randomId(), now));
+}
+
+/** Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they accept it. */
+export function problemOfRecord(record: string): 'damaged' | 'unknown version' | undefined {
+  const decoded = decodeRecord(record);
+  return typeof decoded === 'string' ? decoded : undefined;
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createServiceAuth, type Store } from '../src/index.ts';
+import { emptyRecord, problemOfRecord, recordKey } from '../src/stored-record.ts';
+
+const owner = { authUrl: 'https://auth.example.com', clientId: 'client' };
+
+/** A store with one record, which tells the key for which it was asked. */
+function storeWith(record: string, now: number): Store & { readonly keys: string[] } {
+  const keys: string[] = [];
+  return {
+    keys,
+    durability: 'durable',
+    async load(key) {
+      keys.push(key);
+      return { record, version: '1', now };
+    },
+    swap: async () => ({ swapped: false, now }),
+  };
+}
+
+function usageOf(store: Store) {
+  return createServiceAuth({ ...owner, audience: 'api', clientSecret: 'secret', store }).getUsage();
+}
+
+test('the key is the one under which a client looks for its record, in every spelling of the address', async () => {
+  const store = storeWith(emptyRecord(1_000), 1_000);
+  await usageOf(store);
+  expect(store.keys).toEqual([await recordKey(owner)]);
+  expect(await recordKey({ ...owner, authUrl: new URL('http://AUTH.example.com:443/') })).toBe(store.keys[0]);
+  expect(await recordKey({ ...owner, clientId: 'other' })).not.toBe(store.keys[0]);
+});
+
+test('a client accepts the empty record: nothing is spent, and it starts as carefully as a new one', async () => {
+  const now = Date.now();
+  const usage = await usageOf(storeWith(emptyRecord(now), now));
+  expect(usage).toMatchObject({ used: 0, issuances: [], refusedUntil: undefined });
+  expect(emptyRecord(now)).not.toBe(emptyRecord(now));
+});
+
+test('a record that clients refuse has a problem, and others have none', async () => {
+  const record = emptyRecord(1_000);
+  expect(problemOfRecord(record)).toBeUndefined();
+  expect(problemOfRecord(record.slice(0, -1))).toBe('damaged');
+  expect(problemOfRecord(record.replace(/\/\d+ /, '/999 '))).toBe('unknown version');
+});
+
+test('a wrong address and a missing client id are told together', async () => {
+  const error = await recordKey({ authUrl: 'ftp://x', clientId: '' }).catch((caught) => caught);
+  expect(error).toMatchObject({ code: 'ERR_CONFIG', problems: [{ option: 'authUrl' }, { option: 'clientId' }] });
+});
