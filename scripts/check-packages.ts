@@ -25,7 +25,12 @@ const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
   testing: { types: ['@service-auth/core'], values: ['node:'] },
   opentelemetry: { types: ['@service-auth/core'], values: ['own'] },
-  cli: { values: ['@service-auth/core', '@service-auth/file', '@service-auth/testing', 'node:', 'own'] },
+  cli: {
+    values: [
+      ...['core', 'file', 'postgres', 'redis', 'testing'].map((name) => `@service-auth/${name}`),
+      ...['node:', 'own'],
+    ],
+  },
 };
 
 let problems = 0;

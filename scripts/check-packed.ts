@@ -64,6 +64,7 @@ try {
     await runExamples(node);
     await runAllClients(node);
   });
+  for (const node of installed) await runProgram(node);
   await runNestApplications({ nodes: installed, tarballs, run });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -214,8 +215,27 @@ async function runAllClients(node: Node): Promise<void> {
   console.log(`Node ${node.major}: ${specifiers.length} entries, ${passed} cases of the contract of HTTP clients.`);
 }
 
-async function run(command: string, argv: string[], cwd = consumer, timeout = 180_000): Promise<string> {
-  const { stdout } = await execute(command, argv, { cwd, timeout, maxBuffer: 100_000_000 }).catch(
+/** The tests of the program `service-auth` with the packed one, on this Node. */
+async function runProgram({ major, file }: Node): Promise<void> {
+  // The program says that it needs Node 22.
+  if (major === 20) return;
+  const linked = join(consumer, 'node_modules/.bin/service-auth');
+  const version = (await run(file, [linked, '--version'])).trim();
+  const expected = packages.find(({ name }) => name === 'cli')?.manifest.version;
+  if (version !== expected) throw new Error(`service-auth --version says ${version}, not ${expected}`);
+  const env = { ...process.env, SERVICE_AUTH_PROGRAM: realpathSync(linked), SERVICE_AUTH_NODE: file };
+  await run('vitest', ['run', '--coverage.enabled=false', 'packages/cli/test/'], root, 900_000, env);
+  console.log(`Node ${major}: the tests of service-auth, packed.`);
+}
+
+async function run(
+  command: string,
+  argv: string[],
+  cwd = consumer,
+  timeout = 180_000,
+  env = process.env,
+): Promise<string> {
+  const { stdout } = await execute(command, argv, { cwd, timeout, env, maxBuffer: 100_000_000 }).catch(
     ({ message, stdout, stderr }) => {
       throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout}${stderr}${message}`);
     },

@@ -27,6 +27,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'redirectTo',
     'replaceRejected',
     'sendWithToken',
+    'serviceUnavailable',
   ]);
 });
 

@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { openRecord, problemOfRecord } from '../configuration/stored-record.ts';
+import type { Context } from '../line/command.ts';
+import { exitCodes, Failure, UsageError } from '../line/exit.ts';
+
+/** Writes an exported record into a store that has none. */
+export async function run(context: Context): Promise<number> {
+  const [file = ''] = context.operands;
+  const stored = await openRecord(context, true);
+  const record = (file === '-' ? await text(context.stdin) : await contentOf(file)).trimEnd();
+  const problem = problemOfRecord(record);
+  if (problem === 'damaged') throw new UsageError(['FILE is not what record export printed, or not all of it']);
+  if (problem) throw new UsageError(['FILE was written by a newer version of Service Auth; update this program']);
+  const { version } = await stored.load();
+  if (version !== undefined || !(await stored.swap(undefined, record))) {
+    throw new Failure(`${stored.label} has a record of this client already; nothing was changed`);
+  }
+  context.stdout.write(`The record was written to ${stored.label}.\n`);
+  return exitCodes.success;
+}
+
+async function contentOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError([`FILE cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`]);
+  }
+}

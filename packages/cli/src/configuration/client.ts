@@ -1,0 +1,87 @@
+import { hostname } from 'node:os';
+import {
+  createServiceAuthFromEnv,
+  isServiceAuthError,
+  memoryStore,
+  type ServiceAuth,
+  type ServiceAuthOptions,
+} from '@service-auth/core';
+import type { Context } from '../line/command.ts';
+import { UsageError } from '../line/exit.ts';
+import { AddressError, type OpenedStore } from '../stores/address.ts';
+import { openStore } from '../stores/open-store.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+import { variables } from './options.ts';
+
+/** A client of the service as the configuration describes it. */
+export interface OpenedClient {
+  readonly auth: ServiceAuth;
+  readonly opened: OpenedStore;
+  readonly env: Environment;
+}
+
+/**
+ * Opens the store and creates the client. It does no I/O but reading files of the configuration.
+ * @throws UsageError with all problems of the configuration
+ */
+export async function openClient(context: Context, overrides: Partial<ServiceAuthOptions> = {}): Promise<OpenedClient> {
+  const { env, problems } = await readEnvironment(context);
+  const found = [...problems];
+  const opened = await openedStore(env, found, true);
+  const create = () =>
+    createServiceAuthFromEnv(env, {
+      store: opened?.store ?? memoryStore(),
+      instance: instanceOf(env),
+      ...overrides,
+    });
+  const auth = await checked(create, found);
+  if (found.length > 0 || !auth || !opened) throw new UsageError(found);
+  return { auth, opened, env };
+}
+
+/** Opens the store. Adds what is wrong with its address to `problems`. */
+export async function openedStore(
+  env: Environment,
+  problems: string[],
+  writes: boolean,
+): Promise<OpenedStore | undefined> {
+  try {
+    return await openStore(env['SERVICE_AUTH_STORE'] ?? 'file:', { writes });
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    problems.push(`${named('SERVICE_AUTH_STORE')} ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Calls a function of core. Adds what it says about options to `problems`. */
+export async function checked<Result>(
+  create: () => Result | Promise<Result>,
+  problems: string[],
+): Promise<Result | undefined> {
+  try {
+    return await create();
+  } catch (error) {
+    if (!isServiceAuthError(error) || error.code !== 'ERR_CONFIG') throw error;
+    problems.push(...error.problems.map(({ option, message }) => `${named(variableOf(option))} ${message}`));
+    return undefined;
+  }
+}
+
+/** What the journal calls this program. */
+function instanceOf(env: Environment): string {
+  return env['SERVICE_AUTH_INSTANCE'] ?? `service-auth@${hostname()}`.slice(0, 64);
+}
+
+/** Core names variables where it knows that it reads them, and its own options elsewhere. */
+function variableOf(option: string): string {
+  const options: Readonly<Record<string, string>> = { authUrl: 'SERVICE_AUTH_URL', clientId: 'SERVICE_AUTH_CLIENT_ID' };
+  return options[option] ?? option;
+}
+
+/** The name of a variable with what may be given in its place. */
+export function named(variable: string): string {
+  if (variable === 'SERVICE_AUTH_CLIENT_SECRET') return `${variable} (or ${variable}_FILE, or --client-secret-stdin)`;
+  const option = Object.entries(variables).find(([, name]) => name === variable)?.[0];
+  return option === undefined ? variable : `${variable} (--${option})`;
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { parseEnv } from 'node:util';
+import { type Context, textOf } from '../line/command.ts';
+import { variables } from './options.ts';
+
+/** Variables by their names. An empty variable counts as missing. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables with what was wrong with them. */
+export interface ReadEnvironment {
+  readonly env: Environment;
+  readonly problems: readonly string[];
+}
+
+/** Secrets may lie in a file, as Docker and Kubernetes mount them. */
+const secrets = ['SERVICE_AUTH_CLIENT_SECRET', 'SERVICE_AUTH_STORE_KEY'];
+
+/** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */
+export async function readEnvironment({ flags, env, stdin, stderr }: Context): Promise<ReadEnvironment> {
+  const problems: string[] = [];
+  const fromFiles: Record<string, string | undefined> = {};
+  for (const file of [flags['env-file'] ?? []].flat()) {
+    const content = await contentOf(String(file), '--env-file', problems);
+    Object.assign(fromFiles, content === undefined ? {} : parseEnv(content));
+  }
+  const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');
+  const fromOptions = Object.entries(variables).flatMap(([option, name]) => {
+    const value = textOf(flags, option);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const merged: Record<string, string | undefined> = {
+    ...fromFiles,
+    ...Object.fromEntries(given),
+    ...Object.fromEntries(fromOptions),
+  };
+  if (hasPassword(textOf(flags, 'store'))) {
+    stderr.write('service-auth: warning: others can read the password in --store. Set SERVICE_AUTH_STORE instead.\n');
+  }
+  if (flags['client-secret-stdin'] === true) {
+    merged['SERVICE_AUTH_CLIENT_SECRET'] = withoutLineEnd(await text(stdin));
+    delete merged['SERVICE_AUTH_CLIENT_SECRET_FILE'];
+  }
+  for (const name of secrets) await readSecret(name, merged, problems);
+  return { env: merged, problems };
+}
+
+function hasPassword(address: string | undefined): boolean {
+  return address !== undefined && /^[a-z]+:\/\/[^/?#]*:[^/?#]+@/i.test(address);
+}
+
+async function readSecret(name: string, env: Record<string, string | undefined>, problems: string[]): Promise<void> {
+  const file = env[`${name}_FILE`];
+  if (file === undefined || file === '') return;
+  if (env[name]) problems.push(`${name} and ${name}_FILE are both set; set one of them`);
+  const content = await contentOf(file, `${name}_FILE`, problems);
+  if (content !== undefined) env[name] = withoutLineEnd(content);
+}
+
+async function contentOf(file: string, name: string, problems: string[]): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    problems.push(`${name} names a file that cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`);
+    return undefined;
+  }
+}
+
+/** Editors and `echo` end a file with a line end, which is no part of the secret. */
+function withoutLineEnd(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}

@@ -1,0 +1,66 @@
+import type { Option, Options } from '../line/command.ts';
+
+type Name =
+  | 'auth-url'
+  | 'base-url'
+  | 'audience'
+  | 'client-id'
+  | 'store'
+  | 'token-limit'
+  | 'limits'
+  | 'reserve'
+  | 'instance';
+
+/** The options that stand for a variable of the environment. No secret has one: others can read arguments. */
+const variableOptions: Readonly<Record<Name, Option>> = {
+  'auth-url': { value: 'URL', text: 'SERVICE_AUTH_URL: the host that issues tokens' },
+  'base-url': { value: 'URL', text: 'SERVICE_BASE_URL: the API' },
+  audience: { value: 'TEXT', text: 'SERVICE_AUTH_AUDIENCE' },
+  'client-id': { value: 'TEXT', text: 'SERVICE_AUTH_CLIENT_ID' },
+  store: {
+    value: 'ADDRESS',
+    text: 'SERVICE_AUTH_STORE: file:DIRECTORY, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, or the name of a package',
+  },
+  'token-limit': { value: 'NUMBER', text: 'SERVICE_AUTH_TOKEN_LIMIT: the tokens per 24 hours' },
+  limits: { value: 'LIST', text: 'SERVICE_AUTH_LIMITS: several limits, such as 10/1h,50/24h' },
+  reserve: { value: 'NUMBER', text: 'SERVICE_AUTH_RESERVE: the tokens that nobody plans with' },
+  instance: { value: 'NAME', text: 'SERVICE_AUTH_INSTANCE: the name of this machine or job in the record' },
+};
+
+export const variables: Readonly<Record<Name, string>> = {
+  'auth-url': 'SERVICE_AUTH_URL',
+  'base-url': 'SERVICE_BASE_URL',
+  audience: 'SERVICE_AUTH_AUDIENCE',
+  'client-id': 'SERVICE_AUTH_CLIENT_ID',
+  store: 'SERVICE_AUTH_STORE',
+  'token-limit': 'SERVICE_AUTH_TOKEN_LIMIT',
+  limits: 'SERVICE_AUTH_LIMITS',
+  reserve: 'SERVICE_AUTH_RESERVE',
+  instance: 'SERVICE_AUTH_INSTANCE',
+};
+
+const envFile: Options = {
+  'env-file': {
+    value: 'FILE',
+    multiple: true,
+    text: 'Reads variables from a file, as node --env-file does. The environment wins over the file, and an option over both',
+  },
+};
+
+/** What a command needs that only reads the record. */
+export const readerOptions: Options = {
+  'auth-url': variableOptions['auth-url'],
+  'client-id': variableOptions['client-id'],
+  store: variableOptions.store,
+  'token-limit': variableOptions['token-limit'],
+  limits: variableOptions.limits,
+  reserve: variableOptions.reserve,
+  ...envFile,
+};
+
+/** What a command needs that asks for tokens. */
+export const configurationOptions: Options = {
+  ...variableOptions,
+  ...envFile,
+  'client-secret-stdin': { text: 'Reads the client secret from standard input' },
+};

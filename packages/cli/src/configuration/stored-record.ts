@@ -1,0 +1,57 @@
+import type { StoreSnapshot } from '@service-auth/core';
+import { emptyRecord, problemOfRecord, recordKey } from '@service-auth/core/record';
+import type { Context } from '../line/command.ts';
+import { exitCodes, Failure, UsageError } from '../line/exit.ts';
+import type { OpenedStore } from '../stores/address.ts';
+import { checked, named, openedStore } from './client.ts';
+import { readEnvironment } from './environment.ts';
+
+export { emptyRecord, problemOfRecord };
+
+/** The record of one client as its store keeps it. It is opened without the client secret. */
+export interface StoredRecord {
+  readonly label: string;
+  /** @throws Failure with the exit code for stores */
+  load(): Promise<StoreSnapshot>;
+  /** Resolves with whether the record was replaced. @throws Failure with the exit code for stores */
+  swap(expected: string | undefined, record: string): Promise<boolean>;
+}
+
+const deadlineMs = 5_000;
+
+/** Opens the store of the configuration and finds the place of the record. */
+export async function openRecord(context: Context, writes: boolean): Promise<StoredRecord> {
+  const { env, problems } = await readEnvironment(context);
+  const found = [...problems];
+  const opened = await openedStore(env, found, writes);
+  const { SERVICE_AUTH_URL: authUrl = '', SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
+  const missing = [...(authUrl ? [] : ['SERVICE_AUTH_URL']), ...(clientId ? [] : ['SERVICE_AUTH_CLIENT_ID'])];
+  found.push(...missing.map((name) => `${named(name)} is not set`));
+  const key = missing.length > 0 ? undefined : await checked(() => recordKey({ authUrl, clientId }), found);
+  if (found.length > 0 || !opened || key === undefined) throw new UsageError(found);
+  const { store, label } = opened;
+  return {
+    label,
+    load: () => answered(opened, 'read', (signal) => store.load(key, { signal })),
+    swap: async (expected, record) => {
+      const change = { version: crypto.randomUUID(), record, ...(expected !== undefined && { expected }) };
+      return (await answered(opened, 'written', (signal) => store.swap(key, change, { signal }))).swapped;
+    },
+  };
+}
+
+async function answered<Answer>(
+  { label }: OpenedStore,
+  verb: string,
+  call: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await call(AbortSignal.timeout(deadlineMs));
+  } catch (error) {
+    // The message of a foreign error may contain anything, even a password.
+    const { name, code, advice } = Object(error) as { name?: unknown; code?: unknown; advice?: unknown };
+    const what = [name, code].filter((part) => typeof part === 'string').join(' ');
+    const toDo = typeof advice === 'string' ? `: ${advice}` : '. Check the store and try again.';
+    throw new Failure(`the store ${label} could not be ${verb} (${what})${toDo}`, exitCodes.store);
+  }
+}

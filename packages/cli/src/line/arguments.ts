@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util';
+import type { Command, Flags, Option } from './command.ts';
+import { UsageError } from './exit.ts';
+
+const insteadOf = {
+  'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE, or use --client-secret-stdin',
+  'store-key': 'Set SERVICE_AUTH_STORE_KEY or SERVICE_AUTH_STORE_KEY_FILE',
+} as const;
+
+/** The command line, understood. */
+export interface Invocation {
+  /** Undefined: none was named. */
+  readonly command: Command | undefined;
+  readonly flags: Flags;
+  readonly operands: readonly string[];
+  readonly rest: readonly string[];
+  readonly problems: readonly string[];
+}
+
+interface Given {
+  readonly name: string;
+  /** As written: `-s`, `--store`. */
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+/**
+ * Reads the command line. Options may stand before and after the command. Values stay as they were written. All problems are found, and none stops
+ * the others from being found.
+ */
+export function readArguments(argv: readonly string[], commands: readonly Command[], everywhere: Command): Invocation {
+  const all = [everywhere, ...commands].flatMap((command) => Object.entries(command.options));
+  const options = Object.fromEntries(
+    all.map(([name, { value, short }]) => {
+      const type = value === undefined ? ('boolean' as const) : ('string' as const);
+      return [name, short === undefined ? { type } : { type, short }];
+    }),
+  );
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? argv.length;
+  const words = tokens.flatMap((token) => (token.kind === 'positional' && token.index < end ? [token.value] : []));
+  const given = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []));
+  const rest = argv.slice(end + 1);
+
+  const command = findCommand(words, commands);
+  const known = { ...everywhere.options, ...command?.options };
+  const problems: string[] = [];
+  const flags: Record<string, string | true | readonly string[]> = {};
+  for (const option of given) {
+    const problem = problemOf(option, known[option.name], flags, command?.name);
+    if (problem !== undefined) problems.push(problem);
+    else flags[option.name] = givenValue(option, known[option.name], flags[option.name]);
+  }
+
+  const operands = words.slice(command?.name.split(' ').length ?? 0);
+  if (!command && words.length > 0) problems.unshift(unknownCommand(words, commands));
+  if (command && !('help' in flags)) problems.push(...problemsOfOperands(command, operands));
+  if (command && command.rest === undefined && rest.length > 0) problems.push(`nothing may follow --`);
+  return { command, flags, operands, rest, problems: [...new Set(problems)] };
+}
+
+function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
+  const names = [words.slice(0, 2).join(' '), words[0]];
+  return names.map((name) => commands.find((command) => command.name === name)).find((command) => command);
+}
+
+// A word that does not belong here may be a secret, so no problem repeats it.
+function unknownCommand([first = '', second]: readonly string[], commands: readonly Command[]): string {
+  const family = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  const there = (family.length > 0 ? family : commands.map(({ name }) => name)).join(', ');
+  return `${family.length > 0 && second === undefined ? `${first} needs one more word` : 'there is no such command'}: ${there}`;
+}
+
+function problemOf(
+  { name, rawName, value, inlineValue }: Given,
+  option: Option | undefined,
+  flags: Flags,
+  command: string | undefined,
+): string | undefined {
+  if (name === 'client-secret' || name === 'store-key')
+    return `${rawName} does not exist: others can read arguments. ${insteadOf[name]}`;
+  if (!option) return `${rawName} is no option${command === undefined ? '' : ` of ${command}`}`;
+  if (option.value === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
+  if (value === undefined || value === '') return `${rawName} needs a value: ${rawName} ${option.value}`;
+  if (!inlineValue && value.startsWith('-') && value !== '-')
+    return `${rawName} needs a value; write ${rawName}=${value} if it begins with a hyphen`;
+  if (name in flags && !option.multiple) return `${rawName} is given twice`;
+  return undefined;
+}
+
+function givenValue({ value }: Given, option: Option | undefined, before: Flags[string]): string | true | string[] {
+  if (value === undefined) return true;
+  return option?.multiple ? [...(Array.isArray(before) ? before : []), value] : value;
+}
+
+function problemsOfOperands({ name, operands = [] }: Command, given: readonly string[]): string[] {
+  const missing = operands.slice(given.length).filter((operand) => !operand.startsWith('['));
+  const surplus =
+    given.length > operands.length ? [`${name} takes ${operands.join(' ') || 'no operand'}, and no more`] : [];
+  return [...missing.map((operand) => `${name} needs ${operand}`), ...surplus];
+}
+
+/** @throws UsageError if the command line has problems */
+export function checkInvocation({ problems }: Invocation): void {
+  if (problems.length > 0) throw new UsageError(problems);
+}

@@ -1,0 +1,58 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** An option of the command line. */
+export interface Option {
+  /** What stands for the value in the help. Undefined: the option takes no value. */
+  readonly value?: string;
+  readonly text: string;
+  /** The letter of the short form. */
+  readonly short?: string;
+  /** The option may be given several times. */
+  readonly multiple?: boolean;
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
+/** A command as the help shows it and as it is found. */
+export interface Command {
+  /** One word, or two: `record export`. */
+  readonly name: string;
+  readonly summary: string;
+  /** More about it, for its help. */
+  readonly details?: string;
+  /** The operands: `PATH`. Names in brackets may be missing. */
+  readonly operands?: readonly string[];
+  /** What may follow `--`. Undefined: nothing. */
+  readonly rest?: string;
+  readonly options: Options;
+  /** A comment and a command line each. */
+  readonly examples: readonly (readonly [comment: string, command: string])[];
+  /** Loads the command when it runs, so that no command waits for the code of another one. */
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
+
+/** Runs a command. Resolves with its exit code. */
+type Run = (context: Context) => Promise<number>;
+
+/** The given options: their values as text, `true` for those without a value. Options that may repeat have a list. */
+export type Flags = Readonly<Record<string, string | true | readonly string[] | undefined>>;
+
+/** What a command can see of the world. */
+export interface Context {
+  readonly flags: Flags;
+  readonly operands: readonly string[];
+  /** The arguments after `--`. */
+  readonly rest: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Aborts at Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** The value of an option that takes one. */
+export function textOf(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,52 @@
+import type { AnyServiceAuthError } from '@service-auth/core';
+
+/** The exit codes of the program. `check` has those of Nagios instead, and `curl` passes on curl's. */
+export const exitCodes = {
+  success: 0,
+  failure: 1,
+  /** Wrong usage or configuration. */
+  usage: 2,
+  credentialsRejected: 4,
+  /** EX_UNAVAILABLE of sysexits.h: the store cannot be reached or read. */
+  store: 69,
+  /** EX_TEMPFAIL of sysexits.h: try again later. */
+  tryLater: 75,
+} as const;
+
+/** Ends a command with a sentence on standard error and this exit code. */
+export class Failure extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = exitCodes.failure) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Wrong usage or configuration. It lists all problems that are known. */
+export class UsageError extends Failure {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'), exitCodes.usage);
+    this.problems = problems;
+  }
+}
+
+const codes: Partial<Record<AnyServiceAuthError['code'], number>> = {
+  ERR_CONFIG: exitCodes.usage,
+  ERR_CREDENTIALS_REJECTED: exitCodes.credentialsRejected,
+  ERR_ISSUANCE_LIMIT: exitCodes.tryLater,
+  ERR_RATE_LIMITED: exitCodes.tryLater,
+  ERR_STORE: exitCodes.store,
+  ERR_STORE_INTEGRITY: exitCodes.store,
+};
+
+export function exitCodeOf({ code }: AnyServiceAuthError): number {
+  return codes[code] ?? exitCodes.failure;
+}
+
+/** The message of an error of core, as a sentence of this program. */
+export function sentenceOf({ message }: Error): string {
+  return message.replace(/^\[service-auth[^\]]*\] /, '');
+}

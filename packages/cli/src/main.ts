@@ -1,0 +1,98 @@
+import { createRequire } from 'node:module';
+import { commands, everywhere } from './commands.ts';
+import { configurationOptions } from './configuration/options.ts';
+import { checkInvocation, readArguments } from './line/arguments.ts';
+import type { Context } from './line/command.ts';
+import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/exit.ts';
+
+/** Runs the program and ends the process with its exit code. */
+export async function main(argv: readonly string[]): Promise<never> {
+  const controller = new AbortController();
+  let signalled: NodeJS.Signals | undefined;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      // A second signal does not wait for the end of the command.
+      if (signalled) process.exit(signalCodes[name]);
+      signalled = name;
+      controller.abort(new Error(`ended by ${name}`));
+    });
+  }
+  // A reader that has seen enough, such as head, ends the program without a word.
+  process.stdout.on('error', () => process.exit(exitCodes.success));
+  const { env, stdin, stdout, stderr } = process;
+  const exitCode = await run(argv, { env, stdin, stdout, stderr, signal: controller.signal });
+  await Promise.all([flushed(stdout), flushed(stderr)]);
+  // Connections to a store that no longer answers must not keep the process running.
+  process.exit(signalled ? signalCodes[signalled] : exitCode);
+}
+
+const signalCodes: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+function flushed(stream: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}
+
+async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'operands' | 'rest'>): Promise<number> {
+  const { stdout, stderr } = world;
+  const invocation = readArguments(argv, commands, everywhere);
+  const { command, flags, operands, rest } = invocation;
+  try {
+    if (flags['help'] === true || (!command && argv.length === 0)) {
+      const { commandHelp, programHelp } = await import('./line/help.ts');
+      const text = command ? commandHelp(command, everywhere, configurationOptions) : programHelp(commands, everywhere);
+      (argv.length === 0 ? stderr : stdout).write(`${text}\n`);
+      return argv.length === 0 ? exitCodes.usage : exitCodes.success;
+    }
+    if (flags['version'] === true) {
+      stdout.write(`${version()}\n`);
+      return exitCodes.success;
+    }
+    checkInvocation(invocation);
+    if (!command) throw new UsageError(['a command is missing']);
+    const { run } = await command.load();
+    return await run({ ...world, flags, operands, rest });
+  } catch (error) {
+    if (world.signal.aborted) return exitCodes.failure;
+    const failed = await failureOf(error, command?.name);
+    if (command?.name === 'check') {
+      // Monitoring reads the first line of standard output, and takes any other exit code for a failure of the plug-in.
+      stdout.write(`UNKNOWN - ${failed.message.replaceAll('\n', ' ')}\n`);
+      return 3;
+    }
+    stderr.write(`${failed.message}\n`);
+    return failed.exitCode;
+  }
+}
+
+async function failureOf(
+  error: unknown,
+  command = '',
+): Promise<{ readonly message: string; readonly exitCode: number }> {
+  if (error instanceof UsageError) {
+    const [first, ...others] = error.problems;
+    const problems =
+      others.length === 0 ? first : `${error.problems.length} problems:\n  ${error.problems.join('\n  ')}`;
+    const help = `service-auth ${command}${command && ' '}--help`;
+    return { message: `service-auth: ${problems}\n${help} shows what there is.`, exitCode: error.exitCode };
+  }
+  if (error instanceof Failure) return { message: `service-auth: ${error.message}`, exitCode: error.exitCode };
+  const { isServiceAuthError } = await import('@service-auth/core');
+  if (!isServiceAuthError(error)) return { message: defectOf(error), exitCode: exitCodes.failure };
+  const exitCode = exitCodeOf(error);
+  const message = sentenceOf(error);
+  if (exitCode !== exitCodes.tryLater) return { message: `service-auth: ${message}`, exitCode };
+  const { code, retryAt } = error;
+  const at = retryAt === undefined ? undefined : new Date(retryAt).toISOString();
+  return { message: JSON.stringify({ code, retryAt: at, message }), exitCode };
+}
+
+/** Describes a defect of this program. The message of a foreign error may contain anything, even a password, so it is left out. */
+function defectOf(error: unknown): string {
+  const { name, code, stack } = Object(error) as { name?: unknown; code?: unknown; stack?: unknown };
+  const [place = ''] = String(stack).match(/\n\s+at .*/) ?? [];
+  return `service-auth: an unexpected error, ${[name, code].filter(Boolean).join(' ')}${place}\nPlease report it: https://github.com/service-auth/service-auth/issues`;
+}
+
+function version(): string {
+  return (createRequire(import.meta.url)('../package.json') as { version: string }).version;
+}

@@ -1,0 +1,37 @@
+import type { Store } from '@service-auth/core';
+
+/** A store that a command uses. Nothing connects before its first call. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** How people call it. It has no password. */
+  readonly label: string;
+}
+
+export interface OpenOptions {
+  /** The command writes, so it may create what the record needs, such as a table. */
+  readonly writes: boolean;
+}
+
+/** What a package exports as `openStore`, so that its name can be an address of a store. */
+export type OpenStore = (parameters: URLSearchParams, options: OpenOptions) => OpenedStore | Promise<OpenedStore>;
+
+/** An address that is wrong, or that nothing installed serves. */
+export class AddressError extends Error {}
+
+/** Takes the parameters of ours out of an address. */
+export function takeParameters<Name extends string>(
+  url: URL,
+  names: readonly Name[],
+): { readonly [Key in Name]: string | undefined } {
+  const taken = names.map((name) => {
+    const value = url.searchParams.get(name) ?? undefined;
+    url.searchParams.delete(name);
+    return [name, value] as const;
+  });
+  return Object.fromEntries(taken) as { [Key in Name]: string | undefined };
+}
+
+/** The address as people may see it: without credentials and parameters. */
+export function labelOf({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}

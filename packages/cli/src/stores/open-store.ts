@@ -1,0 +1,56 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { AddressError, type OpenedStore, type OpenOptions, type OpenStore } from './address.ts';
+
+const packageName = /^(?<name>(@[a-z\d][\w.-]*\/)?[a-z\d][\w.-]*)(\?(?<parameters>.*))?$/;
+
+/**
+ * Opens the store at an address. Only the driver of that store is loaded.
+ * @throws AddressError, whose message completes a sentence that begins with the name of the setting
+ */
+export async function openStore(address: string, options: OpenOptions): Promise<OpenedStore> {
+  const scheme = /^[a-z][a-z\d+.-]*:/i.exec(address)?.[0].toLowerCase();
+  switch (scheme) {
+    case 'file:':
+      return (await import('./file.ts')).openFileStore(address);
+    case 'redis:':
+    case 'rediss:':
+      return (await import('./redis.ts')).openRedisStore(urlOf(address));
+    case 'postgres:':
+    case 'postgresql:':
+      return (await import('./postgres.ts')).openPostgresStore(urlOf(address), options);
+  }
+  const { name, parameters } = packageName.exec(address)?.groups ?? {};
+  if (name === undefined || scheme !== undefined) {
+    throw new AddressError(
+      'must begin with file:, redis://, rediss:// or postgres://, or be the name of a package with a store',
+    );
+  }
+  return openPackage(name, new URLSearchParams(parameters), options);
+}
+
+function urlOf(address: string): URL {
+  try {
+    return new URL(address);
+  } catch {
+    // The error of Node repeats the address, which may have a password.
+    throw new AddressError('is no address; encode characters such as / and # in a password, as %2F and %23');
+  }
+}
+
+/** Looks for the package from the working directory, because this program is often run by npx from elsewhere. */
+async function openPackage(name: string, parameters: URLSearchParams, options: OpenOptions): Promise<OpenedStore> {
+  const require = createRequire(pathToFileURL(join(process.cwd(), 'package.json')));
+  let file: string;
+  try {
+    file = require.resolve(name);
+  } catch {
+    throw new AddressError(`needs the package ${name}, which is not installed here. Run: npm install ${name}`);
+  }
+  const { openStore } = (await import(pathToFileURL(file).href)) as { openStore?: OpenStore };
+  if (typeof openStore !== 'function') {
+    throw new AddressError(`names the package ${name}, which exports no function openStore`);
+  }
+  return openStore(parameters, options);
+}

@@ -1,0 +1,64 @@
+import type { Store } from '@service-auth/core';
+import { createTable, postgresStore } from '@service-auth/postgres';
+import pg from 'pg';
+import { AddressError, labelOf, type OpenedStore, type OpenOptions, takeParameters } from './address.ts';
+
+/** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. */
+export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStore {
+  const { table } = takeParameters(url, ['table']);
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    max: 2,
+    connectionTimeoutMillis: 2_000,
+    application_name: 'service-auth',
+    allowExitOnIdle: true,
+  });
+  // Each failure reaches the call that waits for it.
+  pool.on('error', () => {});
+  const options = table === undefined ? {} : { table };
+  try {
+    const store = postgresStore(pool, options);
+    const create = writes ? () => createTable(pool, options) : undefined;
+    return { store: explainingStore(store, url.host, create), label: labelOf(url) };
+  } catch {
+    throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a schema');
+  }
+}
+
+/** Creates a missing table for a command that writes, and adds what to do to errors of the connection. */
+function explainingStore(store: Store, host: string, create: (() => Promise<unknown>) | undefined): Store {
+  return {
+    ...store,
+    load: (key, options) =>
+      store.load(key, options).catch(async (error: unknown) => {
+        if (Object(error).name !== 'MissingTable') throw explained(error, host);
+        if (!create) {
+          const advice = 'no program has used it yet, or the address names another table or database.';
+          throw Object.assign(new Error('missing'), { name: 'MissingTable', advice });
+        }
+        await create();
+        return store.load(key, options);
+      }),
+  };
+}
+
+const advices: Readonly<Record<string, string>> = {
+  '28P01': 'did not accept the user and password of SERVICE_AUTH_STORE.',
+  '28000': 'did not accept the user of SERVICE_AUTH_STORE.',
+  '3D000': 'has no such database.',
+  '42501': 'does not give this user the rights on the table.',
+};
+
+/** Core shows the name, the code and the advice of an error. */
+function explained(error: unknown, host: string): unknown {
+  const { code, advice } = Object(error) as { code?: string; advice?: unknown };
+  if (advice !== undefined || code === undefined) return error;
+  const isNetwork = /^E[A-Z_]+$/.test(code);
+  const sentence = isNetwork ? `is ${host} the right address, and does it listen there?` : advices[code];
+  if (sentence === undefined) return error;
+  return Object.assign(new Error('failed'), {
+    name: 'PostgresConnection',
+    code,
+    advice: isNetwork ? sentence : `${host} ${sentence}`,
+  });
+}

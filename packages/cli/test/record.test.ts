@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sightings } from '@service-auth/test-tools/canaries';
+import { expect, test } from 'vitest';
+import { emptyFolder, run } from './support/program.ts';
+import { startCanaryService, stores, variablesOf } from './support/world.ts';
+
+test.for(stores)(
+  'a record moves from $name to a file and back into an empty store, without the secret',
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const { SERVICE_AUTH_CLIENT_SECRET: secret, ...env } = variablesOf(service, address());
+    const withSecret = { ...env, SERVICE_AUTH_CLIENT_SECRET: secret };
+    const none = await run(['record', 'export'], { env });
+    expect(none.stdout).toBe('');
+    expect([1, 69]).toContain(none.code);
+    const { stdout: token } = await run(['token'], { env: withSecret });
+    const exported = await run(['record', 'export'], { env });
+    expect(exported).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^service-auth\/\d+ [\da-f]{8} \{.*\}\n$/),
+    });
+    expect(sightings(exported.stdout)).toEqual([]);
+    expect(service.findSecrets(exported.stdout)).toEqual([]);
+
+    const file = join(emptyFolder(), 'record');
+    writeFileSync(file, exported.stdout);
+    const elsewhere = { SERVICE_AUTH_STORE: address() };
+    const imported = await run(['record', 'import', file], { env: { ...env, ...elsewhere } });
+    expect(imported).toMatchObject({ code: 0, stderr: '' });
+    // What was imported serves: no second token is asked for.
+    expect(await run(['token'], { env: { ...withSecret, ...elsewhere } })).toMatchObject({ code: 0, stdout: token });
+    expect(service.counts.issued).toBe(1);
+    const again = await run(['record', 'import', '-'], { env: { ...env, ...elsewhere }, input: exported.stdout });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('has a record of this client already') });
+  },
+);
+
+test.for(stores)('a record is discarded in $name only with --yes where there is no terminal', async ({ address }) => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, address());
+  await run(['token'], { env });
+  const { stdout: before } = await run(['record', 'export'], { env });
+  const asked = await run(['record', 'discard'], { env });
+  expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') });
+  expect(asked.stderr).toContain('The operator still counts');
+  expect((await run(['record', 'export'], { env })).stdout).toBe(before);
+
+  expect(await run(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });
+  expect((await run(['record', 'export'], { env })).stdout).not.toContain('"id"');
+  expect((await run(['token'], { env })).code).toBe(0);
+  expect(service.counts.issued).toBe(2);
+});
+
+test('what is no whole record is not imported', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, `file:${emptyFolder()}/store`);
+  await run(['token'], { env });
+  const { stdout: record } = await run(['record', 'export'], { env });
+  const other = { ...env, SERVICE_AUTH_STORE: `file:${emptyFolder()}/store` };
+  for (const input of [
+    '',
+    'nonsense',
+    record.slice(0, -10),
+    record.replace('cold', 'warm').replace(/\d{9}/, '123456789'),
+  ]) {
+    expect(await run(['record', 'import', '-'], { env: other, input })).toMatchObject({ code: 2, stdout: '' });
+  }
+  const newer = record.replace(/^service-auth\/\d+/, 'service-auth/99');
+  expect(await run(['record', 'import', '-'], { env: other, input: newer })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('update this program'),
+  });
+  expect(await run(['record', 'import', '/nowhere'], { env: other })).toMatchObject({ code: 2 });
+});

@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { emptyFolder, run, start } from './support/program.ts';
+import { startCanaryService, stores, variablesOf } from './support/world.ts';
+
+const file = () => `file:${join(emptyFolder(), 'store')}`;
+
+test.for(stores)('twenty processes that ask at once cost one token, over $name', async ({ address }) => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, address());
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => run(['token'], { env })));
+  expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(outcomes.map(() => ({ code: 0, stderr: '' })));
+  expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(1);
+  expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
+  // A token and a line end, and nothing else.
+  const [{ stdout } = { stdout: '' }] = outcomes;
+  expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  await expect(bearerOf(service.baseUrl, stdout.trim())).resolves.toBe('valid');
+});
+
+async function bearerOf(baseUrl: string, token: string): Promise<unknown> {
+  const answer = await fetch(`${baseUrl}/api/v1/x`, { headers: { authorization: `Bearer ${token}` } });
+  return ((await answer.json()) as { bearer: unknown }).bearer;
+}
+
+test('each format is read by its reader', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  const printed = async (format: string, more = {}) =>
+    (await run(['token', '--format', format], { env: { ...env, ...more } })).stdout;
+  const raw = (await printed('raw')).trim();
+  expect(await printed('header')).toBe(`Authorization: Bearer ${raw}\n`);
+
+  const json = JSON.parse(await printed('json'));
+  expect(json).toEqual({
+    accessToken: raw,
+    tokenType: 'Bearer',
+    expiresAt: expect.any(String),
+    audience: 'https://api.example/',
+  });
+  expect(new Date(json.expiresAt).toISOString()).toBe(json.expiresAt);
+
+  const script = 'eval "$PRINTED"; printf "%s %s" "$SERVICE_AUTH_TOKEN" "$SERVICE_AUTH_TOKEN_EXPIRES_AT"';
+  const shown = execFileSync('sh', ['-c', script], { env: { PRINTED: await printed('env') }, encoding: 'utf8' });
+  const [token, expiresAt = ''] = shown.split(' ');
+  expect(token).toBe(raw);
+  expect(Math.abs(Date.parse(expiresAt) - Date.parse(json.expiresAt))).toBeLessThan(1_000);
+
+  const v1beta1 = 'client.authentication.k8s.io/v1beta1';
+  const info = { KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion: v1beta1, kind: 'ExecCredential', spec: {} }) };
+  const credential = JSON.parse(await printed('exec-credential'));
+  expect(credential).toEqual({
+    kind: 'ExecCredential',
+    apiVersion: 'client.authentication.k8s.io/v1',
+    // RFC 3339, in seconds.
+    status: { token: raw, expirationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) },
+  });
+  expect(JSON.parse(await printed('exec-credential', info))).toMatchObject({ apiVersion: v1beta1 });
+  expect(service.counts.issued).toBe(1);
+});
+
+test('the shell reads a token with every character that shells treat in a special way', async () => {
+  const service = await startCanaryService();
+  // RFC 6750 section 2.1 allows these.
+  const hard = 'a.b-c_d~e+f/g==';
+  service.tokenEndpoint.always({ fields: { access_token: hard } });
+  const { stdout } = await run(['token', '-f', 'env'], { env: variablesOf(service, file()) });
+  const shown = execFileSync('sh', ['-c', 'eval "$PRINTED"; printf %s "$SERVICE_AUTH_TOKEN"'], {
+    env: { PRINTED: stdout },
+    encoding: 'utf8',
+  });
+  expect(shown).toBe(hard);
+});
+
+test.for([
+  ['rejected credentials end with 4', { status: 401 }, 4, /^service-auth: The token endpoint/],
+  ['a token endpoint that fails ends with 1', { status: 503 }, 1, /^service-auth: The token endpoint answered 503/],
+] as const)('%s', async ([, answer, code, sentence]) => {
+  const service = await startCanaryService();
+  service.tokenEndpoint.always(answer);
+  expect(await run(['token'], { env: variablesOf(service, file()) })).toMatchObject({
+    code,
+    stdout: '',
+    stderr: expect.stringMatching(sentence),
+  });
+});
+
+test('a spent budget and an endpoint that answers 429 end with 75, and standard error has one line of JSON', async () => {
+  const service = await startCanaryService({ lifetimeMs: 1_000 });
+  const env = { ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_LIMIT: '1' };
+  await run(['token'], { env });
+  const spent = await run(['token', '--audience', 'https://other.example/'], { env });
+  expect(spent).toMatchObject({ code: 75, stdout: '' });
+  const { code, retryAt } = JSON.parse(spent.stderr);
+  expect(code).toBe('ERR_ISSUANCE_LIMIT');
+  expect(new Date(retryAt).toISOString()).toBe(retryAt);
+  expect(new Date(retryAt).getTime()).toBeGreaterThan(Date.now());
+
+  service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '60' } });
+  const limited = await run(['token'], { env: variablesOf(service, file()) });
+  expect(limited).toMatchObject({ code: 75, stdout: '' });
+  expect(JSON.parse(limited.stderr)).toMatchObject({ code: 'ERR_RATE_LIMITED', retryAt: expect.any(String) });
+});
+
+test('Ctrl-C during a token request ends the program with 130, and the next one uses what arrived', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  const held = service.tokenEndpoint.hold();
+  const running = start(['token'], { env });
+  await held.arrived;
+  running.kill('SIGINT');
+  held.release();
+  expect(await running.outcome).toMatchObject({ code: 130, stdout: '' });
+  expect((await run(['token'], { env })).code).toBe(0);
+  expect(service.counts.issued).toBe(1);
+});
+
+test('the secret comes from a variable, a file or standard input, and from one of them alone', async () => {
+  const service = await startCanaryService();
+  const { SERVICE_AUTH_CLIENT_SECRET: secret = '', ...env } = variablesOf(service, file());
+  const secretFile = join(emptyFolder(), 'secret');
+  writeFileSync(secretFile, `${secret}\n`);
+  const fromFile = { ...env, SERVICE_AUTH_CLIENT_SECRET_FILE: secretFile };
+  expect(await run(['token'], { env: fromFile })).toMatchObject({ code: 0, stderr: '' });
+  expect(await run(['token', '--client-secret-stdin'], { env, input: `${secret}\r\n` })).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  const both = await run(['token'], { env: { ...fromFile, SERVICE_AUTH_CLIENT_SECRET: secret } });
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('both set') });
+  const none = await run(['token'], { env: { ...env, SERVICE_AUTH_CLIENT_SECRET_FILE: `${secretFile}.gone` } });
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
+  expect(readFileSync(secretFile, 'utf8')).toContain(secret);
+});
+
+test('an option wins over the environment, and the environment over the file, as with node --env-file', async () => {
+  const service = await startCanaryService();
+  const { SERVICE_AUTH_AUDIENCE: _, ...env } = variablesOf(service, file());
+  const envFile = join(emptyFolder(), 'env');
+  writeFileSync(envFile, `# a comment\nexport SERVICE_AUTH_AUDIENCE="https://api.example/" # the end of the line\n`);
+  const audienceOf = async (args: string[], more = {}) => {
+    const { stdout } = await run(['token', '-f', 'json', '--env-file', envFile, ...args], { env: { ...env, ...more } });
+    return JSON.parse(stdout).audience;
+  };
+  expect(await audienceOf([])).toBe('https://api.example/');
+  const other = { SERVICE_AUTH_AUDIENCE: 'https://other.example/' };
+  expect(await audienceOf([], other)).toBe('https://other.example/');
+  expect(await audienceOf(['--audience', 'https://api.example/'], other)).toBe('https://api.example/');
+});
