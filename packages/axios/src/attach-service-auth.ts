@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { ownProperties } from '@service-auth/core/http';
+import { checkTokenSource, ownProperties } from '@service-auth/core/http';
 import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
 import { createProxyGuard } from './proxy.ts';
@@ -36,17 +36,15 @@ type Host = AxiosInstance & { [attachmentKey]?: Attachment };
  *
  * Attaching the same `auth` again changes nothing. If several clients cover a URL, the one that was attached first serves it.
  *
- * An `auth` whose `baseUrl` is missing or covers none of the requests is accepted: the URLs are not known yet, and one instance may call several
- * APIs. If a request without a token is then answered with 401, the `cause` of its AxiosError explains why no token was sent.
+ * An `auth` whose `baseUrl` covers none of the requests is accepted: the URLs are not known yet, and one instance may call several APIs. If a
+ * request without a token is then answered with 401, the `cause` of its AxiosError explains why no token was sent.
+ *
+ * A request that gets no token rejects with a ServiceAuthError of its own, with the `config` of the request.
  * @returns a function that detaches `auth` and leaves the instance as it was. Requests that were already sent end as they began
- * @throws TypeError if `instance` is no axios instance or `auth` is no client
+ * @throws TypeError if `instance` is no axios instance, or `auth` is no client or has no `baseUrl`
  */
 export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource): () => void {
-  if (typeof auth?.covers !== 'function') {
-    throw new TypeError(
-      '[service-auth/axios] The second argument of attachServiceAuth must be a client of createServiceAuth.',
-    );
-  }
+  checkTokenSource(auth, 'axios');
   const host = instance as Host | undefined;
   const { sources, end } = host?.[attachmentKey] ?? attach(host);
   sources.add(auth);

@@ -1,5 +1,6 @@
 import type { InternalAxiosRequestConfig } from 'axios';
 import type { Changes, Dispatch } from './dispatch.ts';
+import { withConfig } from './error-of-request.ts';
 import { printableUrl } from './request-url.ts';
 
 /**
@@ -25,11 +26,12 @@ export function createProxyGuard(dispatch: Dispatch): ProxyGuard {
     const throughProxy = await routeOf(config, dispatch, { proxy });
     hasTunnels = throughProxy !== undefined && !isReadable(throughProxy);
     if (hasTunnels || !isReadable(await routeOf(config, dispatch))) return;
-    throw new TypeError(
+    const refusal = new TypeError(
       `[service-auth/axios] This version of axios sends requests to ${printableUrl(config)} through a proxy that can read them, the token ` +
         'included. Update axios to 1.17 or newer, or set `proxy: false` and an agent that tunnels, for example ' +
         '`httpsAgent: new HttpsProxyAgent(url)` of the package https-proxy-agent.',
     );
+    throw withConfig(refusal, config);
   }
 
   return (config, url) =>

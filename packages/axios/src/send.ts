@@ -2,6 +2,7 @@ import type { TokenSource } from '@service-auth/core';
 import { ownProperties, sendWithToken } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
+import { errorOfRequest } from './error-of-request.ts';
 import { createExchange } from './exchange.ts';
 import type { ProxyGuard } from './proxy.ts';
 import { printableUrl, requestUrl } from './request-url.ts';
@@ -23,7 +24,10 @@ export function send(
   const url = requestUrl(config);
   for (const source of sources) {
     if (!source.covers(url)) continue;
-    const sent = () => sendWithToken(source, createExchange({ config, url, source }, dispatch)).then(settled);
+    const sent = () =>
+      sendWithToken(source, createExchange({ config, url, source }, dispatch)).then(settled, (error) => {
+        throw errorOfRequest(error, config);
+      });
     return guard(config, url)?.then(sent) ?? sent();
   }
   return dispatch.send(config).then((ending) => settled(explained(ending, config)));

@@ -304,7 +304,7 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
 
   test('a 401 without a token says in its cause why there was none', async () => {
     const service = await startService();
-    const instance = createInstance(axios, service, createAuth(service, { baseUrl: undefined }));
+    const instance = createInstance(axios, service, createAuth(service, { baseUrl: `${service.baseUrl}/other` }));
     const error = await rejectionOf(instance.get('/items?key=x'));
     expect(error).toBeInstanceOf(axios.AxiosError);
     expect((error as Error).cause).toMatchObject({
@@ -355,6 +355,7 @@ test('two copies of this package attach one client once', async () => {
 
 const auth = createServiceAuth({
   authUrl: 'https://auth.example.com',
+  baseUrl: 'https://api.example.com',
   audience: 'https://api.example.com/',
   clientId: 'client',
   clientSecret: 'secret',
@@ -375,8 +376,15 @@ test.each([
 
 test.each([undefined, {}, globalAxios])('refuses %o as a client at once', (auth) => {
   expect(() => attachServiceAuth(globalAxios.create(), auth as never)).toThrow(
+    new TypeError('[service-auth/axios] `auth` must be a client of createServiceAuth.'),
+  );
+});
+
+test('refuses a client without baseUrl at once', async () => {
+  const service = await startService();
+  expect(() => attachServiceAuth(globalAxios.create(), createAuth(service, { baseUrl: undefined }))).toThrow(
     new TypeError(
-      '[service-auth/axios] The second argument of attachServiceAuth must be a client of createServiceAuth.',
+      '[service-auth/axios] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL, to the address of the API.',
     ),
   );
 });

@@ -68,7 +68,7 @@ describe.each(Object.entries(copies))('axios-mock-adapter with %s', (_, axios) =
 
   test('its errors keep the cause they have', async () => {
     const service = await startService();
-    const instance = createInstance(axios, service, createAuth(service, { baseUrl: undefined }));
+    const instance = createInstance(axios, service, createAuth(service, { baseUrl: `${service.baseUrl}/other` }));
     new AxiosMockAdapter(instance as never).onAny().reply(401);
     const { cause } = (await rejectionOf(instance.get('/'))) as Error;
     expect(cause).toMatchObject({ message: 'Request failed with status code 401' });

@@ -27,11 +27,13 @@ export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
 class Client implements ServiceAuth {
   readonly #settings: CommonSettings;
   readonly #keeper: TokenKeeper;
+  readonly baseUrl: string | undefined;
   readonly covers: ServiceAuth['covers'];
 
   constructor(options: ClientOptions) {
     this.#settings = options.common;
     this.#keeper = new TokenKeeper(options);
+    this.baseUrl = options.common.baseUrl;
     this.covers = options.common.covers;
     bindWhenRead(this, methods);
   }

@@ -49,6 +49,7 @@ interface Addresses {
   readonly tokenUrl: string;
   /** The name of the token endpoint. All spellings of `tokenUrl` have one name. */
   readonly endpoint: string;
+  readonly baseUrl: string | undefined;
   readonly covers: (url: string | URL) => boolean;
 }
 
@@ -164,6 +165,7 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   return addressesLike(`${authUrl} ${baseUrl}`, () => ({
     tokenUrl: tokenEndpointOf(authUrl),
     endpoint: endpointName(authUrl),
+    baseUrl: baseUrl?.href,
     covers: urlScope(baseUrl),
   }));
 }

@@ -9,6 +9,8 @@ export interface GetTokenOptions {
 
 /** The part of a {@link ServiceAuth} that an HTTP adapter needs. */
 export interface TokenSource {
+  /** The address under which the token may be sent. Undefined: `covers()` is always false, and HTTP adapters refuse the client. */
+  readonly baseUrl?: string | undefined;
   /** Returns whether the token may be sent to the absolute `url`: to the origin of `baseUrl`, at or below its path. Always false without `baseUrl`. */
   covers(url: string | URL): boolean;
   /**

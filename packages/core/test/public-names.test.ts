@@ -18,6 +18,7 @@ test('the package exports these names, and no others', () => {
 
 test('the entry for HTTP adapters exports these names, and no others', () => {
   expect(Object.keys(http).sort()).toEqual([
+    'checkTokenSource',
     'discardBody',
     'hideAgentRequests',
     'hideProperty',
@@ -28,6 +29,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'replaceRejected',
     'sendWithToken',
     'serviceUnavailable',
+    'tokenProvider',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { isReplayable, ownProperties, sendWithToken } from '@service-auth/core/http';
+import { checkTokenSource, isReplayable, ownProperties, sendWithToken } from '@service-auth/core/http';
 import { Exchange } from './exchange.ts';
 import { fieldsOf, hasAuthorization } from './headers.ts';
 
@@ -28,6 +28,7 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
  *
  * It takes the same arguments as the given `fetch` and rejects with the same errors. While it waits for a token, it rejects with a
  * ServiceAuthError, or with the reason of `signal`.
+ * @throws TypeError if `auth` is no client or has no `baseUrl`
  */
 export function createAuthFetch(auth: TokenSource, options?: AuthFetchOptions<never>): typeof fetch;
 // The overload above serves calls without `fetch`: for them, TypeScript before 6 would infer `Fetch` from the variable that takes the result, "or undefined" included.
@@ -39,6 +40,8 @@ export function createAuthFetch(
   auth: TokenSource,
   { fetch: given, bufferRequests = false }: AuthFetchOptions<FetchLike> = {},
 ): FetchLike {
+  checkTokenSource(auth, 'fetch');
+
   function start(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const send = (given ?? fetch) as unknown as typeof fetch;
     const request = typeof input === 'object' && isRequest(input) ? input : undefined;

@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { hideAgentRequests, ownProperties, replaceRejected } from '@service-auth/core/http';
+import { checkTokenSource, hideAgentRequests, ownProperties, replaceRejected } from '@service-auth/core/http';
 import type {
   AfterResponseHook,
   BeforeRequestHook,
@@ -32,11 +32,13 @@ type Cancelable = { cancel(reason?: string): void };
  * Options for `got.extend()` that add the token of `auth` to every request whose URL `auth.covers()`, and send it once more if the API answers
  * 401 and another token is available. Other requests, requests with their own `Authorization`, and requests with
  * `{ context: { serviceAuth: false } }` are sent unchanged.
+ * @throws TypeError if `auth` is no client or has no `baseUrl`
  */
 export function serviceAuth(
   auth: TokenSource,
   { scrubErrors = true }: ServiceAuthGotOptions = {},
 ): ServiceAuthGotExtension {
+  checkTokenSource(auth, 'got');
   const sent = new Map<string, AccessToken>();
   const tokenOf = ({ headers }: Pick<OptionsInit, 'headers'>): AccessToken | undefined =>
     sent.get(String(headers?.['authorization']));

@@ -1,6 +1,6 @@
 import { HttpModule, HttpService } from '@nestjs/axios';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { AccessToken, ServiceAuthOptions } from '@service-auth/core';
+import type { AccessToken } from '@service-auth/core';
 import { InjectServiceAuth, ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
@@ -51,20 +51,23 @@ describe('the HttpService', () => {
 
   test('warns at start when it has a baseURL to which the client sends no token', async () => {
     const { options } = await startService();
-    const warnings = async (baseURL: string | undefined, client: ServiceAuthOptions = options) => {
+    const warnings = async (baseURL: string | undefined) => {
       const logger = recordingLogger();
       const http = ServiceAuthHttpModule.register(baseURL === undefined ? {} : { baseURL });
-      await boot({ imports: [ServiceAuthModule.forRoot(client), http] }, logger);
+      await boot({ imports: [ServiceAuthModule.forRoot(options), http] }, logger);
       return logger.lines.filter((line) => line.startsWith('warn'));
     };
     const warning =
       "warn [ServiceAuthHttpModule] The baseURL of this HttpService lies outside of the client's baseUrl: requests to it are sent without a token.";
     expect(await warnings('https://user:password@elsewhere.example')).toEqual([warning]);
-    const { baseUrl, ...withoutBaseUrl } = options;
-    expect(await warnings(baseUrl, withoutBaseUrl)).toEqual([warning]);
-    expect(await warnings(`${baseUrl}/api/v1`)).toEqual([]);
+    expect(await warnings(`${options.baseUrl}/api/v1`)).toEqual([]);
     expect(await warnings(undefined)).toEqual([]);
-    expect(await warnings(undefined, withoutBaseUrl)).toEqual([]);
+  });
+
+  test('refuses a client without baseUrl at start, because it would send no token', async () => {
+    const { baseUrl: _, ...options } = (await startService()).options;
+    const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register({})];
+    await expect(boot({ imports }, recordingLogger())).rejects.toThrow('This client has no baseUrl');
   });
 
   test('sends the token of the client whose name it was given', async () => {

@@ -1,4 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
+import { checkTokenSource } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { AuthenticatedRequest } from './authenticated-request.ts';
 import type { Handler } from './recording.ts';
@@ -10,8 +11,10 @@ import { coverageOf, hasAuthorization, readHeaders } from './request.ts';
  *
  * List it before `interceptors.redirect()`, so that every redirect is checked, and after `interceptors.cache()`. If it is listed after
  * `redirect()`, the token follows redirects within its origin, and a request that was redirected is not sent again after a 401.
+ * @throws TypeError if `auth` is no client or has no `baseUrl`
  */
 export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {
+  checkTokenSource(auth, 'undici');
   const covers = coverageOf(auth);
   return (dispatch) => (options, handler) => {
     // Headers of a wrong type are left to undici, which says what is wrong with them.

@@ -605,3 +605,40 @@ describe('an error that undici makes of a 401', () => {
     });
   });
 });
+
+test('refuses a client without baseUrl at once', async () => {
+  const service = await startService();
+  expect(() => serviceAuthInterceptor(createAuth(service, { baseUrl: undefined }))).toThrow(
+    new TypeError(
+      '[service-auth/undici] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL, to the address of the API.',
+    ),
+  );
+});
+
+test.each(Object.entries(copies))(
+  'judges each origin anew, whatever was requested before, with %s',
+  async (_, undici) => {
+    const service = await startService();
+    const foreign = await startForeign();
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/items` });
+    const everywhere = createAuth(service);
+    for (const client of [auth, everywhere]) {
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(client));
+      for (const url of [
+        `${service.baseUrl}/api/v1/items`,
+        `${foreign.url}/api/v1/items`,
+        `${service.baseUrl}/api/v1/others`,
+      ]) {
+        await (await undici.request(url, { dispatcher })).body.dump();
+        await (await undici.request(url, { dispatcher })).body.dump();
+      }
+    }
+    expect(service.findSecrets(foreign.received)).toEqual([]);
+    expect(service.apiRequests.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
+      ...Array(2).fill('/api/v1/items valid'),
+      ...Array(2).fill('/api/v1/others none'),
+      ...Array(2).fill('/api/v1/items valid'),
+      ...Array(2).fill('/api/v1/others valid'),
+    ]);
+  },
+);

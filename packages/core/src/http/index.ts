@@ -1,5 +1,6 @@
 export { ownProperties } from '../foreign.ts';
 export { discardBody, isReplayable } from './body.ts';
+export { checkTokenSource } from './check-token-source.ts';
 export { hideAgentRequests, hideProperty } from './hide.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
 export { isRedirect, redirectTo } from './redirect.ts';
@@ -7,3 +8,5 @@ export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-t
 export { replaceRejected, sendWithToken } from './send-with-token.ts';
 export type { ServiceUnavailable } from './service-unavailable.ts';
 export { serviceUnavailable } from './service-unavailable.ts';
+export type { TokenProvider } from './token-provider.ts';
+export { tokenProvider } from './token-provider.ts';
