@@ -7,6 +7,8 @@ import { signalOf, withToken } from './request.ts';
 
 type Headers = Dispatcher.DispatchOptions['headers'];
 
+const closedCodes: ReadonlySet<unknown> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
 /** A request that carries the token. It is a class, because creating closures for each request would take longer than the rest of this package. */
 export class AuthenticatedRequest implements Exchange {
   readonly caller: Handler;
@@ -14,6 +16,8 @@ export class AuthenticatedRequest implements Exchange {
   readonly #dispatch: Dispatcher.Dispatch;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #headers: Headers;
+  /** While the request is sent again: whether undici refused it. undici calls the handler before `dispatch` returns then. */
+  #refusal: { isRefused: boolean } | undefined;
 
   constructor(
     auth: TokenSource,
@@ -48,12 +52,26 @@ export class AuthenticatedRequest implements Exchange {
     }
   }
 
-  async decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => void) | undefined> {
+  #sendAgain(token: AccessToken): boolean {
+    const refusal = { isRefused: false };
+    this.#refusal = refusal;
+    this.#send(token, false);
+    this.#refusal = undefined;
+    return !refusal.isRefused;
+  }
+
+  refuses(error: unknown): boolean {
+    if (!this.#refusal || !closedCodes.has(Object(error).code)) return false;
+    this.#refusal.isRefused = true;
+    return true;
+  }
+
+  async decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined> {
     // If a redirect passed through a foreign host, undici removed the token there, so this 401 does not reject the token.
     if (!visited.every((url) => this.#auth.covers(url))) return undefined;
     // After a redirect, the API rejected another request than this one.
     const canResend = isFirst && visited.length < 2 && isReplayable(this.#options.body);
     const next = await replaceRejected(this.#auth, token, { signal: signalOf(this.#options), canResend });
-    return next && (() => this.#send(next, false));
+    return next && (() => this.#sendAgain(next));
   }
 }

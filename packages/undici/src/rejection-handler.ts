@@ -5,10 +5,12 @@ import { createRecording, type Handler, type Recording } from './recording.ts';
 export interface Exchange {
   readonly caller: Handler;
   /**
-   * Resolves to a function that sends the request again, or to undefined.
+   * Resolves to undefined, or to a function that sends the request again and returns false if the dispatcher was closed meanwhile.
    * `visited`: the URLs that an inner interceptor requested while it followed redirects, the last one included; empty without redirects.
    */
-  decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => void) | undefined>;
+  decide(token: AccessToken, isFirst: boolean, visited: readonly URL[]): Promise<(() => boolean) | undefined>;
+  /** Returns whether an error only says that the request cannot be sent again, because the dispatcher was closed. The caller gets the 401 then. */
+  refuses(error: unknown): boolean;
 }
 
 type Abort = (reason: unknown) => void;
@@ -93,11 +95,11 @@ export class RejectionHandler {
   }
 
   onError(error: unknown): unknown {
-    return this.#target.onError?.(error);
+    return this.#exchange.refuses(error) ? undefined : this.#target.onError?.(error);
   }
 
   onResponseError(controller: unknown, error: unknown): unknown {
-    return this.#target.onResponseError?.(controller, error);
+    return this.#exchange.refuses(error) ? undefined : this.#target.onResponseError?.(controller, error);
   }
 
   onUpgrade(...details: unknown[]): unknown {
@@ -124,8 +126,8 @@ export class RejectionHandler {
     this.#recording = createRecording(() => this.#release());
     this.#target = this.#recording;
     this.#exchange.decide(this.#token, this.#isFirst, this.#visited ?? []).then(
-      (sendAgain) => (sendAgain ? this.#replace(sendAgain) : this.#release()),
-      (error) => this.#replace(() => fail(this.#caller, error)),
+      (sendAgain) => (this.#isRecording && sendAgain?.() ? this.#drop() : this.#release()),
+      (error) => this.#fail(error),
     );
   }
 
@@ -141,21 +143,25 @@ export class RejectionHandler {
       }
       if (this.#isRecording) this.#target = this.#caller;
     } catch (error) {
-      this.#replace(() => fail(this.#caller, error));
+      this.#fail(error);
     }
   }
 
-  /** Aborts the request, and runs `replacement` instead of passing on the recorded calls. */
-  #replace(replacement: () => void): void {
-    if (!this.#isRecording) return;
+  /** Aborts the request without passing on the recorded calls. */
+  #drop(): void {
     this.#target = nobody;
     // This has no effect if the whole answer has arrived: its connection then serves the next request.
     this.#abort?.call(this.#controller, new Error('This answer is not used.'));
-    replacement();
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isRecording) return;
+    this.#drop();
+    fail(this.#caller, error);
   }
 
   #abortByCaller(reason: unknown): void {
-    if (this.#isRecording) this.#replace(() => fail(this.#caller, reason));
+    if (this.#isRecording) this.#fail(reason);
     else this.#abort?.call(this.#controller, reason);
   }
 }

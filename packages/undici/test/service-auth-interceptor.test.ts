@@ -642,3 +642,42 @@ test.each(Object.entries(copies))(
     ]);
   },
 );
+
+describe.each(Object.entries(copies))(
+  'an agent that ends while a 401 waits for another token, with %s',
+  (_, undici) => {
+    test.each(['close', 'destroy'] as const)('the caller gets the 401 after %s()', async (end) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const agent = new undici.Agent();
+      const dispatcher = agent.compose(serviceAuthInterceptor(auth));
+      const request = () => undici.request(`${service.baseUrl}/api/v1/`, { dispatcher, method: 'POST', body: 'order' });
+      await (await request()).body.dump();
+      service.revoke('all');
+      service.api.next({ status: 401, body: 'who are you?' });
+      const held = service.tokenEndpoint.hold();
+      const response = request();
+      await held.arrived;
+      await agent[end]();
+      held.release();
+      const { statusCode, body } = await response;
+      expect([statusCode, await body.text()]).toEqual([401, 'who are you?']);
+      expect(service.counts.apiRequests).toBe(2);
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued', 'token_rejected', 'token_issued']);
+    });
+
+    test('a request that waits for its first token fails, because nothing was sent', async () => {
+      const service = await startService();
+      const agent = new undici.Agent();
+      const dispatcher = agent.compose(serviceAuthInterceptor(createAuth(service)));
+      const held = service.tokenEndpoint.hold();
+      const response = undici.request(`${service.baseUrl}/api/v1/`, { dispatcher });
+      const failure = expect(response).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
+      await held.arrived;
+      await agent.close();
+      held.release();
+      await failure;
+      expect(service.counts.apiRequests).toBe(0);
+    });
+  },
+);

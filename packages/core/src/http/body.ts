@@ -15,7 +15,9 @@ export function isReplayable(body: unknown): boolean {
 export function discardBody(body: unknown): void {
   // What this throws, or rejects with, concerns nobody.
   new Promise((resolve) => {
-    const { cancel, destroy = cancel } = Object(body) as Partial<Record<'cancel' | 'destroy', unknown>>;
+    const { cancel, destroy = cancel, once } = Object(body) as Partial<Record<'cancel' | 'destroy' | 'once', unknown>>;
+    // node-fetch 2 pipes the answer into the stream that it returns. To destroy that stream only ends the pipe, so the answer would stay open.
+    if (typeof once === 'function') once.call(body, 'unpipe', discardBody);
     resolve(typeof destroy === 'function' ? destroy.call(body) : undefined);
   }).catch(() => {});
 }

@@ -82,10 +82,11 @@ async function forNodeFetch(request: HttpClientRequest): Promise<HttpClientReque
 }
 
 /** It sends the token requests, too. */
-const nodeFetch: Client = {
-  name: 'node-fetch 3',
+const ofNodeFetch = (name: string, dependency: string, load: () => Promise<unknown>): Client => ({
+  name,
+  dependency,
   async load() {
-    const { default: send } = (await import('node-fetch')) as unknown as { default: typeof fetch };
+    const { default: send } = (await load()) as { default: typeof fetch };
     const connect = connectTo(send, FormData);
     const transport = fetchTransport({ fetch: send });
     return async ({ service, options }) => {
@@ -93,12 +94,14 @@ const nodeFetch: Client = {
       return { ...subject, request: async (request) => subject.request(await forNodeFetch(request)) };
     };
   },
-};
+});
 
 export const fetchClients: readonly Client[] = [
   { name: 'the fetch of Node', load: async () => connectTo(fetch, FormData) },
   { name: 'the fetch of Node, given Requests', load: async () => givenRequests },
-  nodeFetch,
+  // @ts-expect-error: node-fetch 2 has no declarations.
+  ofNodeFetch('node-fetch 2', 'node-fetch-2', () => import('node-fetch-2')),
+  ofNodeFetch('node-fetch 3', 'node-fetch', () => import('node-fetch')),
   ofUndici('the fetch of undici 6.18', 'undici-oldest', () => import('undici-oldest')),
   ofUndici('the fetch of undici 8', 'undici', () => import('undici')),
 ];
