@@ -12,7 +12,9 @@ export function boundMethods(prototype: object, names: readonly PropertyKey[]): 
     name,
     {
       get(this: unknown) {
-        return (Reflect.get(prototype, name) as (...args: never[]) => unknown).bind(this);
+        const method = Reflect.get(prototype, name) as (...args: unknown[]) => unknown;
+        // This is no bound function, because V8 accepts none in `await using`.
+        return (...args: unknown[]) => method.apply(this, args);
       },
       set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true });

@@ -25,7 +25,7 @@ describe('the methods of a client', () => {
     const { client, clock } = createBed();
     const auth: ServiceAuth = client();
     const copy = { ...auth, name: 'orders' };
-    expect(Object.keys(copy).toSorted()).toEqual([...methods, 'name'].toSorted());
+    expect(Object.keys(copy).toSorted()).toEqual([...methods, 'baseUrl', 'name'].toSorted());
     expect(await clock.until(copy.getToken())).toBe(auth.peekToken());
     await copy[Symbol.asyncDispose]();
     await expect(auth.getToken()).rejects.toThrow('closed');
@@ -46,7 +46,6 @@ describe('the methods of a client', () => {
 
   test('show nothing of the client that is not public', () => {
     const { client } = createBed();
-    expect(Reflect.ownKeys(client())).toEqual(expect.arrayContaining([...methods]));
-    expect(Reflect.ownKeys(client())).toHaveLength(methods.length + 1);
+    expect(new Set(Reflect.ownKeys(client()))).toEqual(new Set([...methods, 'baseUrl', Symbol.asyncDispose]));
   });
 });
