@@ -1,4 +1,6 @@
-// pnpm soak [calls|renewals|aborts|clients]: runs a client's whole life on a manual clock, and measures the memory that remains. `--short`: a hundredth of it.
+// pnpm soak [calls|renewals|aborts|clients|crowd]: runs a client's whole life on a manual clock, and measures the memory that remains. `--short`: a hundredth of it.
+// crowd: measures what 10,000 clients take that wait for their next call.
+import { gather, maxBytes } from './crowd.ts';
 import { exercises } from './exercises.ts';
 import { isLeak, measure } from './measure.ts';
 
@@ -10,7 +12,7 @@ const times: Readonly<Record<string, number>> = {
 };
 const share = process.argv.includes('--short') ? 0.01 : 1;
 
-const asked = process.argv.slice(2).filter((name) => name in exercises);
+const asked = process.argv.slice(2).filter((name) => name in exercises || name === 'crowd');
 
 for (const [name, prepare] of Object.entries(exercises)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
@@ -22,4 +24,13 @@ for (const [name, prepare] of Object.entries(exercises)) {
     `${isLeak(remains) ? 'LEAK ' : ''}${count.toLocaleString('en')} ${name}: ${left} left after ${seconds} s`,
   );
   if (isLeak(remains)) process.exitCode = 1;
+}
+
+if (asked.length === 0 || asked.includes('crowd')) {
+  const count = 10_000;
+  const { bytes, handles, createdWithin } = await gather(count);
+  const isTooLarge = bytes > maxBytes || handles > 0;
+  const taken = `${bytes} bytes each without its token, ${handles} handles, created within ${createdWithin} µs`;
+  console.log(`${isTooLarge ? 'TOO LARGE ' : ''}${count.toLocaleString('en')} crowd: ${taken}`);
+  if (isTooLarge) process.exitCode = 1;
 }

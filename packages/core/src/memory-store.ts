@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
+import { own } from './foreign.ts';
 import type { Store } from './store.ts';
 
 /** Options of {@link memoryStore}. */
@@ -7,32 +8,74 @@ export interface MemoryStoreOptions {
   clock?: Clock | undefined;
 }
 
+const hour = 3_600_000;
+// Longer than the longest window with everything that follows it.
+const keptHours = 33 * 24;
+
+/** What lies in memory: data only. A function would keep the copy of this module that it belongs to. */
+interface Memory {
+  readonly records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
+  /** The wall clock at the origin of the monotonic clock. */
+  origin?: number;
+}
+
 /**
  * Creates a store in the memory of this process. Its records are lost when the process ends, so use it for one long-running process or for tests.
  * Processes that restart often, and fleets, need the file, Redis or PostgreSQL store. Its clock is monotonic: a wall clock that
  * steps frees no budget.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const clock = options.clock ?? systemClock;
-  let origin: number | undefined;
-  const now = () => {
+  const memory: Memory = { records: new Map() };
+  return storeIn(() => memory, options.clock ?? systemClock);
+}
+
+// The number is that of the shape of `Memory`. Releases with different shapes do not read each other's.
+const sharedKey = Symbol.for('@service-auth/core memory 1');
+
+/**
+ * The default store: one memory for all copies of this module in the process. A hot reload loads it again, a bundler gives each route its own, and
+ * ESM and CommonJS have one each. Tokens in it are sealed.
+ */
+export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(() => {
+  const found = own(globalThis, sharedKey) as Memory | undefined;
+  if (found) return found;
+  const value: Memory = { records: new Map() };
+  Object.defineProperty(globalThis, sharedKey, { value });
+  return value;
+}, systemClock);
+
+function storeIn(find: () => Memory, clock: Clock): Store {
+  const open = () => {
+    const memory = find();
     // Read the clocks at the first call, because outside of requests the clocks of workers stand still.
-    origin ??= clock.now() - clock.monotonic();
-    return Math.floor(origin + clock.monotonic());
+    memory.origin ??= clock.now() - clock.monotonic();
+    return { records: memory.records, now: Math.floor(memory.origin + clock.monotonic()) };
   };
-  const records = new Map<string, { record: string; version: string }>();
   return {
     durability: 'process',
     async load(key, options) {
       options?.signal?.throwIfAborted();
-      return { ...records.get(key), now: now() };
+      const { records, now } = open();
+      const found = records.get(key);
+      return found ? { record: found.record, version: found.version, now } : { now };
     },
     async swap(key, { expected, version, record }, options) {
       options?.signal?.throwIfAborted();
+      const { records, now } = open();
       const present = records.get(key)?.version;
       const swapped = present === expected || present === version;
-      if (swapped) records.set(key, { record, version });
-      return { swapped, now: now() };
+      if (swapped) {
+        // The record that was swapped longest ago comes first. After this time nothing in it counts any more.
+        records.delete(key);
+        // In hours, because a larger number would take memory of its own.
+        const swappedAt = Math.floor(now / hour);
+        records.set(key, { record, version, swappedAt });
+        for (const [old, before] of records) {
+          if (swappedAt - before.swappedAt < keptHours) break;
+          records.delete(old);
+        }
+      }
+      return { swapped, now };
     },
   };
 }

@@ -18,7 +18,10 @@ export interface ServiceAuthOptions {
   clientSecret: string | (() => string | Promise<string>);
   /** The agreement with the operator. Default: 150 tokens in 24 hours. */
   issuanceLimit?: IssuanceLimit | undefined;
-  /** The store of the record. Default `memoryStore()`: only this process uses it, and the record is lost when the process ends. */
+  /**
+   * The store of the record. Default: one store in the memory of this process, for all clients without this option. The record is lost when the
+   * process ends. With a `clock` the default is a `memoryStore()` of this client alone.
+   */
   store?: Store | undefined;
   /** Sends token requests. Default `fetchTransport()`. */
   transport?: Transport | undefined;

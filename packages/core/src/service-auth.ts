@@ -10,7 +10,7 @@ import { type ClientOptions, type CommonSettings, resolveOptions } from './setti
 import { closedError } from './token-errors.ts';
 import { TokenKeeper } from './token-keeper.ts';
 import type { GetTokenOptions, ServiceAuth } from './token-source.ts';
-import { distrust, isTrusted, type TrustedToken } from './trusted-token.ts';
+import { distrust, isTrusted } from './trusted-token.ts';
 import { type Usage, usageOf } from './usage.ts';
 
 const closeWithinMs = 2_000;
@@ -45,7 +45,9 @@ class Client implements ServiceAuth {
     if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.promise;
     distrust(trusted);
     const now = instantOf(this.#settings.clock);
-    return need(this.#keeper.memory, now) === 'serve' ? this.#serve(now).promise : this.#obtain(signal);
+    if (need(this.#keeper.memory, now) !== 'serve') return this.#obtain(signal);
+    this.#startDueWork(now);
+    return this.#keeper.trust(now).promise;
   };
 
   readonly peekToken = (): AccessToken | undefined => {
@@ -63,7 +65,7 @@ class Client implements ServiceAuth {
     const keeper = this.#keeper;
     const { memory, outcome } = rejected(keeper.memory, token.authorization, this.#settings.clock.monotonic());
     keeper.remember(memory);
-    keeper.reports.rejection(token.id, outcome);
+    keeper.settings.rejection(token.id, outcome);
   }
 
   async reset(): Promise<void> {
@@ -92,7 +94,7 @@ class Client implements ServiceAuth {
       const keeper = this.#open();
       const now = instantOf(this.#settings.clock);
       const needed = need(keeper.memory, now);
-      if (needed === 'serve') return this.#serve(now).token;
+      if (needed === 'serve') return this.#startDueWork(now);
       // A usable token is served even if the record cannot be read; an event reports the failure.
       if (needed === 'revalidate') await raced(keeper.read().catch(ignore), signal);
       else await raced(keeper.acquire(needed), signal);
@@ -104,8 +106,8 @@ class Client implements ServiceAuth {
     return this.#keeper;
   }
 
-  /** Serves the cached token and starts the work that is due. Nobody waits for that work. */
-  #serve(now: Instant): TrustedToken {
+  /** Starts the work that is due while the cached token is served. Nobody waits for that work. Returns the token. */
+  #startDueWork(now: Instant): AccessToken {
     const keeper = this.#keeper;
     // In request-bound runtimes the end of this request would abort a token request, which costs a token.
     if (!this.#settings.requestBound || this.#settings.waitUntil) {
@@ -114,7 +116,7 @@ class Client implements ServiceAuth {
       if (work.renew) void keeper.acquire('refresh');
       if (work.revalidate) void keeper.read();
     }
-    return keeper.trust(now);
+    return keeper.memory.cached?.token as AccessToken;
   }
 }
 

@@ -14,7 +14,7 @@ import type { Lifeline } from './flight.ts';
 import { ownProperties } from './foreign.ts';
 import { resolveLimits } from './issuance-limit.ts';
 import type { Limits } from './ledger/limits.ts';
-import { memoryStore } from './memory-store.ts';
+import { memoryStore, sharedMemoryStore } from './memory-store.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
@@ -101,7 +101,8 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
 
   const clock = options.clock ?? systemClock;
   report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
-  const store = options.store ?? memoryStore({ clock });
+  // A clock of a test is no clock of the other clients in this process.
+  const store = options.store ?? (options.clock ? memoryStore({ clock }) : sharedMemoryStore);
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
   const { durability } = store;
   if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {

@@ -6,6 +6,7 @@ import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
 import type { Outcome, Reservation } from './ledger/settle.ts';
+import { sharedMemoryStore } from './memory-store.ts';
 import { timedOut, untilDone, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { Settings } from './settings.ts';
@@ -136,8 +137,7 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
     const view = { record, now, readAt, version: snapshot.version };
     if (!found.changed) {
       const text = snapshot.record;
-      if (text !== undefined && memory.seen === known)
-        memory.seen = { text, now: snapshot.now, ledgerNow: now, askedAt: readAt, at: clock.monotonic() };
+      if (text !== undefined && memory.seen === known) remember(text, snapshot.now, now, readAt);
       return view;
     }
     return swap(view, record);
@@ -159,7 +159,7 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
       const ledgerNow = Math.max(next.highWaterAt, result.now);
       // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
       const maxNow = Math.max(ledgerNow, view.now + maxElapsedMs(view.readAt, readAt));
-      memory.seen = { text, now: result.now, ledgerNow: maxNow, askedAt: readAt, at: clock.monotonic() };
+      remember(text, result.now, maxNow, readAt);
       return { record: next, now: ledgerNow, readAt, version };
     } catch (error) {
       // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
@@ -167,6 +167,11 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
       if (memory.failedSwaps > 1) throw error;
       return undefined;
     }
+  }
+
+  /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */
+  function remember(text: string, now: number, ledgerNow: number, askedAt: Instant): void {
+    if (store !== sharedMemoryStore) memory.seen = { text, now, ledgerNow, askedAt, at: clock.monotonic() };
   }
 
   return { load, swap };

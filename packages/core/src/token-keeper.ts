@@ -1,6 +1,7 @@
 import type { AccessToken } from './access-token.ts';
 import { acquireToken } from './acquire-token.ts';
 import { forgetKey, SecretMemory } from './client-secret.ts';
+import { ClientSettings } from './client-settings.ts';
 import { instantOf } from './clock.ts';
 import { endFlight, type Flight, startFlight } from './flight.ts';
 import type { Instant } from './instant.ts';
@@ -16,7 +17,6 @@ import {
   unusable,
 } from './memory.ts';
 import { outsideRequest } from './next.ts';
-import { Reports } from './reports.ts';
 import type { ClientOptions } from './settings.ts';
 import { LedgerMemory } from './shared-ledger.ts';
 import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
@@ -27,8 +27,7 @@ export class TokenKeeper {
   memory: Memory = emptyMemory;
   trusted: TrustedToken | undefined;
   closed = false;
-  readonly reports: Reports;
-  readonly #options: ClientOptions;
+  readonly settings: ClientSettings;
   readonly #ledger = new LedgerMemory();
   readonly #secret = new SecretMemory();
   // The newest token that this process has had, and the newest that was issued to it. A cache can repeat either of them.
@@ -38,8 +37,7 @@ export class TokenKeeper {
   #acquiring: Flight | undefined;
 
   constructor(options: ClientOptions) {
-    this.#options = options;
-    this.reports = new Reports(options);
+    this.settings = new ClientSettings(options);
   }
 
   /** Trusts the cached token for a while. */
@@ -65,7 +63,7 @@ export class TokenKeeper {
       this.#reading = undefined;
     });
     // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
-    if (!this.#options.common.requestBound) this.#reading = flight;
+    if (!this.settings.common.requestBound) this.#reading = flight;
     return flight.landed;
   }
 
@@ -75,13 +73,13 @@ export class TokenKeeper {
     const flight = this.#start(reason, true, () => {
       this.#acquiring = undefined;
     });
-    if (!this.#options.common.requestBound) this.#acquiring = flight;
+    if (!this.settings.common.requestBound) this.#acquiring = flight;
     return flight.landed;
   }
 
   /** Runs `job` with the parts that it needs, outside of the request that is being served. */
   run<Result>(job: (work: Work) => Promise<Result>): Promise<Result> {
-    return outsideRequest(() => job(createWork(this.#options, this.reports, this.#ledger, this.#secret)));
+    return outsideRequest(() => job(createWork(this.settings.forAttempt(), this.#ledger, this.#secret)));
   }
 
   /** Forgets the token, and ends all attempts. */
@@ -93,15 +91,15 @@ export class TokenKeeper {
   }
 
   #start(reason: Attempt['reason'], mayIssue: boolean, onEnd: () => void): Flight {
-    return startFlight((signal) => this.#attempt(reason, mayIssue, signal), this.#options.common, onEnd);
+    return startFlight((signal) => this.#attempt(reason, mayIssue, signal), this.settings.common, onEnd);
   }
 
   /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
   async #attempt(reason: Attempt['reason'], mayIssue: boolean, signal: AbortSignal): Promise<void> {
-    const { clock, store } = this.#options.common;
+    const { clock, store } = this.settings.common;
     const begun = attemptOf(this.memory, reason, mayIssue, instantOf(clock));
     const { cached, sleptMs } = begun;
-    if (cached && sleptMs > 0) this.reports.sleep(cached.countedFrom, sleptMs);
+    if (cached && sleptMs > 0) this.settings.sleep(cached.countedFrom, sleptMs);
     const request = {
       reason,
       mayIssue,
@@ -120,7 +118,7 @@ export class TokenKeeper {
       if (!adopted) this.#issued = token;
       const { id: tokenId, expiresAt } = token;
       if (adopted && this.memory.cached?.token === token && before?.token.id !== tokenId)
-        this.reports.emit('token_adopted', { tokenId, expiresAt });
+        this.settings.emit('token_adopted', { tokenId, expiresAt });
     } catch (error) {
       const now = instantOf(clock);
       this.remember(after(this.memory, begun, { kind: 'failed' }, now, 0));

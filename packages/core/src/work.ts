@@ -1,12 +1,10 @@
 import type { AccessToken } from './access-token.ts';
 import type { UsableToken } from './cached-token.ts';
 import { type ClientSecretSource, clientSecretSource, type SecretMemory } from './client-secret.ts';
-import type { Emit } from './events.ts';
 import type { Instant } from './instant.ts';
 import type { Ask } from './ledger/decide.ts';
 import type { IssuanceReason } from './ledger/record.ts';
-import type { Reports } from './reports.ts';
-import type { ClientOptions, Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { createSettlement, type Settlement } from './settlement.ts';
 import { createSharedLedger, type LedgerMemory, type SharedLedger, type View } from './shared-ledger.ts';
 import { createUsableTokens, type UsableTokens } from './usable-token.ts';
@@ -49,23 +47,8 @@ export interface Work {
 // The store needs up to two calls of 2 seconds before a request, and as many after it.
 const storeCallsMs = 4_000;
 
-/** Creates the parts of an attempt. Between attempts a client keeps its reports and both memories. */
-export function createWork(
-  { common, clientId, clientSecret }: ClientOptions,
-  reports: Reports,
-  ledgerMemory: LedgerMemory,
-  secretMemory: SecretMemory,
-): Work {
-  const emit: Emit = (type, fields) => reports.emit(type, fields);
-  const settings: Settings = {
-    ...common,
-    clientId,
-    clientSecret,
-    emit,
-    get instance() {
-      return reports.instance;
-    },
-  };
+/** Creates the parts of an attempt. Between attempts a client keeps both memories. */
+export function createWork(settings: Settings, ledgerMemory: LedgerMemory, secretMemory: SecretMemory): Work {
   const ledger = createSharedLedger(settings, ledgerMemory);
   // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
   const deadlineMs = Math.max(storeCallsMs, settings.timeoutMs);

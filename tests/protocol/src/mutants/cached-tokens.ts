@@ -128,7 +128,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'everybody waits for the renewal',
     about: 'the caller that starts an early renewal waits for it',
     file: 'service-auth.ts',
-    find: "if (needed === 'serve') return this.#serve(now).token;",
+    find: "if (needed === 'serve') return this.#startDueWork(now);",
     replace:
       'if (needed === "serve") { if (due(keeper.memory, now).renew) await keeper.acquire("refresh").catch(ignore); return keeper.memory.cached?.token ?? this.#obtain(signal); }',
     modes: ['feasible', 'faults'],

@@ -1,0 +1,66 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
+
+/** What clients take that wait in one process for their next call. */
+export interface Crowd {
+  /** Bytes of heap of one client with a token, without the text of the token. */
+  readonly bytes: number;
+  /** Timers, sockets and requests that keep the process running, above those from before. */
+  readonly handles: number;
+  /** Microseconds of processor time to create a client. */
+  readonly createdWithin: number;
+}
+
+const tokenLength = 754;
+/** What a client may take in {@link Crowd.bytes}. */
+export const maxBytes = 3_250;
+
+/** Creates clients of different client ids with the default store, and gets a token for each. */
+export async function gather(count: number): Promise<Crowd> {
+  let issued = 0;
+  const transport: Transport = async () => {
+    issued += 1;
+    const access_token = Buffer.from(`${issued}`.padStart(tokenLength, 'x')).toString('latin1');
+    const body = JSON.stringify({ access_token, token_type: 'Bearer', expires_in: 86_400 });
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  };
+  const create = (id: string) =>
+    createServiceAuth({
+      authUrl: 'https://auth.example.com',
+      baseUrl: 'https://api.example.com',
+      audience: 'https://api.example.com/',
+      clientId: id,
+      clientSecret: `the secret of ${id}`,
+      transport,
+    });
+  // The first clients take what all clients share.
+  for (let index = 0; index < 100; index += 1) await create(`warm-${index}`).getToken();
+
+  const handles = process.getActiveResourcesInfo().length;
+  const before = await heapInUse();
+  const startedAt = process.cpuUsage();
+  const clients: ServiceAuth[] = Array.from({ length: count }, (_, index) => create(`client-${index}`));
+  const { user, system } = process.cpuUsage(startedAt);
+  for (let from = 0; from < count; from += 100) {
+    await Promise.all(clients.slice(from, from + 100).map((client) => client.getToken()));
+  }
+  const bytes = ((await heapInUse()) - before) / count - tokenLength;
+  if (issued !== count + 100) throw new Error(`${issued} tokens were issued to ${count + 100} clients.`);
+  return {
+    bytes: Math.round(bytes),
+    handles: process.getActiveResourcesInfo().length - handles,
+    createdWithin: Math.round((user + system) / count),
+  };
+}
+
+async function heapInUse(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 3; round += 1) {
+    await setImmediate();
+    collect();
+  }
+  return process.memoryUsage().heapUsed;
+}
