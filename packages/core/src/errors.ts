@@ -23,7 +23,10 @@ export type TokenResponseReason =
   /** The token is the one that was to be replaced: a cache answered. */
   | 'cached';
 
-/** The fields of each error code, besides `code` and `message`. `retryAt` is in epoch milliseconds of this machine's clock. */
+/**
+ * The fields of each error code, besides `code` and `message`. `retryAt` is in epoch milliseconds of this machine's clock. `endpointStatus`: the status of
+ * the token endpoint's answer. It is not called `status`, because web frameworks answer their own users with the `status` of an error.
+ */
 export interface ServiceAuthErrorFields {
   /** The options have problems. `problems` lists all of them. */
   ERR_CONFIG: { readonly problems: readonly ConfigProblem[] };
@@ -31,14 +34,18 @@ export interface ServiceAuthErrorFields {
   ERR_ISSUANCE_LIMIT: { readonly retryAt: number; readonly limit: number; readonly used: number };
   /** The token endpoint answered 400, 401 or 403. `oauthError`: the `error` code of the answer (RFC 6749 section 5.2); `'other'` if it is not a registered one. */
   ERR_CREDENTIALS_REJECTED: {
-    readonly status: number;
+    readonly endpointStatus: number;
     readonly oauthError: OAuthErrorCode | undefined;
     readonly retryAt: number;
   };
   /** The token endpoint answered 429. The fleet sends no token request before `retryAt`. */
   ERR_RATE_LIMITED: { readonly retryAt: number };
   /** The token endpoint was not reached, timed out, redirected or failed. `ambiguous`: a token may have been issued, so one was counted. */
-  ERR_TOKEN_ENDPOINT: { readonly status: number | undefined; readonly ambiguous: boolean; readonly retryAt: number };
+  ERR_TOKEN_ENDPOINT: {
+    readonly endpointStatus: number | undefined;
+    readonly ambiguous: boolean;
+    readonly retryAt: number;
+  };
   /** The token endpoint answered 2xx without a usable bearer token. A token was counted. */
   ERR_TOKEN_RESPONSE: { readonly reason: TokenResponseReason; readonly retryAt: number | undefined };
   /** The store cannot be read or written. `getToken()` throws it only if memory has no valid token. */

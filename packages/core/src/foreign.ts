@@ -22,12 +22,26 @@ export function ownProperties(value: object | false | undefined): object {
   return Object.assign(Object.create(nothing), value);
 }
 
-/** Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`. The message is left out: it may contain a password. */
+// Messages of frameworks that say what to do and have no place for a secret: Next.js, when a request outlives the prerendering of its page.
+const safeMessage = /^During prerendering, [^.]{1,200}\./;
+// React and Next.js tell errors apart by a digest.
+const safeDigest = /^([A-Z_]{1,60}|\d{1,20})$/;
+
+/**
+ * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and what is known to be safe of the rest. The message is left out: it may
+ * contain a password.
+ */
 export function describeForeign(error: unknown): string {
   try {
     const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
-    const safe = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^[\w/]{1,60}$/.test(part));
-    return safe.join(' ') || 'unknown error';
+    const words = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^[\w/]{1,60}$/.test(part));
+    for (const each of [error, cause]) {
+      const { digest, message } = (each ?? {}) as { digest?: unknown; message?: unknown };
+      if (typeof digest === 'string' && safeDigest.test(digest)) words.push(digest);
+      const said = typeof message === 'string' && safeMessage.exec(message);
+      if (said) words.push(said[0]);
+    }
+    return words.join(' ') || 'unknown error';
   } catch {
     return 'unknown error';
   }

@@ -33,10 +33,10 @@ export function errorOf(
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {
-      const { status = 0, oauthError } = state.credentialsBackoff ?? {};
-      const answer = oauthError ? `${status} ${oauthError}` : `${status}`;
+      const { status: endpointStatus = 0, oauthError } = state.credentialsBackoff ?? {};
+      const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
       const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at ${when}.`;
-      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { status, oauthError, retryAt });
+      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
       const message = `The token endpoint answered 429. The fleet sends no token request before ${when}.`;
@@ -50,7 +50,7 @@ export function errorOf(
       return backoffError(record, retryAt, when, foreign);
     case 'deaths': {
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
-      return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: true, retryAt });
+      return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
     }
     default: {
       const { limit, usable } = limits;
@@ -74,7 +74,7 @@ function backoffError({ failures }: LedgerRecord, retryAt: number, when: string,
   const cause = status === undefined ? silence : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
   const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
-  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status, ambiguous, retryAt });
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: status, ambiguous, retryAt });
 }
 
 /** Creates the error of a token that expired before it arrived. */
@@ -92,5 +92,5 @@ export function closedError(): Error {
 export function waitedTooLong(retryAt: number): ServiceAuthError {
   const message =
     'For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.';
-  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { status: undefined, ambiguous: false, retryAt });
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: false, retryAt });
 }

@@ -214,7 +214,10 @@ describe('bad input: answers', () => {
     const bed = createBed();
     const { url } = await startSocketServer((socket) => socket.end(answer));
     const auth = overSockets(bed, url);
-    expect(await failure('ERR_TOKEN_ENDPOINT', auth.getToken())).toMatchObject({ ambiguous: true, status: undefined });
+    expect(await failure('ERR_TOKEN_ENDPOINT', auth.getToken())).toMatchObject({
+      ambiguous: true,
+      endpointStatus: undefined,
+    });
     expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 1 });
   });
 
@@ -277,7 +280,11 @@ describe('bad input: answers', () => {
         const { url, bodies } = await startServer((response) => response.writeHead(status, { location }).end());
         const auth = overSockets(bed, url);
         const error = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
-        expect(error).toMatchObject({ status, ambiguous: false, retryAt: bed.clock.now() + 5 * minute });
+        expect(error).toMatchObject({
+          endpointStatus: status,
+          ambiguous: false,
+          retryAt: bed.clock.now() + 5 * minute,
+        });
         expect(await auth.getUsage()).toMatchObject({ used: 0 });
         expect([bodies.length, elsewhere.bodies.length]).toEqual([1, 0]);
       }
@@ -290,7 +297,11 @@ describe('bad input: answers', () => {
     bed.endpoint.otherwise(answering(400, JSON.stringify({ error: 'invalid_client', error_description: description })));
     const auth = bed.client();
     const error = await failure('ERR_CREDENTIALS_REJECTED', auth.getToken());
-    expect(error).toMatchObject({ status: 400, oauthError: 'invalid_client', retryAt: bed.clock.now() + 5 * minute });
+    expect(error).toMatchObject({
+      endpointStatus: 400,
+      oauthError: 'invalid_client',
+      retryAt: bed.clock.now() + 5 * minute,
+    });
     expect(/[\p{Cc}]/u.test(error.message)).toBe(false);
     expect(await auth.getUsage()).toMatchObject({ used: 0 });
     expect(await bed.store.text()).not.toContain('[31m');

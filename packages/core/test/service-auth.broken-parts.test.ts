@@ -9,7 +9,7 @@ describe('a transport whose status is no status', () => {
     const { client, clock, endpoint, token } = createBed();
     endpoint.next(() => ({ ...answered(200), status: status as number }));
     const error = await failure('ERR_TOKEN_ENDPOINT', client().getToken());
-    expect(error).toMatchObject({ status: undefined, ambiguous: true });
+    expect(error).toMatchObject({ endpointStatus: undefined, ambiguous: true });
     await clock.advance(minute);
     const other = client();
     await token(other);

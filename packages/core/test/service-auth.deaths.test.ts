@@ -129,7 +129,7 @@ describe('processes that die while they ask for a token', () => {
 
     await clock.advance(2 * minute);
     const error = await failure('ERR_TOKEN_ENDPOINT', client().getToken());
-    expect(error).toMatchObject({ status: undefined, ambiguous: true });
+    expect(error).toMatchObject({ endpointStatus: undefined, ambiguous: true });
     expect(error.message).toBe(
       `[service-auth] Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${new Date(error.retryAt).toISOString()}.`,
     );

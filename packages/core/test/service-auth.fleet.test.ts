@@ -145,7 +145,7 @@ describe('two clients over one store', () => {
     const waiting = failure('ERR_CREDENTIALS_REJECTED', client().getToken());
     await clock.advance(second);
     release();
-    expect(await clock.until(waiting)).toMatchObject({ status: 401, oauthError: 'invalid_client' });
+    expect(await clock.until(waiting)).toMatchObject({ endpointStatus: 401, oauthError: 'invalid_client' });
     await first;
     expect(endpoint.requests.length).toBe(1);
   });
@@ -267,7 +267,7 @@ describe('a back-off of the whole fleet', () => {
     await clock.advance(3 * minute - second);
     expect(clock.timers.all).toBeGreaterThan(0);
     await clock.until(waiting);
-    expect(await waiting).toMatchObject({ ambiguous: false, status: undefined, retryAt: record.bornAt + hour });
+    expect(await waiting).toMatchObject({ ambiguous: false, endpointStatus: undefined, retryAt: record.bornAt + hour });
     expect((await waiting).message).toBe(
       '[service-auth] For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.',
     );

@@ -166,7 +166,7 @@ describe('expiry', () => {
     await clock.advance(late);
     expect(await use(auth, 2 * hour, 5 * minute)).toEqual([first]);
     await clock.advance(hour);
-    expect(await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()))).toMatchObject({ status: 503 });
+    expect(await failure('ERR_TOKEN_ENDPOINT', clock.until(auth.getToken()))).toMatchObject({ endpointStatus: 503 });
     endpoint.otherwise(endpoint.issue);
     await clock.advance(hour);
     expect((await token(auth)).id).not.toBe(first.id);

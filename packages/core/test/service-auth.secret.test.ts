@@ -78,10 +78,14 @@ describe('credentials that were rejected', () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
     const error = await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
-    expect(error).toMatchObject({ status: 401, oauthError: 'invalid_client', retryAt: clock.now() + 5 * minute });
+    expect(error).toMatchObject({
+      endpointStatus: 401,
+      oauthError: 'invalid_client',
+      retryAt: clock.now() + 5 * minute,
+    });
     await clock.advance(4 * minute);
     const other = await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
-    expect(other).toMatchObject({ status: 401, oauthError: 'invalid_client', retryAt: clock.now() + minute });
+    expect(other).toMatchObject({ endpointStatus: 401, oauthError: 'invalid_client', retryAt: clock.now() + minute });
     expect(endpoint.requests.length).toBe(1);
     await clock.advance(minute);
     const next = await failure('ERR_CREDENTIALS_REJECTED', client().getToken());

@@ -108,9 +108,9 @@ describe('getToken', () => {
     endpoint.next(answering(503));
     const auth = client();
     const first = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
-    expect(first).toMatchObject({ status: 503, ambiguous: true, retryAt: clock.now() + second });
+    expect(first).toMatchObject({ endpointStatus: 503, ambiguous: true, retryAt: clock.now() + second });
     const again = await failure('ERR_TOKEN_ENDPOINT', auth.getToken());
-    expect(again).toMatchObject({ status: 503, ambiguous: true, retryAt: clock.now() + second });
+    expect(again).toMatchObject({ endpointStatus: 503, ambiguous: true, retryAt: clock.now() + second });
     expect(endpoint.requests.length).toBe(1);
     // That would be for the budget alone.
     expect(eventsOf('issuance_refused')).toEqual([]);

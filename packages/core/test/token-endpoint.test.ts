@@ -413,7 +413,20 @@ describe('a transport that fails', () => {
     [new TypeError('password', { cause: { code: 'ENOTFOUND', message: 'password' } }), 'TypeError ENOTFOUND'],
     [new TypeError('password', { cause: 'password' }), 'TypeError'],
     [Object.defineProperty({}, 'name', { get: () => expect.unreachable() }), 'unknown error'],
+    [Object.assign(new Error('password'), { digest: 'password' }), 'Error'],
+    [new Error('password. During prerendering, password. '), 'Error'],
   ])('is told by name and code alone', async (error, told) => {
+    expect(await through(() => Promise.reject(error))).toMatchObject({ error: told });
+  });
+
+  test.each([
+    [Object.assign(new Error('password'), { digest: 'HANGING_PROMISE_REJECTION' }), 'Error HANGING_PROMISE_REJECTION'],
+    [Object.assign(new Error('password'), { digest: '2871345' }), 'Error 2871345'],
+    [
+      new TypeError('fetch failed', { cause: new Error('During prerendering, `fetch()` rejects. At route "/x".') }),
+      'TypeError During prerendering, `fetch()` rejects.',
+    ],
+  ])('of a framework is told with the words that help', async (error, told) => {
     expect(await through(() => Promise.reject(error))).toMatchObject({ error: told });
   });
 

@@ -213,7 +213,7 @@ const cases: readonly RuntimeCase[] = [
     async run(place) {
       const { auth, service } = await connect(place, { clientSecret: 'wrong-secret-0123456789' });
       const error = await typed(auth.getToken(), 'ERR_CREDENTIALS_REJECTED');
-      equal([error.status, error.oauthError], [401, 'invalid_client']);
+      equal([error.endpointStatus, error.oauthError], [401, 'invalid_client']);
       for (const text of [String(error), JSON.stringify(error), place.print(error), String(error.stack)]) {
         equal(text.includes('wrong-secret'), false);
       }
@@ -246,7 +246,7 @@ const cases: readonly RuntimeCase[] = [
       const { auth, service } = await connect(place);
       await service.next({ status: 307, headers: { location: `${service.options.authUrl}/oauth/token` }, body: '' });
       const error = await typed(auth.getToken(), 'ERR_TOKEN_ENDPOINT');
-      equal([error.status, error.ambiguous, (await service.counts()).tokenRequests], [307, false, 1]);
+      equal([error.endpointStatus, error.ambiguous, (await service.counts()).tokenRequests], [307, false, 1]);
     },
   },
   {

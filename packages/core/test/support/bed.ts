@@ -97,5 +97,9 @@ export async function failure<Code extends ServiceAuthErrorCode>(
   watchForCanaries(`error ${code}`, error);
   if (!isServiceAuthError(error)) throw error;
   expect(error.code).toBe(code);
+  // Express and Fastify would answer their own users with them.
+  expect(
+    ['status', 'statusCode', 'headers', 'expose'].filter((name) => name in error && !(name in Object.prototype)),
+  ).toEqual([]);
   return error as Extract<AnyServiceAuthError, { code: Code }>;
 }
