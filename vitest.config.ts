@@ -8,6 +8,7 @@ const inCi = Boolean(process.env['CI']);
 const tests = [
   '{packages,tests,tests/compat,tests/support}/*/test/**/*.test.ts',
   '{bench,examples,scripts}/test/**/*.test.ts',
+  'examples/vitest/*.test.ts',
 ];
 // Each of these keeps every processor busy by itself, or measures what others would disturb.
 const heavy = [

@@ -2,20 +2,19 @@
 //
 //   npx --yes pnpm@12 example examples/run-recipe.ts grpc
 import { credentials, InterceptingCall, type Interceptor, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { type AccessToken, createServiceAuthFromEnv } from '@service-auth/core';
+import { createServiceAuthFromEnv } from '@service-auth/core';
+import { tokenProvider } from '@service-auth/core/http';
 import { OrdersClient } from './orders-client.ts'; // your generated client
 
-const auth = createServiceAuthFromEnv(process.env);
-let token: AccessToken | undefined;
+const token = tokenProvider(createServiceAuthFromEnv(process.env));
 
 const callCredentials = credentials.createFromMetadataGenerator((_call, done) => {
-  const send = (current: AccessToken) => {
-    token = current;
+  const send = (value: string) => {
     const metadata = new Metadata();
-    metadata.set('authorization', current.authorization);
+    metadata.set('authorization', `Bearer ${value}`);
     done(null, metadata);
   };
-  auth.getToken().then(send, (error: Error) => done(error));
+  token().then(send, (error: Error) => done(error));
 });
 
 /** Reports a rejected token. Without it the clients would send a revoked token until it ends. */
@@ -24,7 +23,7 @@ const reportRejection: Interceptor = (options, nextCall) =>
     start(metadata, _listener, start) {
       start(metadata, {
         async onReceiveStatus(received, pass) {
-          if (received.code === status.UNAUTHENTICATED && token) await auth.invalidate(token);
+          if (received.code === status.UNAUTHENTICATED) await token.rejected();
           pass(received);
         },
       });

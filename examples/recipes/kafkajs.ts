@@ -1,11 +1,11 @@
 // kafkajs asks its `oauthBearerProvider` for a token when it connects to a broker.
 //
 //   npx --yes pnpm@12 example examples/run-recipe.ts kafkajs
-import { type AccessToken, createServiceAuthFromEnv } from '@service-auth/core';
+import { createServiceAuthFromEnv } from '@service-auth/core';
+import { tokenProvider } from '@service-auth/core/http';
 import { Kafka, type Producer } from 'kafkajs';
 
-const auth = createServiceAuthFromEnv(process.env);
-let token: AccessToken | undefined;
+const token = tokenProvider(createServiceAuthFromEnv(process.env));
 
 const kafka = new Kafka({
   clientId: 'my-application',
@@ -13,10 +13,7 @@ const kafka = new Kafka({
   ssl: true, // The token must not go over a connection that others can read.
   sasl: {
     mechanism: 'oauthbearer',
-    async oauthBearerProvider() {
-      token = await auth.getToken();
-      return { value: token.value };
-    },
+    oauthBearerProvider: async () => ({ value: await token() }),
   },
 });
 
@@ -25,8 +22,8 @@ async function connect(producer: Producer): Promise<void> {
   try {
     await producer.connect();
   } catch (error) {
-    if ((error as Error).name !== 'KafkaJSSASLAuthenticationError' || !token) throw error;
-    await auth.invalidate(token); // A broker answers no 401, so nobody else reports this.
+    if ((error as Error).name !== 'KafkaJSSASLAuthenticationError') throw error;
+    await token.rejected(); // A broker answers no 401, so nobody else reports this.
     await producer.connect();
   }
 }

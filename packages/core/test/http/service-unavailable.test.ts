@@ -32,6 +32,7 @@ test('an error that was caused by one of ours counts, too', () => {
 test.each([
   ['an error of the application', new Error('no')],
   ['no error', undefined],
+  ['a mistake in the options', new ServiceAuthError('ERR_CONFIG', 'wrong', { problems: [] })],
   ['a text', 'ERR_STORE'],
   ['an object with our code', { code: 'ERR_STORE', retryAt: 1 }],
 ])('%s is left to the application', (_, error) => {

@@ -1,0 +1,43 @@
+// Tests of an application with vitest: each has a service of its own on loopback. Nothing is mocked.
+import { startTestService, type TestService } from '@service-auth/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+let service: TestService;
+let readOrder: typeof import('./orders.ts').readOrder;
+
+beforeEach(async () => {
+  service = await startTestService();
+  vi.stubEnv('SERVICE_AUTH_URL', service.authUrl);
+  vi.stubEnv('SERVICE_BASE_URL', service.baseUrl);
+  vi.stubEnv('SERVICE_AUTH_AUDIENCE', service.credentials.audience);
+  vi.stubEnv('SERVICE_AUTH_CLIENT_ID', service.credentials.clientId);
+  vi.stubEnv('SERVICE_AUTH_CLIENT_SECRET', service.credentials.clientSecret);
+  // The module reads the environment when it is imported, so each test imports it anew.
+  vi.resetModules();
+  ({ readOrder } = await import('./orders.ts'));
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await service.close();
+});
+
+test('orders are read with one token', async () => {
+  const orders = await Promise.all([readOrder(1), readOrder(2)]);
+  expect(orders.map(({ path }) => path)).toEqual(['/api/v1/orders/1', '/api/v1/orders/2']);
+  expect(service.counts).toMatchObject({ issued: 1, apiUnauthorized: 0 });
+});
+
+test('a revoked token is replaced', async () => {
+  await readOrder(1);
+  service.revoke('all');
+  await readOrder(2);
+  expect(service.counts.issued).toBe(2);
+});
+
+test('without a token, the error says when to try again', async () => {
+  service.tokenEndpoint.always({ status: 503 });
+  const expected = { code: 'ERR_TOKEN_ENDPOINT', retryAt: expect.any(Number) };
+  await expect(readOrder(1)).rejects.toMatchObject(expected);
+  expect(service.counts.apiRequests).toBe(0);
+});
