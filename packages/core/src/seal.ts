@@ -12,12 +12,13 @@ export interface SealingKey {
   readonly key: Key;
 }
 
-const encoder = new TextEncoder();
+// Created when it is used: Jest's jsdom has no TextEncoder, and what is tested there may import this module.
+const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const nonceLength = 12;
 
 /** Joins parts to bytes. The length precedes each part, so no two lists give the same bytes. */
 export function joined(parts: readonly string[]): Uint8Array<ArrayBuffer> {
-  const encoded = parts.map((part) => encoder.encode(part));
+  const encoded = parts.map(utf8);
   const bytes = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));
   let offset = 0;
   for (const part of encoded) {
@@ -47,8 +48,8 @@ export async function sealingKey(
   const idOf = async (source: Key, purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
 
-  const secretMaterial = await material(encoder.encode(secret));
-  const keyBytes = typeof storeKey === 'string' ? encoder.encode(storeKey) : storeKey && new Uint8Array(storeKey);
+  const secretMaterial = await material(utf8(secret));
+  const keyBytes = typeof storeKey === 'string' ? utf8(storeKey) : storeKey && new Uint8Array(storeKey);
   const keyMaterial = keyBytes ? await material(keyBytes) : secretMaterial;
   const aes = ownProperties({ name: 'AES-GCM', length: 256 });
   const key = await subtle.deriveKey(algorithm('seal'), keyMaterial, aes, false, ['encrypt', 'decrypt']);
@@ -59,7 +60,7 @@ export async function sealingKey(
 /** Encrypts and authenticates `text`. It can be opened only with the same `context`. */
 export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
-  const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, encoder.encode(text));
+  const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, utf8(text));
   return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
 }
 
