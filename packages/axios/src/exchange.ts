@@ -71,13 +71,13 @@ export function createExchange(
     }
   }
 
-  return {
+  return ownProperties({
     waitForToken: () => deadline.waitForToken(source),
     send,
     isRejected: ({ response }) => response?.status === 401 && hop.carriesToken,
     canResend: () => isReplayable(hop.data),
     discard,
-  };
+  });
 }
 
 /** Frees the connection of an unread streamed answer. axios reads all other answers to their end. */

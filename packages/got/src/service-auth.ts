@@ -25,7 +25,7 @@ export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 
 const knownTokens = 8;
 const resent = 'serviceAuthSent';
 
-type Shown = Pick<Options, 'headers' | 'agent'>;
+type Shown = Pick<Options, 'headers'>;
 type Cancelable = { cancel(reason?: string): void };
 
 /**
@@ -51,6 +51,8 @@ export function serviceAuth(
     if ((Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
     const { authorization } = token;
+    // Hide them now, because got calls no hook with the error of an abort, and the error contains the agents.
+    if (scrubErrors) for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
     if (signal && scrubErrors) setUntilAborted(headers, authorization, signal);
     else headers['authorization'] = authorization;
     if (sent.has(authorization)) return;
@@ -101,7 +103,6 @@ export function serviceAuth(
     const { options } = failed;
     if (!scrubErrors || !options) return failed;
     if (tokenOf(options)) delete options.headers?.['authorization'];
-    for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
     return failed;
   }
 

@@ -1,3 +1,4 @@
+import { Agent as HttpAgent } from 'node:http';
 import { attachServiceAuth, sanitizeError } from '@service-auth/axios';
 import { createServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
@@ -61,12 +62,15 @@ const withAxios =
   };
 
 const withGot =
-  (streamed: boolean): Connect =>
+  (streamed: boolean, agent?: { readonly http: HttpAgent }): Connect =>
   (options) => {
     const auth = createServiceAuth(options);
     // Its retries, without their pauses.
     const calculateDelay = ({ computedValue }: { computedValue: number }) => Math.min(computedValue, 1);
-    const api = got.extend(serviceAuth(auth), { retry: { limit: streamed ? 0 : 1, calculateDelay } });
+    const api = got.extend(serviceAuth(auth), {
+      retry: { limit: streamed ? 0 : 1, calculateDelay },
+      ...(agent && { agent }),
+    });
     return {
       auth,
       hidesRequest: true,
@@ -116,6 +120,34 @@ function withUndiciFetch(options: ServiceAuthOptions): Client {
   };
 }
 
+/** An agent with one socket: of several requests at a time, all but the first wait in its queue, which the errors of the first may contain. */
+const createQueue = (): HttpAgent => new HttpAgent({ keepAlive: true, maxSockets: 1 });
+
+/** Two more requests wait in the queue of an agent while each request ends. */
+function withQueue({ get, ...client }: Client, agent: HttpAgent): Client {
+  return {
+    ...client,
+    async get(url, deadline) {
+      const first = get(url, deadline);
+      for (let count = 0; count < 2; count += 1) get(url, deadline).catch(() => {});
+      const [status, body, headers] = await first;
+      // The configuration has the agent, and whoever prints the hidden properties of an agent sees the queue.
+      return [status, body, headers];
+    },
+    close: async () => agent.destroy(),
+  };
+}
+
+const queuedAxios: Connect = async (...given) => {
+  const httpAgent = createQueue();
+  return withQueue(await withAxios({ httpAgent })(...given), httpAgent);
+};
+
+const queuedGot: Connect = async (...given) => {
+  const http = createQueue();
+  return withQueue(await withGot(false, { http })(...given), http);
+};
+
 /** Every way of sending requests that there is a package for. */
 export const clients: Readonly<Record<string, Connect>> = {
   core: byHand,
@@ -123,7 +155,9 @@ export const clients: Readonly<Record<string, Connect>> = {
   axios: withAxios({}),
   'axios, fetch adapter': withAxios({ adapter: 'fetch' }),
   'axios, streams': withAxios({ responseType: 'stream' }),
+  'axios, one socket': queuedAxios,
   got: withGot(false),
+  'got, one socket': queuedGot,
   'got, streams': withGot(true),
   undici: withUndici,
   'undici, fetch': withUndiciFetch,

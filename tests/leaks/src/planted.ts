@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debuglog } from 'node:util';
@@ -50,6 +51,18 @@ export async function plant({ secret, token, origin, directory, redis, postgres,
   const retry = { limit: 0 };
   await axios.get(`${origin}/api-500/api/`, headers('axios')).catch(log);
   await got(`${origin}/api-500/api/`, { ...headers('got'), retry }).catch(log);
+
+  // Their errors contain the agent, and its queue the requests that wait.
+  const agent = () => new Agent({ keepAlive: true, maxSockets: 1 });
+  const [httpAgent, http] = [agent(), agent()];
+  const byAxios = () => axios.get(`${origin}/api-500/api/`, { httpAgent, ...headers('axios-queue') });
+  const byGot = () => got(`${origin}/api-500/api/`, { agent: { http }, ...headers('got-queue'), retry });
+  for (const send of [byAxios, byGot]) {
+    const first = send().catch((error) => {
+      for (const agents of [error.config, error.options?.agent]) if (agents) log(agents.httpAgent ?? agents.http);
+    });
+    await Promise.allSettled([first, send(), send()]);
+  }
 
   writeFileSync(join(directory, 'dump'), marked('file'));
   writeFileSync(join(directory, marked('file-name')), '');

@@ -92,6 +92,10 @@ const members: Readonly<Record<string, readonly unknown[]>> = {
   writable: [true],
   configurable: [true],
   enumerable: [true],
+  // our own functions
+  follow: ['x', () => true],
+  waitForToken: ['x'],
+  attempt: [2],
   // addEventListener
   once: [true],
   passive: [true],

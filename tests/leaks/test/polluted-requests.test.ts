@@ -9,7 +9,13 @@ import { pollutions } from '../src/pollutions.ts';
 const program = fileURLToPath(new URL('../src/polluted-requests.ts', import.meta.url));
 const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 86_400 });
 
-/** Answers the token request and all others, and keeps their bytes by the path. */
+interface Report {
+  readonly outcomes: Record<string, number | string>;
+  /** By sender: the requests whose errors show the token. */
+  readonly leaks: Readonly<Record<'hand' | 'adapter', readonly string[]>>;
+}
+
+/** Answers the token request and all others, and keeps their bytes by the path. The API answers 500 to a POST. */
 async function startServer() {
   const received = new Map<string, string[]>();
   const server = createServer((socket) => {
@@ -24,9 +30,11 @@ async function startServer() {
       const [, , name, index, sender] = path.split(/[/?]/);
       const key = `${name}/${index}/${sender}`;
       received.set(key, [...(received.get(key) ?? []), bytes.replace(`/${sender}`, '')]);
-      const content = path.startsWith('/token') ? token : '';
+      const isToken = path.startsWith('/token');
+      const content = isToken ? token : '';
+      const status = head.startsWith('POST') && !isToken ? '500 Internal Server Error' : '200 OK';
       socket.end(
-        `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${content.length}\r\n\r\n${content}`,
+        `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${content.length}\r\n\r\n${content}`,
       );
     });
   });
@@ -39,13 +47,13 @@ async function startServer() {
 }
 
 test.concurrent.each(['fetch', 'undici, fetch', 'axios', 'axios, fetch adapter', 'got', 'undici'])(
-  'on a polluted Object.prototype a request by %s is the one without pollution, or the one that this client sends without our adapter',
+  'on a polluted Object.prototype a request by %s is the one without pollution, or the one that this client sends without our adapter, and no error shows the token',
   async (client) => {
     const server = await startServer();
     const argv = ['--conditions=@service-auth/source', program, server.origin, client];
     const { stdout } = await promisify(execFile)(process.execPath, argv);
     server.close();
-    const outcomes = JSON.parse(stdout) as Record<string, number | string>;
+    const { outcomes, leaks } = JSON.parse(stdout) as Report;
     const sent = (name: string, index: number, sender: string) => {
       const key = `${name}/${index}/${sender}`;
       const requests = (server.received.get(key) ?? []).map((bytes) => bytes.replace(`/${name}/`, '/'));
@@ -63,6 +71,9 @@ test.concurrent.each(['fetch', 'undici, fetch', 'axios', 'axios, fetch adapter',
       }
     }
     expect(different).toEqual([]);
+    expect(leaks.adapter.map((path) => [path, pollutions[Number(path.split('/')[0])]])).toEqual([]);
+    // These clients put the request into their errors.
+    expect(leaks.hand.includes('clean/1')).toBe(/axios|got/.test(client));
   },
   60_000,
 );
