@@ -18,6 +18,13 @@ const heavy = [
   'tests/{chaos,protocol,soak}/test/**/*.test.ts',
 ];
 
+// Each of these replaces modules, or looks at what the whole process holds, so it has a process of its own.
+const isolated = [
+  'packages/core/test/{fetch-transport,polluted-platform,prototype-pollution}.test.ts',
+  'packages/file/test/**/*.test.ts',
+  'packages/undici/test/global-proxy.test.ts',
+];
+
 /** The tests of @service-auth/nestjs with what tests/compat/nest-<version> depends on, in place of the package's own dependencies. */
 function withNest(version: string): TestProjectInlineConfiguration {
   const compat = new URL(`tests/compat/nest-${version}/package.json`, import.meta.url);
@@ -42,7 +49,17 @@ const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
     projects: [
-      { extends: true, test: { name: 'light', include: tests, exclude: [...configDefaults.exclude, ...heavy] } },
+      // Two processes run all of these, which saves a start and the loading of the sources for each file.
+      {
+        extends: true,
+        test: {
+          name: 'light',
+          include: tests,
+          exclude: [...configDefaults.exclude, ...isolated, ...heavy],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'isolated', include: isolated, exclude: [...configDefaults.exclude, ...heavy] } },
       // After the others, one file at a time.
       { extends: true, test: { name: 'heavy', include: heavy, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       // `pnpm check compat`: what the adapters serve besides the newest versions.
@@ -69,7 +86,6 @@ const config: ViteUserConfig = {
     // The cache does not notice an edited tsconfig and would report an old result.
     fsModuleCache: false,
     coverage: {
-      enabled: inCi,
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],
       reporter: inCi ? ['text-summary'] : ['text', 'html'],

@@ -7,6 +7,8 @@ import { root } from './packages.ts';
 const promiseRules = ['no-floating-promises', 'await-thenable'];
 
 const source = '--conditions=@service-auth/source';
+// The tests of core take every branch of it.
+const ledger = 'packages/core/src/ledger';
 
 const steps: Record<string, string[]> = {
   lint: ['biome', 'ci', '--colors=off', '.'],
@@ -18,8 +20,17 @@ const steps: Record<string, string[]> = {
   imports: ['node', 'scripts/check-imports.ts'],
   docs: ['node', 'scripts/check-docs.ts'],
   links: ['node', 'scripts/check-links.ts'],
-  test: ['vitest', 'run', '--coverage', '--project=light', '--project=heavy'],
-  compat: ['vitest', 'run', '--coverage.enabled=false', '--project=compat*'],
+  test: ['vitest', 'run', '--project=light', '--project=isolated', '--project=heavy'],
+  coverage: [
+    'vitest',
+    'run',
+    '--coverage',
+    `--coverage.include=${ledger}/**`,
+    '--project=light',
+    '--project=isolated',
+    'packages/core',
+  ],
+  compat: ['vitest', 'run', '--project=compat*'],
   simulation: ['node', source, 'tests/protocol/simulate.ts'],
   build: ['turbo', 'run', 'build', '--output-logs=errors-only'],
   size: ['node', 'scripts/check-size.ts'],

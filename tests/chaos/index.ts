@@ -1,6 +1,8 @@
 // pnpm chaos [minutes] [seed] [store]: by default five minutes over all three stores in turn, with a seed of the time.
+
+import { openPlace } from './src/places.ts';
 import { type ChaosFigures, runChaos } from './src/run-chaos.ts';
-import { openPlace, type StoreKind, storeKinds } from './src/stores.ts';
+import { type StoreKind, storeKinds } from './src/stores.ts';
 
 const runMs = 25_000;
 const [minutes = '5', firstSeed = `${Date.now() % 1_000_000}`, store] = process.argv.slice(2);

@@ -2,12 +2,16 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createServiceAuth } from '../src/index.ts';
 import { createBed, failure, hour } from './support/bed.ts';
-import { canariesIn, secretCanary, tokenCanary } from './support/canaries.ts';
+import { canariesIn, secretCanary, tokenCanary, watchForCanaries } from './support/canaries.ts';
 import { deadAddress } from './support/loopback.ts';
 import { answering } from './support/scripted-endpoint.ts';
 
 // All tests of this package search every event, every stored record and every expected error for the canaries.
 // These tests show that a canary would be found, and provoke the most likely leaks.
+
+test.fails('a canary that is read during a test fails the test', async () => {
+  await Promise.resolve().then(() => watchForCanaries('an event', { secretCanary }));
+});
 
 describe('a planted canary', () => {
   const hidden = Object.defineProperty(new Error('x'), 'secret', { value: secretCanary, enumerable: false });

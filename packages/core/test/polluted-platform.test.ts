@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { fetchTransport } from '../src/index.ts';
 import { startSocketServer } from './support/loopback.ts';
 
@@ -51,10 +51,15 @@ const members: Readonly<Record<string, readonly unknown[]>> = {
   iterations: [1],
 };
 
+const child = fork(program, { execArgv: ['--conditions=@service-auth/source'] });
+const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The program ended with ${code}.`)));
+ended.catch(() => {});
+afterAll(() => child.disconnect());
+
 async function run(url: string, name: string, values: readonly unknown[]): Promise<unknown[]> {
-  const argv = ['--conditions=@service-auth/source', program, new URL(url).origin, name, JSON.stringify(values)];
-  const { stdout } = await promisify(execFile)(process.execPath, argv);
-  return JSON.parse(stdout) as unknown[];
+  child.send({ authUrl: new URL(url).origin, name, values });
+  const [results] = await Promise.race([once(child, 'message'), ended]);
+  return results;
 }
 
 const body = '{"access_token":"abc","token_type":"Bearer","expires_in":86400}';
@@ -63,7 +68,9 @@ async function startEndpoint() {
   const received: string[] = [];
   const { url } = await startSocketServer((socket, request) => {
     received.push(request);
-    socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    socket.end(
+      `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
   });
   return { url, received };
 }

@@ -5,8 +5,9 @@ import { customers, greedy, lifetimeMs } from './customers.ts';
 import { causeFaults, type FaultCounts, unreliableEndpoint } from './faults.ts';
 import { startFleet } from './fleet.ts';
 import { startJudge } from './judge.ts';
+import type { Place } from './places.ts';
 import { createRandom } from './random.ts';
-import { openStore, type Place, type StoreKind } from './stores.ts';
+import { openStore, type StoreKind } from './stores.ts';
 
 export interface ChaosOptions {
   /** Closed in the end. */

@@ -1,4 +1,5 @@
 // One process of the fleet: its callers ask for tokens as fast as they get them, until it is killed.
+import { flushCompileCache } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServiceAuth, fetchTransport, isServiceAuthError, type Store } from '@service-auth/core';
 import { type Customer, greedy, steady, timeoutMs } from './customers.ts';
@@ -34,6 +35,8 @@ export type WorkerMessage =
 const expected = ['ERR_STORE', 'ERR_TOKEN_ENDPOINT', 'ERR_TOKEN_RESPONSE', 'ERR_ISSUANCE_LIMIT'];
 
 const options = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
+// Node writes its compile cache when a process exits, and this process is always killed.
+flushCompileCache();
 const random = createRandom(options.seed);
 const opened = await openStore(options.kind, options.address, options.seed);
 const store: Store = options.blind ? blind(opened.store) : opened.store;

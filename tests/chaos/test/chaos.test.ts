@@ -1,8 +1,9 @@
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { expect, test } from 'vitest';
 import { greedy } from '../src/customers.ts';
+import { openPlace } from '../src/places.ts';
 import { runChaos } from '../src/run-chaos.ts';
-import { openPlace, storeKinds } from '../src/stores.ts';
+import { storeKinds } from '../src/stores.ts';
 
 const seed = 2026;
 const allowed = greedy[0]?.issuanceLimit.tokens ?? 0;

@@ -1,3 +1,4 @@
+import { anyText } from '@service-auth/test-tools/any-text';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
@@ -22,7 +23,7 @@ const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
 
 const instant = fc.integer({ min: 0, max: 8e15 });
 const small = fc.integer({ min: 0, max: 1_000_000 });
-const name = fc.string({ maxLength: 40, unit: 'binary' });
+const name = anyText(40);
 const spacing = { count: small, retryAt: instant };
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 

@@ -1,15 +1,10 @@
 import { canariesIn } from '@service-auth/test-tools/canaries';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 export { canariesIn, secretCanary, tokenCanary } from '@service-auth/test-tools/canaries';
 
-const leaks: string[] = [];
-
-/** Fails the running test if a canary can be read in `value`. */
+/** Fails the running test, when it has finished, if a canary can be read in `value`. It cannot throw here, because core ignores errors of listeners. */
 export function watchForCanaries(what: string, value: unknown): void {
-  for (const canary of canariesIn(value)) leaks.push(`${canary} in ${what}`);
+  const leaks = canariesIn(value).map((canary) => `${canary} in ${what}`);
+  if (leaks.length > 0) onTestFinished(() => expect(leaks).toEqual([]));
 }
-
-afterEach(() => {
-  expect(leaks.splice(0)).toEqual([]);
-});

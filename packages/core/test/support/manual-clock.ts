@@ -82,9 +82,11 @@ export function createManualClock(startedAt: number = Date.UTC(2026, 0, 1)): Man
 
 /** WebCrypto works on other threads, so the only way to know whether it is busy is to count. */
 let cryptoUnderWay = 0;
-for (const name of ['importKey', 'deriveBits', 'deriveKey', 'encrypt', 'decrypt', 'digest'] as const) {
-  const original = crypto.subtle[name] as (...parameters: unknown[]) => Promise<unknown>;
-  const counted = async (...parameters: unknown[]): Promise<unknown> => {
+type CryptoFunction = (...parameters: unknown[]) => Promise<unknown>;
+
+function count(name: 'importKey' | 'deriveBits' | 'deriveKey' | 'encrypt' | 'decrypt' | 'digest'): CryptoFunction {
+  const original = crypto.subtle[name] as CryptoFunction;
+  return async (...parameters) => {
     cryptoUnderWay += 1;
     try {
       return await original.apply(crypto.subtle, parameters);
@@ -92,7 +94,30 @@ for (const name of ['importKey', 'deriveBits', 'deriveKey', 'encrypt', 'decrypt'
       cryptoUnderWay -= 1;
     }
   };
-  Object.defineProperty(crypto.subtle, name, { value: counted });
+}
+
+/** Remembers the results of a function without randomness. The thousands of clients of a test have one secret. */
+function remember(call: CryptoFunction): CryptoFunction {
+  const results = new Map<string, Promise<unknown>>();
+  const keys: unknown[] = [];
+  const idOf = (key: unknown) => (keys.includes(key) ? keys.indexOf(key) : keys.push(key) - 1);
+  const textOf = (_name: string, value: unknown) => {
+    if (value instanceof Uint8Array) return value.toString();
+    return value instanceof CryptoKey ? idOf(value) : value;
+  };
+  return (...parameters) => {
+    const text = JSON.stringify(parameters, textOf);
+    const result = results.get(text) ?? call(...parameters);
+    results.set(text, result);
+    return result;
+  };
+}
+
+for (const name of ['encrypt', 'decrypt'] as const) {
+  Object.defineProperty(crypto.subtle, name, { value: count(name), configurable: true });
+}
+for (const name of ['importKey', 'deriveBits', 'deriveKey', 'digest'] as const) {
+  Object.defineProperty(crypto.subtle, name, { value: remember(count(name)), configurable: true });
 }
 
 /** Resolves when all that can happen without time passing has happened. */

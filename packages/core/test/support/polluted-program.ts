@@ -1,10 +1,14 @@
 // Has a token issued and opened by another client: once as it is, and once for each value of a list, which is then a property of all objects.
-// Arguments: the address of the token endpoint, the name, the values as JSON. In JSON `"function"` stands for a function.
-const [authUrl = '', name = '', values = '[]'] = process.argv.slice(2);
-
+// Each message is one such task. In it `"function"` stands for a function.
 const { createServiceAuth, memoryStore } = await import('../../src/index.ts');
 
-async function tokens(): Promise<unknown> {
+interface Task {
+  readonly authUrl: string;
+  readonly name: string;
+  readonly values: readonly unknown[];
+}
+
+async function tokens(authUrl: string): Promise<unknown> {
   const options = { authUrl, audience: 'orders', clientId: 'client', clientSecret: 'secret', store: memoryStore() };
   const first = await createServiceAuth(options).getToken();
   const another = createServiceAuth(options);
@@ -13,18 +17,19 @@ async function tokens(): Promise<unknown> {
   return [first.value, second.value, (await another.getUsage()).used];
 }
 
-const results = [await tokens()];
-for (const value of JSON.parse(values)) {
-  const polluted = value === 'function' ? () => 'called' : value;
-  Object.defineProperty(Object.prototype, name, {
-    value: polluted,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  });
-  const result = await tokens().catch((error) => `${error.code}: ${error.message}`);
-  Reflect.deleteProperty(Object.prototype, name);
-  results.push(result);
-}
-process.stdout.write(JSON.stringify(results));
-process.exit();
+process.on('message', async ({ authUrl, name, values }: Task) => {
+  const results = [await tokens(authUrl)];
+  for (const value of values) {
+    const polluted = value === 'function' ? () => 'called' : value;
+    Object.defineProperty(Object.prototype, name, {
+      value: polluted,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+    const result = await tokens(authUrl).catch((error) => `${error.code}: ${error.message}`);
+    Reflect.deleteProperty(Object.prototype, name);
+    results.push(result);
+  }
+  process.send?.(results);
+});

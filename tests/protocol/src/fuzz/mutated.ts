@@ -1,3 +1,4 @@
+import { anyText } from '@service-auth/test-tools/any-text';
 import fc from 'fast-check';
 
 interface Edit {
@@ -13,11 +14,7 @@ export function mutated(corpus: readonly string[], trouble: readonly string[]): 
     kind: fc.constantFrom('flip', 'remove', 'insert', 'repeat', 'truncate'),
     at: fc.nat(65_535),
     length: fc.nat(40),
-    text: fc.oneof(
-      fc.constantFrom(...trouble),
-      fc.constantFrom(...corpus),
-      fc.string({ unit: 'binary', maxLength: 20 }),
-    ),
+    text: fc.oneof(fc.constantFrom(...trouble), fc.constantFrom(...corpus), anyText(20)),
   });
   return fc
     .tuple(fc.constantFrom(...corpus), fc.array(edit, { maxLength: 5 }))

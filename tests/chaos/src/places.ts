@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTable } from '@service-auth/postgres';
+import { startPostgres } from '@service-auth/test-tools/servers/postgres';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
+import type { TestServer } from '@service-auth/test-tools/servers/server';
+import pg from 'pg';
+import type { StoreKind } from './stores.ts';
+
+/** The place in which a store keeps its records. */
+export interface Place {
+  readonly kind: StoreKind;
+  /** A URL or a folder. */
+  readonly address: string;
+  readonly server?: TestServer;
+  close(): Promise<void>;
+}
+
+/** Makes room for a store: what it acknowledges must survive the death of its server. */
+export async function openPlace(kind: StoreKind): Promise<Place> {
+  if (kind === 'file') {
+    const folder = mkdtempSync(join(tmpdir(), 'service-auth-chaos-'));
+    return { kind, address: folder, close: async () => rmSync(folder, { recursive: true, force: true }) };
+  }
+  if (kind === 'redis') {
+    const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
+    return { kind, address: server.url, server, close: server.stop };
+  }
+  const server = await startPostgres();
+  const client = new pg.Client(server.url);
+  await client.connect();
+  await createTable(client);
+  await client.end();
+  return { kind, address: server.url, server, close: server.stop };
+}
