@@ -32,7 +32,7 @@ async function ask(): Promise<string> {
   return `GET ${api.defaults.baseURL}/ was answered ${status}`;
 }
 
-// What is new.
+// These two lines are new.
 const auth = createServiceAuthFromEnv(env, { onEvent: ({ type }) => console.log(`event ${type}`) });
 attachServiceAuth(api, auth);
 

@@ -17,8 +17,8 @@ async function send(url: URL, options: http.RequestOptions, body?: string): Prom
   return response;
 }
 
-// How the token is asked for, if the built-in fetch will not do: a proxy, client certificates, your company's own client.
-// One request and its answer, with any status. No retries, because a second POST may cost a second token.
+// Requests the token where the built-in fetch is not enough: through a proxy, with client certificates, with your company's own client.
+// It sends one request and returns the answer, with any status. It never retries, because a second POST may cost a second token.
 const transport: Transport = async ({ url, method, headers, body, signal }) => {
   const response = await send(new URL(url), { method, headers: { ...headers }, signal }, body);
   console.log(`${method} ${new URL(url).pathname} was answered ${response.statusCode}`);

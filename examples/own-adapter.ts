@@ -27,7 +27,7 @@ function withAuth(auth: TokenSource): typeof yourClient {
   };
 }
 
-/** What the contract asks for, in the words of your client. */
+/** Translates a request of the contract into the options of your client. */
 function initOf({ method, headers, body, signal, timeoutMs }: HttpClientRequest): RequestInit {
   return {
     method,

@@ -2,7 +2,7 @@
 import type { Store } from '@service-auth/core';
 
 export interface OpenedStore {
-  /** What to call it in front of people. */
+  /** The name of the store in messages to people. */
   readonly name: string;
   readonly store: Store;
   close(): Promise<unknown>;

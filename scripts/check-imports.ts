@@ -12,7 +12,7 @@ const top = resolve(process.argv[2] ?? root);
 interface Floor {
   /** The files that the rule is for: paths from the root that begin like this. */
   readonly of: readonly string[];
-  /** What of this repository they may import, themselves included. Everything if it is absent. */
+  /** The files of this repository that they may import, themselves included. Default: all. */
   readonly only?: readonly string[];
   readonly never?: readonly string[];
 }

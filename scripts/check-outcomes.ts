@@ -1,4 +1,4 @@
-// What each failure of a token request costs on every runtime, made for real, against the table in docs/runtimes.md. `pnpm check outcomes`
+// Causes each failure of a token request on every runtime, and compares its cost with the table in docs/runtimes.md. `pnpm check outcomes`
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -28,7 +28,7 @@ const programs = readdirSync(join(root, 'examples'))
 const recipes = readdirSync(join(root, 'examples/recipes')).filter((name) =>
   readFileSync(join(root, 'examples/recipes', name), 'utf8').includes(` examples/run-recipe.ts ${parse(name).name}\n`),
 );
-/** What does not run where, by what the clients themselves say. */
+/** The clients that do not run on a Node, according to their own `engines`. */
 const clientsMissingOn: Readonly<Record<number, readonly string[]>> = {
   20: [
     'got 15',
@@ -92,7 +92,7 @@ function testedPeers({ folder, manifest }: Package): Record<string, string> {
   return Object.fromEntries(peers.map((peer) => [peer, installedVersion(folder, peer)]));
 }
 
-/** What the examples need, and the clients of the contract in several versions. */
+/** The dependencies of the examples, and the clients of the contract in several versions. */
 function foreignDependencies(folder: string): Record<string, string> {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
   const foreign = Object.entries({ ...dependencies, ...devDependencies }).filter(

@@ -1,4 +1,4 @@
-// What each entry of each built package adds to a bundle, minified and gzipped, without what it imports: no more than its limit.
+// Compares the size of each entry of each built package with its limit: minified and gzipped, without the packages that it imports.
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';

@@ -1,4 +1,4 @@
-// What publint and Are The Types Wrong say about every package as it would be published.
+// Runs publint and Are The Types Wrong on every package as it would be published.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { packAll } from './pack.ts';

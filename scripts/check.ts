@@ -18,6 +18,7 @@ const steps: Record<string, string[]> = {
   unused: ['knip'],
   packages: ['node', 'scripts/check-packages.ts'],
   imports: ['node', 'scripts/check-imports.ts'],
+  comments: ['node', 'scripts/check-comments.ts'],
   docs: ['node', 'scripts/check-docs.ts'],
   links: ['node', 'scripts/check-links.ts'],
   test: ['vitest', 'run', '--project=light', '--project=isolated', '--project=heavy'],

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-/** Who imports whom: files, or folders, by their paths from the root. */
+/** Maps each file or folder to those that it imports. All are paths from the root. */
 export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The graph of the folders that these files lie in. A folder inside another one is a folder of its own. */

@@ -17,7 +17,7 @@ interface Group {
   readonly testTimeoutMs: number;
 }
 
-/** What is used of Stryker, which is installed only when it runs. */
+/** The part of a Stryker mutant that this script uses. Stryker is installed only when it runs. */
 interface Mutant {
   readonly status: string;
   readonly fileName: string;
@@ -112,7 +112,7 @@ async function run(name: string, group: Group): Promise<void> {
       'dist',
     ],
     coverageAnalysis: 'perTest',
-    // What was noticed and by which test: run again are mutants of changed code, and survivors that new tests may notice.
+    // Stryker remembers which test noticed which mutant. It runs again the mutants of changed code, and survivors that new tests may notice.
     incremental: true,
     incrementalFile: `${cache}.incremental.json`,
     reporters: ['progress-append-only', 'json', 'html'],

@@ -16,7 +16,7 @@ export interface Stranger {
 }
 
 const packages = ['core', 'axios', 'nestjs', 'testing'].map((name) => `@service-auth/${name}`);
-// Where the versions of Nest, and of what belongs to it, are written down.
+// The folders whose package.json has the versions of Nest and of its companions.
 const versionsOf = { 10: 'tests/compat/nest-10', 11: 'tests/compat/nest-11', 12: 'examples' };
 
 const classicCommonJs = ['tsc6', '--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '6.0'];

@@ -28,7 +28,7 @@ export default class TestSummary implements Reporter {
     if (skipped > 0) console.log(`${skipped} skipped${why && `: ${why}`}`);
   }
 
-  /** Whether nobody asked for some files or some tests only. */
+  /** True if the run is not limited to some files or some tests. */
   #isWhole(): boolean {
     const { testNamePattern, shard, related } = this.#vitest?.config ?? {};
     // A field that Vitest does not document. Without it every run would count as whole, and a run of some files would fail.
@@ -59,7 +59,7 @@ function folderOf(file: string): string {
   return file.replace(/\/test\/.*/, '');
 }
 
-/** By what lies in the folders, not by what the configuration finds there. */
+/** The groups of the folders on disk, whether the configuration finds their tests or not. */
 function expectedGroups(projects: readonly string[]): string[] {
   const isAsked = (name: string) => projects.length === 0 || projects.some((project) => project.startsWith(name));
   const files = globSync('{*,packages/*,tests/*,tests/*/*}/test/**/*.test.ts', {

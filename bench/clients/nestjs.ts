@@ -5,7 +5,7 @@ import { firstValueFrom } from 'rxjs';
 import { createInstance, createInstances } from './axios.ts';
 import type { CreateContenders } from './target.ts';
 
-/** By the services themselves, without the rest of an application. */
+/** Creates the services themselves, without the rest of an application. */
 export const createContenders: CreateContenders = async (target) => {
   const { '@service-auth/axios': _, ...instances } = createInstances(target);
   const attached = new HttpService(createInstance(target));

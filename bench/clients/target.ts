@@ -4,7 +4,7 @@ import { createOurs, instantTransport } from '../contenders/ours.ts';
 import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
 
-/** What requests are sent to, and with which token. */
+/** The address of the requests, and the clients that provide their token. */
 export interface Target {
   readonly client: Client;
   /** Sends nothing: the mock of the HTTP client answers at once. */

@@ -6,7 +6,7 @@ export type CreateSource = (client: Client) => () => Promise<string>;
 
 const folder = new URL('../peers/', import.meta.url);
 
-/** Whether the peers are installed; `--quick` does without them. */
+/** True if the peers are installed. `--quick` does not need them. */
 export function hasPeers(): boolean {
   return existsSync(new URL('node_modules/.modules.yaml', folder));
 }

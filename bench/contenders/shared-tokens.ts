@@ -12,7 +12,7 @@ const lockMs = 10_000;
 
 interface Shared {
   read(): Promise<string | null | undefined>;
-  /** Whether it was free. */
+  /** Resolves with true if the lock was free. */
   lock(): Promise<boolean>;
   write(issued: Issued): Promise<unknown>;
   unlock(): Promise<unknown>;

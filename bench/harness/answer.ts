@@ -1,6 +1,6 @@
 import type { Spread } from './statistics.ts';
 
-/** Whose row it is. A limit does nothing but the job; a peer is a library that people would use instead. */
+/** The kind of a row. A limit does nothing but the job; a peer is a library that people would use instead. */
 export type Kind = 'limit' | 'handwritten' | 'ours' | 'peer';
 
 export interface Row {
@@ -12,7 +12,7 @@ export interface Row {
 
 export interface Table {
   readonly title: string;
-  /** Of all cells but the name. */
+  /** The headings of all cells but the name. */
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
 }

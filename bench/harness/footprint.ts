@@ -9,9 +9,9 @@ export interface Import {
   readonly name: string;
   readonly kind: Kind;
   readonly specifier: string;
-  /** What a program takes of it. */
+  /** The names that a program imports. */
   readonly names: readonly string[];
-  /** From where it is resolved. */
+  /** The folder from which it is resolved. */
   readonly folder: string;
   /** The modules that every program has loaded. */
   readonly host: string | undefined;
@@ -35,7 +35,7 @@ const external = ['axios', 'got', 'undici', '@nestjs/*', 'rxjs', 'reflect-metada
 
 /** Bytes of a bundle with what a program takes of it, minified and gzipped. */
 export async function bundleBytes({ specifier, names, folder }: Import): Promise<number> {
-  // By its file, for what is external by name would be so here, too.
+  // The entry is a file, because the names of our packages are external here.
   const entry = specifier.startsWith('@service-auth/') ? `./node_modules/${specifier}/dist/index.js` : specifier;
   const { outputFiles } = await build({
     stdin: { contents: `export { ${names.join(', ')} } from '${entry}';`, resolveDir: folder },

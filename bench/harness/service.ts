@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import { startWorker } from './in-process.ts';
 
-/** What the service is asked to do: start, or say how many tokens it has issued since it was asked last. */
+/** An order to the service: start, or say how many tokens it has issued since the last order. */
 export type ServiceOrder = { readonly delayMs: number } | 'issued';
 
 /** A token endpoint and an API, in a process of their own. */

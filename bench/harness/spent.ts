@@ -3,7 +3,7 @@ import { cpuUsage } from 'node:process';
 /** Milliseconds. */
 export interface Spent {
   readonly ms: number;
-  /** Of the processor, by all threads of this process: what other processes disturb least. */
+  /** The processor time of all threads of this process, which other processes disturb least. */
   readonly processorMs: number;
 }
 

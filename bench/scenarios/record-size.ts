@@ -1,4 +1,4 @@
-// By the pure part of core: through a client, 100,000 tokens would take minutes.
+// This uses the pure part of core, because 100,000 tokens would take minutes through a client.
 import { encodeRecord } from '../../packages/core/src/ledger/codec.ts';
 import { limitsFor } from '../../packages/core/src/ledger/limits.ts';
 import {

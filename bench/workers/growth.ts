@@ -22,7 +22,7 @@ export interface GrowthInput {
 export interface GrowthOutput {
   /** The growth for each number of clients. */
   readonly rounds: Rounds;
-  /** Of one client, of the largest group. */
+  /** The heap of one client of the largest group. */
   readonly heapBytes: number;
 }
 

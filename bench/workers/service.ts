@@ -29,7 +29,7 @@ export default async function service(order: ServiceOrder): Promise<string | num
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Of the usual length, and of no use: its signature is none. */
+/** Creates a token of the usual length. Nothing accepts it, because its signature is random. */
 function createJwt(): string {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url');
   const iat = Math.floor(Date.now() / 1_000);

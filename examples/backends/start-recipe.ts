@@ -23,7 +23,7 @@ export interface RecipeOptions {
   readonly directory?: string;
 }
 
-/** What recipes need besides the shop. */
+/** The servers that recipes need besides the shop. */
 const backends: Readonly<
   Record<string, (shop: Shop) => Promise<AsyncDisposable & { readonly env: Record<string, string> }>>
 > = {
@@ -33,7 +33,7 @@ const backends: Readonly<
   ws: async (shop) => (await import('./start-gateway.ts')).startGateway(shop),
 };
 
-/** Whether a recipe is a server, which runs until it is stopped. */
+/** True if a recipe is a server, which runs until it is stopped. */
 export const isServer = (name: string): boolean => ['express', 'fastify', 'hono'].includes(name);
 
 /** Resolves with the address of a server, when it says that it listens. It must have been started with `stdio: 'pipe'`. */

@@ -8,7 +8,7 @@ export interface Shop extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** The tokens that had been issued when a POST to `/api/v1/revocation` revoked them all. */
   readonly issuedBeforeRevocation: number;
-  /** Whether the API accepts an `Authorization`. It counts as a request to the API. */
+  /** True if the API accepts an `Authorization`. It counts as a request to the API. */
   accepts(authorization: string | undefined): Promise<boolean>;
 }
 

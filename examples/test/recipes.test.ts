@@ -7,7 +7,7 @@ import { openShop, runRecipe } from './support/run-recipe.ts';
 const read = "[ { id: 1, item: 'coffee' } ]";
 const written = "{ id: 2, item: 'tea' }";
 
-/** What each recipe prints, and the number of the request to the API that is answered 401 when its tokens are revoked. */
+/** The output of each recipe, and the number of the request to the API that is answered 401 when its tokens are revoked. */
 const recipes = {
   apollo: { prints: [read, written], revokeAt: 2 },
   cron: { prints: [read], revokeAt: 1 },

@@ -3,7 +3,7 @@ import { defaultServerConditions } from 'vite';
 import type { ViteUserConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What noticed the last mutant first, then the quickest: most mutants are noticed before the slow files begin. */
+/** Begins with the file that noticed the last mutant and goes on with the quickest, so that most mutants are noticed before the slow files begin. */
 class QuickestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = (file: TestSpecification) => {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const check = fileURLToPath(new URL('../check-imports.ts', import.meta.url));
 
-/** What the check says about a repository with these files. */
+/** Returns the findings of the check in a repository with these files. */
 function findingsIn(files: Readonly<Record<string, string>>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'service-auth-imports-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const biome = fileURLToPath(new URL('../../node_modules/@biomejs/biome/bin/biome', import.meta.url));
 const config = fileURLToPath(new URL('../../biome.json', import.meta.url));
 
-/** What the linter says about a test file with these lines. */
+/** Returns the findings of the linter in a test file with these lines. */
 function lint(...lines: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'service-auth-lint-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

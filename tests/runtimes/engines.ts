@@ -29,7 +29,7 @@ export const nodes: readonly Node[] = [20, 22, 24, 26].map((major) => ({
   file: major === 24 ? process.execPath : engine(`node-${major}-${arch()}/bin/node`),
 }));
 
-/** Whether it is there to be tried. CI tries it in any case, and fails. */
+/** True if the engine is installed. Always true in CI, so that a missing engine fails there. */
 export function isInstalled(name: string, file: string): boolean {
   if (existsSync(file) || process.env['CI']) return true;
   console.log(`warning: ${name} is not available for this machine, so it was not tested.`);

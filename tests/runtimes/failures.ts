@@ -7,7 +7,7 @@ import tls, { type SecureVersion } from 'node:tls';
 /** A token endpoint, or the way to it, that fails in one way. */
 interface Failure {
   readonly name: string;
-  /** Whether a whole token request arrives at the endpoint; undefined: it may. */
+  /** True if a whole token request arrives at the endpoint; undefined: it may. */
   readonly arrives: boolean | undefined;
   readonly url: string;
   /** The connection was used before: the program asks this endpoint something else first. */

@@ -9,7 +9,7 @@ import type { Connected } from './suite/through-proxy.ts';
 const issued = { access_token: 'issued', token_type: 'Bearer', expires_in: 3_600 };
 const hosts = ['127.0.0.1', '127.0.0.2', '[::1]', 'localhost'];
 
-/** Which variables name the proxy, besides what makes the runtime heed them. */
+/** The variables that name the proxy. Each runtime adds the setting that makes it obey them. */
 const environments: readonly Readonly<Record<string, string>>[] = [
   { HTTP_PROXY: 'proxy' },
   { http_proxy: 'proxy' },

@@ -47,7 +47,7 @@ export async function measure(exercise: Exercise, times: number): Promise<Remain
   };
 }
 
-/** Whether something was left behind. */
+/** True if something was left behind. */
 export function isLeak({ kilobytes, listeners, timers, handles }: Remains): boolean {
   return kilobytes > noiseKilobytes || listeners > 0 || timers > 0 || handles > 0;
 }

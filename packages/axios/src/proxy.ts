@@ -46,7 +46,7 @@ export function isDirect({ proxy }: InternalAxiosRequestConfig, url: string): bo
   return !proxy && loopback.test(url);
 }
 
-/** Whether axios's http adapter sends a request. Other adapters are mocks, or use fetch, which handles proxies itself. */
+/** True if axios's http adapter sends a request. Other adapters are mocks, or use fetch, which handles proxies itself. */
 function isSentByHttp({ adapter = ['xhr', 'http', 'fetch'] }: InternalAxiosRequestConfig): boolean {
   if (typeof adapter === 'function') return adapter.name === 'http' || adapter.name === 'httpAdapter';
   const hasXhr = 'XMLHttpRequest' in globalThis;
@@ -68,7 +68,7 @@ async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch, c
   return route;
 }
 
-/** Whether the path is an absolute URL, as in a request to a proxy without a tunnel (RFC 9112 section 3.2.2). */
+/** True if the path is an absolute URL, as in a request to a proxy without a tunnel (RFC 9112 section 3.2.2). */
 function isReadable(route: Route): boolean {
   return /^https:/i.test(String(route?.path));
 }

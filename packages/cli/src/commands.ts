@@ -1,7 +1,7 @@
 import { configurationOptions, readerOptions } from './configuration/options.ts';
 import type { Command } from './line/command.ts';
 
-/** What is true of the whole program. */
+/** The options and the help of the whole program. */
 export const everywhere: Command = {
   name: '',
   summary:

@@ -29,7 +29,7 @@ test.for(stores)(
     const elsewhere = { SERVICE_AUTH_STORE: address() };
     const imported = await run(['record', 'import', file], { env: { ...env, ...elsewhere } });
     expect(imported).toMatchObject({ code: 0, stderr: '' });
-    // What was imported serves: no second token is asked for.
+    // The imported token is used: no second token is requested.
     expect(await run(['token'], { env: { ...withSecret, ...elsewhere } })).toMatchObject({ code: 0, stdout: token });
     expect(service.counts.issued).toBe(1);
     const again = await run(['record', 'import', '-'], { env: { ...env, ...elsewhere }, input: exported.stdout });

@@ -18,7 +18,7 @@ export interface ClientSecretSource {
   last(): Promise<CurrentSecret>;
 }
 
-/** What a client remembers of its secret. */
+/** The secret that a client saw last, and its keys. */
 export class SecretMemory {
   value: string | undefined;
   key: Promise<SealingKey> | undefined;
@@ -69,7 +69,7 @@ async function fetched(ask: () => string | Promise<string>, timeoutMs: number, c
     problem = value === timedOut ? `is a function that did not answer within ${timeoutMs} ms` : problemOfSecret(value);
     if (problem === undefined) return value as string;
   } catch {
-    // What it threw may contain anything, so it is not passed on.
+    // The error of the function may contain anything, so it is not passed on.
     problem = 'is a function that failed; call it to see why';
   }
   throw configError([{ option: 'clientSecret', message: problem }]);

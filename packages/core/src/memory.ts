@@ -41,11 +41,11 @@ export interface Attempt {
   readonly mayIssue: boolean;
   /** The token in memory when the attempt began. */
   readonly cached: CachedToken | undefined;
-  /** How long the machine had slept by then. */
+  /** The time for which the machine had slept by then. */
   readonly sleptMs: number;
 }
 
-/** How an attempt ended. `keep`: no other token before `retryAt`. `drop`: the cached token was reset. */
+/** The end of an attempt. `keep`: no other token before `retryAt`. `drop`: the cached token was reset. */
 export type AttemptResult =
   | { readonly kind: 'token'; readonly usable: UsableToken }
   | { readonly kind: 'keep'; readonly retryAt: number }

@@ -21,7 +21,7 @@ interface ReservedRequest {
   readonly view: View;
   /** The moment just before the read of the record that allowed the request. */
   readonly begunAt: Instant;
-  /** Whether a probe must be answered before the request is sent. */
+  /** True if a probe must be answered before the request is sent. */
   readonly probesFirst: boolean;
 }
 

@@ -52,7 +52,7 @@ const maxReadMs = 30_000;
 
 const noWarnings: readonly string[] = [];
 
-/** What a process remembers of the record and of its store. A client keeps this object, and creates the ledger for each attempt. */
+/** The memory of a process of the record and of its store. A client keeps this object, and creates the ledger for each attempt. */
 export class LedgerMemory {
   key: string | undefined;
   // The record is kept as text: a store in this process shares the string. `at`: the monotonic instant when the answer arrived.

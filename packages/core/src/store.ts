@@ -30,7 +30,7 @@ export interface StoreChange {
 
 /** The result of {@link Store.swap}. */
 export interface StoreSwapResult {
-  /** Whether the record is now that of this change. */
+  /** True if the store wrote the record of this change. */
   swapped: boolean;
   /** The store's own clock, in epoch milliseconds, read in the same operation. */
   now: number;

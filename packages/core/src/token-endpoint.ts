@@ -15,7 +15,7 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** How a request without a token is counted. `error`: the name and code of the error if there was no answer. */
+/** The outcome of a request that got no token. `error`: the name and code of the error if there was no answer. */
 export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
   readonly status?: number | undefined;
   readonly error?: string | undefined;

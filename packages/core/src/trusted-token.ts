@@ -18,9 +18,9 @@ export interface TrustedToken {
   /** The last moment at which both clocks were read: a monotonic instant, and milliseconds since `fromWall`. */
   readMonotonic: number;
   readAfterMs: number;
-  /** How many calls in a row were close together, up to a burst. */
+  /** The number of calls in a row that were close together, up to a burst. */
   burst: number;
-  /** How many more calls may read the wall clock alone. */
+  /** The number of further calls that may read the wall clock alone. */
   free: number;
 }
 

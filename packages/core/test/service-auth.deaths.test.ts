@@ -29,7 +29,7 @@ async function dyingFleet(durability: 'durable' | 'replicated'): Promise<Bed> {
   return bed;
 }
 
-/** What getToken() gets a process that asks again at `retryAt`. Returns how long that took. */
+/** Calls getToken() until it succeeds, each time at the `retryAt` of the error. Returns the time that this took. */
 async function served({ clock }: Bed, auth: ServiceAuth): Promise<number> {
   const begunAt = clock.monotonic();
   for (;;) {

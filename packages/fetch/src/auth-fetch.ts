@@ -91,7 +91,7 @@ export function createAuthFetch(
   return authFetch as FetchLike;
 }
 
-/** Whether an object is a Request of any implementation: it has a `clone` that nobody put on the prototype of all objects. */
+/** True if an object is a Request of any implementation: it has a `clone` that nobody put on the prototype of all objects. */
 function isRequest(value: object): value is Request {
   return 'clone' in value && (!('clone' in Object.prototype) || value.clone !== Object.prototype.clone);
 }

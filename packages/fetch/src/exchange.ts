@@ -7,7 +7,7 @@ export interface Hop {
   readonly target: string | Request;
   readonly init: RequestInit;
   readonly fields: Fields;
-  /** Whether its body can be sent again. */
+  /** True if its body can be sent again. */
   readonly canResend: boolean;
   /** False after a redirect out of `baseUrl`. It stays false, because the host there could choose where in the API the token goes. */
   readonly carriesToken: boolean;
@@ -19,7 +19,7 @@ export interface Hop {
 export interface Call {
   readonly auth: TokenSource;
   readonly send: typeof fetch;
-  /** Whether this package follows redirects, because `send` neither reports them nor asks. The `redirect` of each hop is then 'manual'. */
+  /** True if this package follows redirects, because `send` neither reports them nor asks. The `redirect` of each hop is then 'manual'. */
   readonly followsRedirects: boolean;
   readonly signal: AbortSignal | undefined;
 }

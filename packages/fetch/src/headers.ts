@@ -14,7 +14,7 @@ export function fieldsOf(headers: RequestInit['headers']): Fields {
     : { ...(headers as Record<string, string>) };
 }
 
-/** Whether the headers contain an `Authorization`. */
+/** True if the headers contain an `Authorization`. */
 export function hasAuthorization(fields: Fields): boolean {
   if (Array.isArray(fields)) return fields.some(([name]) => isAuthorization(name));
   for (const name in fields) if (isAuthorization(name) && Object.hasOwn(fields, name)) return true;

@@ -15,7 +15,7 @@ export function storeError(code: string, message: string): Error {
   return Object.assign(new Error(`[service-auth/file] ${message}`), { code, advice: message });
 }
 
-/** Whether an error has one of these codes. */
+/** True if an error has one of these codes. */
 export function isCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code));
 }

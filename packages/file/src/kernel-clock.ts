@@ -17,7 +17,7 @@ export interface Kernel {
   read(path: string): string | undefined;
   /** The target of a link below /proc; undefined if it is missing. */
   link(path: string): string | undefined;
-  /** Whether a file below /proc comes from the kernel itself, and not from a program that is mounted over it. */
+  /** True if a file below /proc comes from the kernel itself, and not from a program that is mounted over it. */
   isGenuine(path: string): boolean;
   /** Seconds since the start of the machine, including sleep, as in /proc/uptime. */
   uptime(): number;

@@ -3,7 +3,7 @@ import type * as FileSystem from 'node:fs/promises';
 
 type Call = (...given: never[]) => Promise<unknown>;
 
-/** What happens around every call of the file system within {@link watched}: the call itself is real. */
+/** Runs around every call of the file system within {@link watched}. The call itself is real. */
 export type Watch = (name: string, run: () => Promise<unknown>) => Promise<unknown>;
 
 const watching = new AsyncLocalStorage<Watch>();

@@ -14,7 +14,7 @@ import { rememberForm, replayOf } from './body.ts';
 
 /** Options of {@link serviceAuth}. */
 export interface ServiceAuthGotOptions {
-  /** Whether to remove the `Authorization` header from the `options` of got's errors, where printing an error would show it. Default true. */
+  /** True removes the `Authorization` header from the `options` of got's errors, where printing an error would show it. Default true. */
   readonly scrubErrors?: boolean | undefined;
 }
 

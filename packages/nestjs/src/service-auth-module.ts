@@ -13,7 +13,7 @@ import { createTestingServiceAuth, type TestingServiceAuthOptions } from './test
 export interface ServiceAuthStaticOptions {
   /** The name of the client, for `@InjectServiceAuth(name)`. Default: none; the class `ServiceAuth` injects the client. */
   name?: string | undefined;
-  /** Whether all modules see the client without importing this one. Default true. */
+  /** True if all modules see the client without importing this one. Default true. */
   isGlobal?: boolean | undefined;
   /**
    * Whether the start of the application waits for a token, for each client at most `timeoutMs` (default 30,000 ms). The limit includes the token

@@ -48,7 +48,7 @@ export class ServiceAuthHealthIndicator {
   }
 }
 
-/** Whether terminus has the status `degraded`, which exists since version 12. */
+/** True if terminus has the status `degraded`, which exists since version 12. */
 function canDegrade(session: object): boolean {
   return 'degraded' in session;
 }

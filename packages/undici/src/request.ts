@@ -42,7 +42,7 @@ export function readHeaders(headers: Headers): Headers {
   return fields;
 }
 
-/** Whether the headers contain an `Authorization`. They are an object, or a list in which names and values alternate. */
+/** True if the headers contain an `Authorization`. They are an object, or a list in which names and values alternate. */
 export function hasAuthorization(headers: Headers): boolean {
   if (!headers) return false;
   if (Array.isArray(headers)) return headers.some((name, index) => index % 2 === 0 && isAuthorization(name));

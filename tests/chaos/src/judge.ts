@@ -23,7 +23,7 @@ export function startJudge(service: TestService, store: Store): Judge {
 
   const issuances = ({ clientId }: Customer) => service.issuances.filter((issued) => issued.clientId === clientId);
 
-  /** Of what was issued by now, the ledger must know all that is in the window: it was reserved there before it was asked for. */
+  /** The ledger must contain every token of the window that was issued by now, because each one was reserved before it was requested. */
   async function compare(customer: Customer): Promise<void> {
     const { clientId, clientSecret, audiences, issuanceLimit } = customer;
     const [audience = ''] = audiences;

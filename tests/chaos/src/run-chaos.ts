@@ -30,7 +30,7 @@ export interface ChaosFigures extends FaultCounts {
   readonly durationMs: number;
   readonly processStarts: number;
   readonly tokenRequests: number;
-  /** By the count of the service. */
+  /** The number that the service itself counted. */
   readonly tokensIssued: number;
   /** The most that each of the greedy customers was issued in any of its windows. */
   readonly largest: readonly number[];

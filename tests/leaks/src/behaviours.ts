@@ -19,7 +19,7 @@ export interface Behaviour {
   readonly options?: (secret: string) => Partial<ServiceAuthOptions>;
   /** In place of a good one. */
   readonly store?: 'down' | 'damaged';
-  /** Whether a token was spent before, and is gone. */
+  /** True if a token was issued before and was lost. */
   readonly spent?: true;
   /** The caller's wait for the silent server: until its request arrived there, or for a moment. */
   readonly deadline?: 'aborts' | 'times out';
@@ -39,7 +39,7 @@ const rejecting: Answer = (response) => response.writeHead(401, json).end('{"err
 const breaking: Answer = (response, { issued }) =>
   response.writeHead(200, { ...json, 'content-length': '999' }).write(issued.slice(0, 1), () => response.destroy());
 
-/** By the first part of the path that they are asked for under. */
+/** The keys are the first part of the path of a request. */
 export const behaviours: Readonly<Record<string, Behaviour>> = {
   works: { ...good, outcome: 200 },
   'echoes-500': {

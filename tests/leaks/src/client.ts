@@ -9,13 +9,13 @@ export interface Deadline {
 /** Something that sends requests with the token. */
 export interface Client {
   readonly auth: ServiceAuth;
-  /** Whether its errors contain the sent request and its headers in a hidden property. */
+  /** True if its errors contain the sent request and its headers in a hidden property. */
   readonly hidesRequest?: true;
   /** A GET. Resolves with the status, and what a user may log of the answer. */
   get(url: string, deadline: Deadline): Promise<[status: number, ...shown: unknown[]]>;
   /** The value that the documentation says to log in place of an error. */
   sanitize?(error: unknown): unknown;
-  /** What else there is to see of it while nothing is silent. */
+  /** Shows everything else that can be printed of the client. Runs only while no server is silent. */
   visit?(): Promise<unknown>;
   close?(): Promise<unknown>;
 }

@@ -8,7 +8,7 @@ export interface Pollution {
 const evil = 'http://127.0.0.1:9/';
 const anything = ['x', 1, true, {}, () => 'called'];
 
-/** What the functions of the platform, and the clients, read of the objects that they are given. */
+/** The members that the functions of the platform, and the clients, read from the objects that they are given. */
 const members: Readonly<Record<string, readonly unknown[]>> = {
   // fetch and Request
   mode: ['no-cors', 'same-origin'],

@@ -19,7 +19,7 @@ export interface Traces {
   readonly wire: readonly string[];
 }
 
-// Of several lines, those after the first of a record begin with a space or a closing bracket, as nothing else does.
+// A record may have several lines. The lines after its first begin with a space or a closing bracket, and no other line does.
 const wireRecord =
   /^(?:NET \d+: createConnection |STREAM \d+: push <Buffer |\S+Z follow-redirects ).*\n(?:[ }\])].*\n)*/gm;
 

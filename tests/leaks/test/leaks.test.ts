@@ -25,7 +25,7 @@ afterAll(async () => {
 const { exitCode, outcomes, places, wire } = await runProgram(folder, { redis: redis?.url, postgres: postgres?.url });
 const findings = Object.fromEntries(Object.entries(places).map(([place, text]) => [place, findingsIn(text)]));
 
-/** Which client has to go through everything over which store, for each package. */
+/** For each package: the clients that must go through every behaviour, and the store of each. */
 const rows: Readonly<Record<string, readonly (readonly [client: string, store: string])[]>> = {
   core: [['core', 'file']],
   fetch: [['fetch', 'file']],
@@ -33,11 +33,11 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   got: ['got', 'got, streams', 'got, one socket'].map((client) => [client, 'file']),
   undici: ['undici', 'undici, fetch'].map((client) => [client, 'file']),
   nestjs: ['nestjs', 'nestjs, JSON'].map((client) => [client, 'file']),
-  // Under all of these.
+  // It is the store of all the rows above.
   file: [],
   redis: (redis ? ['node-redis', 'ioredis'] : []).map((store) => ['core', store]),
   postgres: (postgres ? ['pg'] : []).map((store) => ['core', store]),
-  // By itself, below.
+  // It has a test of its own, below.
   testing: [],
 };
 

@@ -31,7 +31,7 @@ async function startServer() {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-/** Who saw what, with a proxy in the environment that Node uses. */
+/** The requests that the API and the proxy saw, with a proxy in the environment that Node uses. */
 async function sightings(environment: Readonly<Record<string, string>>) {
   const [api, proxy] = [await startServer(), await startServer()];
   const env = {

@@ -9,7 +9,7 @@ export interface Campaign {
   readonly last: number;
 }
 
-/** What they came to. */
+/** The sums over all seeds of a campaign. */
 export interface Figures {
   readonly seeds: number;
   readonly findings: readonly Finding[];

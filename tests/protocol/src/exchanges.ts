@@ -60,7 +60,7 @@ export function createExchanges(
     return typeof record === 'string' ? undefined : record;
   }
 
-  /** What the intruder can put in the place of a token. */
+  /** Returns a token that the intruder can put in the place of another one. */
   function substituteOf(token: StoredToken, record: LedgerRecord, audience: string): StoredToken | undefined {
     const tokensOf = (from: LedgerRecord | undefined) =>
       (from?.audiences ?? []).flatMap((state) => (state.token && state.audience === audience ? [state.token] : []));

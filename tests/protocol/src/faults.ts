@@ -73,11 +73,11 @@ export type Rates = Partial<Readonly<Record<Fault, number>>>;
 
 /** Decides what goes wrong, and counts it. */
 export interface Dice {
-  /** Whether this happens to this call. */
+  /** True if this happens to this call. */
   roll(fault: CallFault): boolean;
   /** The time until the next one; undefined: never. */
   nextIn(fault: TimedFault): number | undefined;
-  /** Whether a fault that is due may happen. */
+  /** True if a fault that is due may happen. */
   strike(fault: TimedFault): boolean;
   /** The randomness of this kind of fault: what one kind draws changes nothing for another. */
   of(fault: Fault): Random;

@@ -28,7 +28,7 @@ export interface Judge extends Pick<LimitWatch, 'began' | 'looked' | 'wrote'> {
   readonly mayPaceDeaths: boolean;
   /** A process was given this token just now. */
   handedOut(machine: string, token: AccessToken): ServiceToken | undefined;
-  /** Whether a process was handed this token. */
+  /** True if a process was handed this token. */
   hasHad(machine: string, value: string): boolean;
   /** The sum of the steps of the store's clock, in both directions: no expiry is more exact. */
   clockSpreadMs(): number;

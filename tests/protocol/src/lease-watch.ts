@@ -1,6 +1,6 @@
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 
-/** Where no process dies, a lease ends without an outcome only if its process stood still. */
+/** Counts leases that end without an outcome. If no process dies, this happens only while a process stands still. */
 export interface LeaseWatch {
   /** The record as it was until now; `now`: the ledger's time. */
   ended(record: LedgerRecord, now: number): void;

@@ -69,7 +69,7 @@ export function createLimitWatch(
     return created;
   }
 
-  /** Whether a process had to keep to a term when it made this request. */
+  /** True if a process had to keep to a term when it made this request. */
   function binds(term: WatchedTerm, { machine, requestedAt }: ServiceToken): boolean {
     if (started.get(machine)?.own.includes(term)) return true;
     return term.binds.some(({ from, until }) => from < requestedAt - sentWithinMs && requestedAt < until);
@@ -81,7 +81,7 @@ export function createLimitWatch(
     const lastAt = Math.max(...within.map(({ requestedAt }) => requestedAt));
     const last = within.filter(({ requestedAt }) => requestedAt > lastAt - sentWithinMs);
     if (!last.every((token) => binds(term, token))) return;
-    // What the record has forgotten can be more than the term allows. The record must be careful only if it is not.
+    // The record must keep the term only if the tokens that it forgot are not more than the term allows.
     const forgotten = within.filter(({ issuedAt }) => issuedAt < term.since - knownForMs).length;
     if (forgotten > usableOf(term)) return;
     violated('the limit is kept', `${within.length} tokens within ${window}, ${term.bound} allowed: ${term.name}`);
@@ -117,7 +117,7 @@ export function createLimitWatch(
       for (const term of started.get(machine)?.own ?? []) bind(term, world.now + minute, world.now + boundByReadForMs);
     },
     wrote(machine, calledAt) {
-      // What it wrote was made from a record that it read shortly before.
+      // The process made this record from one that it read shortly before.
       const isRecent = calledAt - (readAt.get(machine) ?? 0) < minute && world.now - calledAt < minute;
       if (!isRecent || settings.lossesPerWindow > 0) return;
       for (const term of started.get(machine)?.own ?? []) bind(term, world.now, calledAt + boundForMs);

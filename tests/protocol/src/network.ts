@@ -24,7 +24,7 @@ export interface Network {
   readonly broken: { store: boolean; endpoint: EndpointState; cutOff: string | undefined };
 }
 
-/** What the token endpoint does to all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `behind`: it answers probes and fails behind that. */
+/** The behaviour of the token endpoint towards all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `behind`: it answers probes and fails behind that. */
 export type EndpointState =
   | 'up'
   | 'slow'
@@ -47,7 +47,7 @@ interface CallWatch {
   sending(machine: string, isProbe: boolean): void;
   /** The endpoint answers the probe of a machine. */
   probeAnswered(machine: string): void;
-  /** Whether a process was handed this token. */
+  /** True if a process was handed this token. */
   hasHad(machine: string, value: string): boolean;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;

@@ -14,7 +14,7 @@ export interface Term {
   readonly windowMs: number;
 }
 
-/** What a process is told of the agreement with the operator. */
+/** The agreement with the operator, as a process is told it. */
 export interface Agreement {
   readonly windows: readonly Term[];
   /** Undefined: core's default. */

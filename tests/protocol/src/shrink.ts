@@ -1,7 +1,7 @@
 import { callFaults, type Fault, timedFaults } from './faults.ts';
 import type { Plan, Report } from './run.ts';
 
-/** Which promise a violation is about. */
+/** The name of the promise that a violation broke. */
 export function promiseOf(violation: string): string {
   return violation.split(':', 1)[0] ?? '';
 }

@@ -14,7 +14,7 @@ export interface Place {
   readonly control: string;
   /** The text with which this runtime prints an object. */
   readonly print: (value: unknown) => string;
-  /** Whether an error of its fetch tells that nothing was sent. */
+  /** True if an error of its fetch tells that nothing was sent. */
   readonly tellsUnsent: boolean;
   readonly waitUntil?: ServiceAuthOptions['waitUntil'];
 }

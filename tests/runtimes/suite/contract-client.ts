@@ -15,9 +15,9 @@ import { ask } from './service.ts';
 
 /** The use of the client by an application of workers. */
 export interface Manner {
-  /** Whether it passes `waitUntil`. */
+  /** True if it passes `waitUntil`. */
   readonly alive: boolean;
-  /** Whether it calls the adapter with a `Request`, as ky and openapi-fetch do with all that they are given. */
+  /** True if it calls the adapter with a `Request`, as ky and openapi-fetch do with all that they are given. */
   readonly asRequest: boolean;
 }
 
@@ -26,7 +26,7 @@ export type Asked =
   | {
       readonly action: 'connect';
       readonly options: ServiceAuthOptions;
-      /** Of the case's own store, which stays where the case runs. */
+      /** The durability of the case's own store, which stays where the case runs. */
       readonly durability: Store['durability'] | undefined;
       readonly manner: Manner;
     }
@@ -39,7 +39,7 @@ export type Asked =
   | { readonly action: 'advance'; readonly ms: number }
   | { readonly action: 'close' };
 
-/** Which case asks, and of which control the worker can ask something back. */
+/** The case that asks, and the address at which the worker can ask it something back. */
 export interface Asker {
   readonly control: string;
   readonly id: number;

@@ -14,7 +14,7 @@ export interface Questions {
   close(): Promise<void>;
 }
 
-/** Where it is and who asks: for `createServiceAuth`, as they are. */
+/** The addresses and the credentials. Pass them to `createServiceAuth` as they are. */
 export type RemoteOptions = Record<'authUrl' | 'baseUrl' | 'audience' | 'clientId' | 'clientSecret', string>;
 
 /** The test service, asked over HTTP: it runs on Node, whatever the runtime of the case. */

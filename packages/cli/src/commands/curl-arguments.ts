@@ -69,7 +69,7 @@ export function refusedArguments(
 // A hyphen as a value (-T -, -T-), after @ or < (-d @-, -F a=<-;type=text), or the dot of -T.
 const standardInput = /^(\.|-[a-zA-Z]?-?)$|[@<]-(;|$)/;
 
-/** Whether an argument makes curl read standard input. A doubtful one counts: then a shell is needed, and nothing else changes. */
+/** True if an argument makes curl read standard input. A doubtful one counts: then a shell is needed, and nothing else changes. */
 export function readsStandardInput(args: readonly string[]): boolean {
   return args.some((argument) => standardInput.test(argument) && !/^-[a-zA-Z]$/.test(argument));
 }

@@ -1,14 +1,14 @@
 import type { AccessToken } from '@service-auth/core';
 import type { Environment } from '../configuration/environment.ts';
 
-/** What `token` can print. */
+/** The names of the formats of `token`. */
 export type FormatName = 'raw' | 'header' | 'env' | 'json' | 'exec-credential';
 
 type Format = (token: AccessToken, env: Environment) => string;
 
 const supportedVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
-/** How `token` prints a token. */
+/** Each prints a token in one format. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   raw: ({ value }) => value,
   header: ({ authorization }) => `Authorization: ${authorization}`,

@@ -68,7 +68,7 @@ export async function checked<Result>(
   }
 }
 
-/** What the journal calls this program. */
+/** The name of this program in the journal. */
 function instanceOf(env: Environment): string {
   return env['SERVICE_AUTH_INSTANCE'] ?? `service-auth@${hostname()}`.slice(0, 64);
 }

@@ -47,7 +47,7 @@ const envFile: Options = {
   },
 };
 
-/** What a command needs that only reads the record. */
+/** The options of a command that only reads the record. */
 export const readerOptions: Options = {
   'auth-url': variableOptions['auth-url'],
   'client-id': variableOptions['client-id'],
@@ -58,7 +58,7 @@ export const readerOptions: Options = {
   ...envFile,
 };
 
-/** What a command needs that asks for tokens. */
+/** The options of a command that asks for tokens. */
 export const configurationOptions: Options = {
   ...variableOptions,
   ...envFile,

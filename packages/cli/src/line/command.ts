@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 
 /** An option of the command line. */
 export interface Option {
-  /** What stands for the value in the help. Undefined: the option takes no value. */
+  /** The placeholder of the value in the help. Undefined: the option takes no value. */
   readonly value?: string;
   readonly text: string;
   /** The letter of the short form. */
@@ -22,7 +22,7 @@ export interface Command {
   readonly details?: string;
   /** The operands: `PATH`. Names in brackets may be missing. */
   readonly operands?: readonly string[];
-  /** What may follow `--`. Undefined: nothing. */
+  /** The placeholder of the arguments after `--`. Undefined: the command takes none. */
   readonly rest?: string;
   readonly options: Options;
   /** A comment and a command line each. */
@@ -37,7 +37,7 @@ type Run = (context: Context) => Promise<number>;
 /** The given options: their values as text, `true` for those without a value. Options that may repeat have a list. */
 export type Flags = Readonly<Record<string, string | true | readonly string[] | undefined>>;
 
-/** What a command can see of the world. */
+/** Everything that a command reads and writes. */
 export interface Context {
   readonly flags: Flags;
   readonly operands: readonly string[];

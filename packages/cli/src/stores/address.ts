@@ -3,7 +3,7 @@ import type { Store } from '@service-auth/core';
 /** A store that a command uses. Nothing connects before its first call. */
 export interface OpenedStore {
   readonly store: Store;
-  /** How people call it. It has no password. */
+  /** The name of the store in messages, without a password. */
   readonly label: string;
 }
 
@@ -12,7 +12,7 @@ export interface OpenOptions {
   readonly writes: boolean;
 }
 
-/** What a package exports as `openStore`, so that its name can be an address of a store. */
+/** The type of `openStore`. The name of a package that exports it can be the address of a store. */
 export type OpenStore = (parameters: URLSearchParams, options: OpenOptions) => OpenedStore | Promise<OpenedStore>;
 
 /** An address that is wrong, or that nothing installed serves. */

@@ -47,7 +47,7 @@ export interface Outcome {
 export interface Running {
   readonly pid: number;
   readonly outcome: Promise<Outcome>;
-  /** What it has printed so far. */
+  /** The output up to now. */
   readonly printed: { readonly stdout: string; readonly stderr: string };
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the output when it contains this. */
@@ -57,7 +57,7 @@ export interface Running {
 export interface World {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** What comes by standard input, which has no terminal. */
+  /** The text of standard input, which has no terminal. */
   readonly input?: string;
 }
 

@@ -13,7 +13,7 @@ export function isReplayable(body: unknown): boolean {
 
 /** Frees the connection of an answer that nobody will read, given its body: a web stream or a stream of Node. Does nothing with anything else. */
 export function discardBody(body: unknown): void {
-  // What this throws, or rejects with, concerns nobody.
+  // Nobody needs the error if this throws or rejects.
   new Promise((resolve) => {
     const { cancel, destroy = cancel, once } = Object(body) as Partial<Record<'cancel' | 'destroy' | 'once', unknown>>;
     // node-fetch 2 pipes the answer into the stream that it returns. To destroy that stream only ends the pipe, so the answer would stay open.

@@ -7,18 +7,18 @@ export interface RedirectAnswer {
   readonly from: string | URL;
   /** The method of the request, in upper or lower case. */
   readonly method: string;
-  /** Whether the body of the request can be sent again; see `isReplayable`. Default true. */
+  /** True if the body of the request can be sent again; see `isReplayable`. Default true. */
   readonly canResend?: boolean | undefined;
-  /** How many redirects led to this request. Default 0. */
+  /** The number of redirects that led to this request. Default 0. */
   readonly followed?: number | undefined;
 }
 
 /** The differences between the request that a redirect asks for and the request before. */
 export interface Redirect {
   readonly url: URL;
-  /** Whether the request becomes a GET without a body. */
+  /** True if the request becomes a GET without a body. */
   readonly becomesGet: boolean;
-  /** Whether `url` has another origin. */
+  /** True if `url` has another origin. */
   readonly crossesOrigin: boolean;
   /** The names of the headers that must not be sent on, in lower case. */
   readonly dropHeaders: readonly string[];

@@ -5,7 +5,7 @@ import type { TokenSource } from '../token-source.ts';
 export interface ReplaceRejectedOptions {
   /** Ends the wait for another token. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether the request can be sent again. If not, no other token is requested. Default true. */
+  /** True if the request can be sent again. If not, no other token is requested. Default true. */
   readonly canResend?: boolean | undefined;
 }
 

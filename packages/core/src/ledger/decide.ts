@@ -29,7 +29,7 @@ export interface Ask extends Caller {
   /** The id of the reservation and of its token. */
   readonly id: string;
   readonly instance: string;
-  /** How long the other processes wait for the outcome. */
+  /** The time for which the other processes wait for the outcome. */
   readonly leaseMs: number;
 }
 

@@ -3,7 +3,7 @@ import type { Backoff, IssuanceReason, LedgerRecord } from './record.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** What an acknowledged `swap` of a store survives. See `Store.durability`. */
+/** The failure that an acknowledged `swap` of a store survives. See `Store.durability`. */
 export type StoreDurability = 'process' | 'durable' | 'replicated';
 
 /** The numbers that follow from the agreement with the operator. */

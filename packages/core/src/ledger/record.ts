@@ -44,7 +44,7 @@ export interface StoredToken {
   readonly sealed: string;
 }
 
-/** What the processes with one sealing key share about one audience. */
+/** The state of one audience that the processes with one sealing key share. */
 export interface AudienceState {
   readonly audience: string;
   readonly keyId: string;

@@ -34,7 +34,7 @@ export interface Reconciled {
   readonly now: number;
   /** The store lost the record that this process knows, or went back to an older one. */
   readonly lost: boolean;
-  /** How many entries were put back from the memory of this process. */
+  /** The number of entries that were put back from the memory of this process. */
   readonly restored: number;
   /** The least time by which the store's clock was set back. 0 if it was a minute or less. */
   readonly clockBackMs: number;

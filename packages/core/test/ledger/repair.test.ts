@@ -338,7 +338,7 @@ describe('clocks', () => {
   test(`what is put back is never older than it truly is, whatever the two stores' clocks say (seed ${seed})`, () => {
     const scenario = fc.record({
       ages: fc.array(fc.integer({ min: 0, max: 25 * hour }), { maxLength: 20 }),
-      // What truly passed since the record was seen, and how much of it this process noticed.
+      // `passedMs` is the true time since the record was seen. `noticed` is the share of it that this process noticed.
       passedMs: fc.integer({ min: 0, max: 20 * hour }),
       noticed: fc.double({ min: 0, max: 1, noNaN: true }),
       clockOffsetMs: fc.integer({ min: -3 * hour, max: 300 * day }),

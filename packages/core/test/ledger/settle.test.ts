@@ -168,7 +168,7 @@ describe('a renewal ahead of expiry', () => {
     };
     expect(outcomeOf(noon + hour + day / 100)?.renewAfter).toBe(0);
     expect(outcomeOf(noon + hour + day / 100 - 1)?.renewAfter).toBeGreaterThan(noon);
-    // Of two that end together the newer one is kept: the older one may have been rejected.
+    // If two tokens expire together, the newer one is kept, because the older one may have been rejected.
     expect(outcomeOf(noon + hour)?.token?.id).toBe('mine');
   });
 

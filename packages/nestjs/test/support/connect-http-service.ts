@@ -22,7 +22,7 @@ export const connectHttpService: ConnectHttpClient = async ({ options }) => {
   };
 };
 
-/** What axios, under the HttpService, wants of a request. */
+/** Translates a request into the configuration of axios, which the HttpService uses. */
 function axiosRequest({ method, url, headers, body, signal, timeoutMs, optOut }: HttpClientRequest): object {
   const data = body?.kind === 'stream' ? Readable.fromWeb(body.value as never) : body?.value;
   return {

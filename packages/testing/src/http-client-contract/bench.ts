@@ -28,7 +28,7 @@ export interface Bench {
   send(request?: Partial<HttpClientRequest>): Promise<HttpClientResponse>;
   /** Has a token issued and used, and forgets that request. */
   warmUp(): Promise<void>;
-  /** What the API received since the last `warmUp`. */
+  /** The requests that the API received since the last `warmUp`. */
   apiRequests(): readonly RecordedApiRequest[];
 }
 
@@ -109,13 +109,13 @@ export async function connectionsStayFew({ service, send, clock }: Bench, first:
   assert.ok(Math.max(...numbers) < 10, `${Math.max(...numbers)} connections are open`);
 }
 
-/** What a foreign host receives comes without credentials. Says no more when it fails, for the message would quote them. */
+/** A foreign host receives requests, and none of them has credentials. The message of the failure does not quote them. */
 export function foreignIsUnauthenticated({ foreign }: Bench): void {
   assert.ok(foreign.requests.length > 0, 'the foreign host received nothing');
   assert.ok(!/authorization/i.test(foreign.received), 'an Authorization header reached a foreign host');
 }
 
-/** What holds at the end of every case. */
+/** Checks at the end of every case that no secret was shown. */
 function checkSecrecy({ service, foreign, events }: Bench): void {
   assert.deepEqual(service.findSecrets(foreign.received), [], 'a secret reached a foreign host');
   // Recorded requests are without their Authorization header.

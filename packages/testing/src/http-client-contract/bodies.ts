@@ -8,7 +8,7 @@ interface Sample {
   readonly contentType: string | undefined;
   /** Made anew for each case: some can be read once only. */
   make(): HttpClientBody;
-  /** What of it arrives as text. */
+  /** The text that arrives, or a part of it. */
   readonly expected: string | RegExp;
 }
 
@@ -76,7 +76,7 @@ function checkLength({ body, headers }: RecordedApiRequest): void {
   assert.ok(length === undefined || Number(length) === body.bytes, `content-length ${length} for ${body.bytes} bytes`);
 }
 
-/** What is sent again after a 401, and what is not. */
+/** After a 401 the client sends every body again that it can read twice, and no other. */
 export function bodyCases(define: DefineCase): ContractCase[] {
   const replayed = Object.entries(samples).map(([kind, sample]) => replayCase(define, kind, sample));
   return [...replayed, streamCase(define)];

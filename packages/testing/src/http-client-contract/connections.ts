@@ -28,7 +28,7 @@ async function letConnectionsEnd({ service }: Bench): Promise<void> {
   for (let count = 0; count < 20; count++) await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
 }
 
-/** What the end of a connection does while the client waits for another token. */
+/** The connection ends while the client waits for another token. */
 export function connectionCases(define: DefineCase): ContractCase[] {
   return bodies.map(([name, body]) =>
     define(

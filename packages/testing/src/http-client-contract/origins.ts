@@ -38,7 +38,7 @@ async function sendToStranger(bench: Bench, url: string): Promise<void> {
   expectNoRejection(bench);
 }
 
-/** Where the token must not go. */
+/** The token is sent to no other origin and to no other path. */
 export function originCases(define: DefineCase): ContractCase[] {
   return [
     ...spellings.map(([name, spell]) =>

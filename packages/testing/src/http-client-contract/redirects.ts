@@ -14,7 +14,7 @@ import {
 
 const statuses = [301, 302, 303, 307, 308] as const;
 
-/** What becomes of the token on the way from one address to the next. */
+/** The token follows a redirect within the API, and no other. */
 export function redirectCases(define: DefineCase): ContractCase[] {
   return [
     ...statuses.map((status) =>

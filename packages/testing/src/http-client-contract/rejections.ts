@@ -13,7 +13,7 @@ import {
 
 const many = 20;
 
-/** What a 401 of the API leads to. */
+/** The client answers a 401 of the API with one new token and one resend. */
 export function rejectionCases(define: DefineCase): ContractCase[] {
   return [
     define('a 401 leads to one new token and one resend of the same request', async (bench) => {

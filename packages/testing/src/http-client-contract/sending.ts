@@ -5,7 +5,7 @@ import { type DefineCase, expectIssued, expectStatus } from './bench.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Which requests carry the token. */
+/** Every request to the API carries the token, unless it has an `Authorization` of its own. */
 export function sendingCases(define: DefineCase): ContractCase[] {
   return [
     define('sends the token as a bearer, and everything else as it was', async ({ service, send }) => {

@@ -20,7 +20,7 @@ export type HttpClientBody =
 /** The kinds of bodies. */
 export type HttpClientBodyKind = HttpClientBody['kind'];
 
-/** What the contract asks the client to send. */
+/** A request that the contract asks the client to send. */
 export interface HttpClientRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Passed on exactly as it is: some are spelt to deceive. */
@@ -34,13 +34,13 @@ export interface HttpClientRequest {
   readonly optOut: boolean;
 }
 
-/** What the client received, whatever the status. */
+/** The answer that the client received, with any status. */
 export interface HttpClientResponse {
   readonly status: number;
   readonly text: string;
 }
 
-/** What a harness gets for each case. */
+/** The argument of a harness, new for each case. */
 export interface HttpClientContext {
   readonly service: TestService;
   /** For `createServiceAuth`, as they are. `baseUrl` is for the client, too, if it has a base URL of its own. */
@@ -62,10 +62,10 @@ export interface HttpClientSubject {
 /** Connects client and adapter for one case. */
 export type ConnectHttpClient = (context: HttpClientContext) => HttpClientSubject | Promise<HttpClientSubject>;
 
-/** What is peculiar to a client. Nothing here takes a behaviour out of the contract. */
+/** The peculiarities of a client. None of them takes a behaviour out of the contract. */
 export interface HttpClientTraits {
   /** Finds our typed error in what the client rejected with. Default: the error itself, or the first of its causes that is one. */
   readonly failure?: ((error: unknown) => unknown) | undefined;
-  /** What the adapter's documentation tells people to log of a client's own error. Default: the error itself. */
+  /** Returns the part of a client's own error that the adapter's documentation tells people to log. Default: the error itself. */
   readonly printable?: ((error: unknown) => unknown) | undefined;
 }

@@ -8,7 +8,7 @@ export interface IssuedToken {
   readonly tokenId: string;
 }
 
-/** How many tokens the service issues to one client. */
+/** The number of tokens that the service issues to one client. */
 export interface TestIssuanceLimit {
   /** The number of tokens per window. Default 150 (the service's interface, Limits). */
   tokens?: number | undefined;

@@ -9,7 +9,7 @@ async function handles({ store, another }: Bench): Promise<Store[]> {
   return [store, ...(await Promise.all([another(), another(), another()]))];
 }
 
-// Of four handles that try at the same time one succeeds; a store that refuses so often refuses always.
+// When four handles try at the same time, one of them succeeds. A store that denies so many swaps denies all of them.
 const attempts = 1_000;
 
 /** Adds `entry` to the list that the record is, however often others come first. */

@@ -4,7 +4,7 @@ import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write }
 
 const tenYearsMs = 10 * 365 * 86_400_000;
 
-/** What was acknowledged is kept, for everybody and for good. */
+/** The store keeps every write that it acknowledged, and every handle sees it. */
 export function enduranceCases(define: DefineCase): ContractCase[] {
   return [
     define('what one handle swapped in, a handle opened before sees at once', async ({ store, key, another }) => {

@@ -12,7 +12,7 @@ export interface StoreSubject {
   close(): Promise<unknown>;
 }
 
-/** What `open` gets for each case. */
+/** The argument of `open`, new for each case. */
 export interface StoreContext {
   /**
    * The clock of this process, whose time of day the cases step. Give it to a store that reads a clock of this process, in place of `Date`. A

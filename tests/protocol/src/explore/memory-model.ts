@@ -23,7 +23,7 @@ const second = 1_000;
 const minute = 60 * second;
 
 export const lifetimeMs: number = 60 * minute;
-/** How time may pass: until a read is due, until a read is a must, until a renewal is due, until the token is over. */
+/** The steps in which time may pass: until a read is due, until a read is a must, until a renewal is due, until the token is over. */
 export const timeSteps: readonly number[] = [26 * second, 29 * second, 52 * minute, 60 * minute];
 export const sleepMs: number = 40 * minute;
 export const limits: Limits = limitsFor(150, 24 * 60 * minute, 0, 'durable');
@@ -37,7 +37,7 @@ export interface Flight {
   readonly id: string;
   readonly unusable: readonly (string | undefined)[];
   readonly revoked: number;
-  /** Whether the token in memory is still the one with which the attempt began. */
+  /** True if the token in memory is still the one with which the attempt began. */
   readonly isSame?: boolean;
   readonly stage:
     | { readonly name: 'reading' }

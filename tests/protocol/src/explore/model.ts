@@ -22,11 +22,11 @@ export type FaultKind = 'crash' | 'store' | 'reply' | 'release' | 'reset' | 'clo
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** How time may pass: beyond a lease; nearly as long as a request may be under way; not quite a window; until what was settled has left. */
+/** The steps in which time may pass: beyond a lease; nearly as long as a request may be under way; not quite a window; until what was settled has left. */
 export const steps: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * hour + 10 * minute];
 /** A request is issued so long after its reservation at most, or never. */
 export const maxInTransitMs: number = 110 * minute;
-/** How far the clock of a store is ahead that can be put right: a step of time that hides it hides all tokens, too. */
+/** The time by which a store's clock is ahead before it is put right. A step of time that hides this hides all tokens, too. */
 export const aheadMs: number = 9 * hour;
 export const lifetimeMs: number = hour;
 export const spanMs: number = 25 * hour;
@@ -92,7 +92,7 @@ export interface State {
   readonly time: number;
   readonly clockOffset: number;
   readonly stored: number;
-  /** What was stored before, in no order of time; empty unless the store may go back. */
+  /** The records that were stored before, in no order of time. Empty unless the store may go back. */
   readonly older: readonly number[];
   readonly processes: readonly Process[];
   readonly underway: readonly Underway[];

@@ -16,7 +16,7 @@ export interface Attempt {
   /** The error of the first call; undefined if it got a token. */
   readonly error: unknown;
   readonly requests: number;
-  /** By the wall clock. */
+  /** The time of the wall clock, in epoch milliseconds. */
   readonly askedAt: number;
   /** The count of the record afterwards; undefined if it cannot be read. */
   readonly used: number | undefined;

@@ -1,7 +1,7 @@
 import { secretCanary } from '@service-auth/test-tools/canaries';
 import fc from 'fast-check';
 
-/** What an error of a transport says, before it is one. */
+/** The description from which an error of a transport is made. */
 export interface Failure {
   readonly code: string | undefined;
   readonly syscall: string | undefined;
@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 const handshake = 'Client network socket disconnected before secure TLS connection was established';
-// What says by itself that there was no connection, and what comes of established ones, too.
+// `…Before` proves that there was no connection. `…OfBoth` occurs on established connections, too.
 const codesBefore = ['UND_ERR_CONNECT_TIMEOUT', 'ERR_PROXY_TUNNEL', 'CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN'];
 const codesOfBoth = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET', 'EPROTO', 'ERR_SSL_BAD_RECORD_TYPE'];
 const callsBefore = ['connect', 'getaddrinfo'];
@@ -42,7 +42,7 @@ export function errorOf({ code, syscall, message, cause, errors }: Failure): Err
   return Object.assign(error, code !== undefined && { code }, syscall !== undefined && { syscall });
 }
 
-/** Whether it is evidence that nothing was sent: the rule, said once more. */
+/** True if the error proves that nothing was sent. This states the rule a second time, independently of core. */
 export function wasNeverSent({ code = '', syscall = '', message, cause, errors }: Failure, depth = 0): boolean {
   if (depth === 8) return false;
   if (errors.length > 0) return errors.every((each) => wasNeverSent(each, depth + 1));

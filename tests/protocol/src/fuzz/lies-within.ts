@@ -1,4 +1,4 @@
-/** Whether a request to `url` stays at or below the path of `base`, also where a server decodes the path once more. Not core's code, on purpose. */
+/** True if a request to `url` stays at or below the path of `base`, even if a server decodes the path once more. It does not use core's code, on purpose. */
 export function liesWithin(base: URL, url: URL): boolean {
   if (url.protocol !== base.protocol || url.host !== base.host || url.username !== '' || url.password !== '')
     return false;

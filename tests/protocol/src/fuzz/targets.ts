@@ -197,7 +197,7 @@ export const targets: Readonly<Record<string, Target>> = {
       // No record talks core into a token above the limit.
       const { used } = spent(next);
       if (decision.kind === 'write' && used !== before) assert(before < limits.usable && used === before + 1);
-      // What is written without one is a reset that was forgotten, once.
+      // A write without a reservation enters a reset that the record had lost, and happens once.
       if (decision.kind === 'write' && used === before) {
         assert.equal(audienceStateOf(next, ask.audience, ask.keyId).revoked, ask.revoked);
         const again = decide(next, now, ask, limits);

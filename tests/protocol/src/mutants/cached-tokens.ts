@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const searched = 'it takes two attempts in one particular order; the exhaustive search of the memory finds it';
 
-/** What is handed out, to whom, and when it is given up. */
+/** Mutants of the rules for which token is handed out, to whom, and for how long. */
 export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'life counted from the answer',
@@ -154,7 +154,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'an error that tells too much',
     about: 'the error of the secret function is passed on',
     file: 'client-secret.ts',
-    find: "} catch {\n    // What it threw may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
+    find: "} catch {\n    // The error of the function may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
     replace: '} catch (error) {\n    problem = String(error);',
     modes: ['faults', 'feasible'],
   },

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** What is counted, for how long, and before what. */
+/** Mutants of the rules for what is counted, for how long, and in which order. */
 export const countingMutants: readonly Mutant[] = [
   {
     name: 'window of exactly 24 hours',

@@ -4,7 +4,7 @@ import { promiseOf } from '../shrink.ts';
 import { loadMutant } from './load.ts';
 import type { Mutant } from './mutant.ts';
 
-/** Where a mutant is caught, and by which promise. */
+/** The seed that catches a mutant, and the promise that it breaks. */
 export interface Caught {
   readonly mode: string;
   readonly seed: number;
@@ -27,7 +27,7 @@ export async function hunt(mutant: Mutant, seeds: number): Promise<Caught | unde
   return undefined;
 }
 
-/** Whether this seed still catches the mutant. */
+/** True if this seed still catches the mutant. */
 export async function catches({ mode, seed, promise }: Caught, mutant: Mutant): Promise<boolean> {
   const { violations } = await run({ mode, seed }, await loadMutant(mutant));
   return violations.some((violation) => promiseOf(violation) === promise);

@@ -10,9 +10,9 @@ export interface Change {
 /** Code that is wrong on purpose. */
 export interface Mutant extends Change {
   readonly name: string;
-  /** What is wrong. */
+  /** The mistake, in words. */
   readonly about: string;
-  /** Where to look for a seed that notices, in this order. */
+  /** The modes in which to look for a seed that notices, in this order. */
   readonly modes: readonly string[];
   /** A second change, where one alone is harmless. */
   readonly also?: Change;

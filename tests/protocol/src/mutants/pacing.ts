@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** How a fleet asks again after deaths and outages, and how that spares the budget. */
+/** Mutants of the rules for how a fleet asks again after deaths and outages, which spare the budget. */
 export const pacingMutants: readonly Mutant[] = [
   {
     name: 'deaths are not paced',

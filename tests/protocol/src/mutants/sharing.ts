@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Who asks, who waits, and when a fleet tries again. */
+/** Mutants of the rules for who asks, who waits, and when a fleet tries again. */
 export const sharingMutants: readonly Mutant[] = [
   {
     name: 'lease ignored',

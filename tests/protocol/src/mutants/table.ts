@@ -43,7 +43,7 @@ ${survivors.join('\n')}
 `;
 }
 
-/** What the document says. */
+/** Reads the rows of the document. */
 export function readTable(): Row[] {
   const lines = readFileSync(document, 'utf8').split('\n');
   return mutants.map((mutant) => {

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Which clock is believed, and what a store's answer means. */
+/** Mutants of the rules for which clock is believed and what a store's answer means. */
 export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'clock of the client',

@@ -46,7 +46,7 @@ export function onPath(...names: string[]): string | undefined {
 // A package of 20 MB over a slow connection.
 const maxFillMs = 300_000;
 
-/** Of the repository, in place of one for each package. */
+/** The repository has one cache for all packages. */
 const cache = fileURLToPath(new URL('../../../../node_modules/.cache/servers', import.meta.url));
 
 /** A folder of the repository's cache that `fill` fills once, however many test files ask for it at the same time. Rejects when another process does not fill it in time. */

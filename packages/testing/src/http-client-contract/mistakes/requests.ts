@@ -3,7 +3,7 @@ import type { ConnectHttpClient, HttpClientRequest, HttpClientResponse, HttpClie
 
 type Send = HttpClientSubject['request'];
 
-/** What a broken client does otherwise than `right`, the client that it wraps. */
+/** Returns a client that differs in one thing from `right`, the client that it wraps. */
 export type BreakRequests = (right: HttpClientSubject, baseUrl: string) => Send;
 
 /** Wraps every client that is connected. */
@@ -34,7 +34,7 @@ export function withToken(request: HttpClientRequest, { authorization }: AccessT
   return { ...request, optOut: true, headers: { ...request.headers, authorization } };
 }
 
-/** Whether an adapter adds the token. */
+/** True if an adapter adds the token. */
 function getsToken({ url, headers, optOut }: HttpClientRequest, auth: TokenSource): boolean {
   return !optOut && auth.covers(url) && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }

@@ -1,7 +1,7 @@
 import type { Store, StoreCallOptions, StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
 import type { OpenStore, StoreContext } from '../subject.ts';
 
-/** What a broken handle does otherwise than `right`, the handle that it wraps. */
+/** Returns the methods in which a broken handle differs from `right`, the handle that it wraps. */
 export type BreakHandle = (right: Store, context: StoreContext) => Partial<Store>;
 
 /** Wraps every handle that is opened. `prepare` runs once, and creates what all handles share. */
