@@ -1,11 +1,9 @@
 import {
   createServiceAuth,
-  memoryStore,
   notify,
   type ServiceAuthEvent,
   type ServiceAuthEventListener,
   type ServiceAuthOptions,
-  type Store,
 } from '@service-auth/core';
 import { type Condition, trackCondition } from './condition.ts';
 import type { ServiceAuth } from './service-auth.ts';
@@ -28,8 +26,6 @@ interface Entry {
 
 interface Registry {
   readonly entries: Set<Entry>;
-  /** The store of all clients without a store option, so that two audiences of one client id stay within one budget. */
-  store: Store | undefined;
 }
 
 const registryKey: unique symbol = Symbol.for('@service-auth/nestjs');
@@ -37,7 +33,7 @@ const registryKey: unique symbol = Symbol.for('@service-auth/nestjs');
 // The registry is on globalThis, because one process may load both the ES module and the CommonJS build.
 function registry(): Registry {
   const home = globalThis as { [registryKey]?: Registry };
-  home[registryKey] ??= { entries: new Set(), store: undefined };
+  home[registryKey] ??= { entries: new Set() };
   return home[registryKey];
 }
 
@@ -72,11 +68,9 @@ function addEntry(options: ServiceAuthOptions, log: ServiceAuthEventListener): E
     condition.note(event);
     for (const listener of new Set([log, ...users.values()])) notify(listener, event);
   };
-  const store = options.store ?? sharedStore(options);
-  const client = createServiceAuth({ ...options, store, onEvent });
+  const client = createServiceAuth({ ...options, onEvent });
   const close = async (): Promise<void> => {
     entries.delete(entry);
-    if (entries.size === 0) registry().store = undefined;
     await client.close();
   };
   const entry: Entry = {
@@ -87,13 +81,6 @@ function addEntry(options: ServiceAuthOptions, log: ServiceAuthEventListener): E
   };
   entries.add(entry);
   return entry;
-}
-
-function sharedStore({ clock }: ServiceAuthOptions): Store | undefined {
-  if (clock) return undefined;
-  const shared = registry();
-  shared.store ??= memoryStore();
-  return shared.store;
 }
 
 /** Compares URLs and limits by value, and functions and objects such as the store by identity. Listeners are not compared, because each one is called. */
