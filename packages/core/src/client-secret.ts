@@ -36,21 +36,22 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret, timeoutMs, clock);
     if (memory.value !== value) memory.key = undefined;
     memory.value = value;
-    return current(value);
+    return { value, key: await keyOf(value) };
   }
 
   async function last(): Promise<CurrentSecret> {
-    return memory.value === undefined ? ask() : current(memory.value);
+    const { value } = memory;
+    return value === undefined ? ask() : { value, key: await keyOf(value) };
   }
 
-  async function current(value: string): Promise<CurrentSecret> {
+  function keyOf(value: string): Promise<SealingKey> {
     memory.key ??= sealingKey(value, storeKey, clientId);
-    const { key } = memory;
     withKeys.delete(memory);
     withKeys.add(memory);
+    const { key } = memory;
     const [oldest] = withKeys;
     if (withKeys.size > maxKeys && oldest) forgetKey(oldest);
-    return { value, key: await key };
+    return key;
   }
 
   return { ask, last };
