@@ -1,4 +1,15 @@
-import { notify, type ServiceAuthEvent, type ServiceAuthEventFields, type ServiceAuthEventType } from './events.ts';
+import { configError } from './config-problems.ts';
+import { isServiceAuthError } from './errors.ts';
+import {
+  notify,
+  type RepeatedEventFields,
+  type RepeatedEventType,
+  type ServiceAuthEvent,
+  type ServiceAuthEventFields,
+  type ServiceAuthEventListener,
+  type ServiceAuthEventType,
+  type SubscribeOptions,
+} from './events.ts';
 import type { Instant } from './instant.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { randomId } from './seal.ts';
@@ -13,6 +24,15 @@ const noRejections: ReadonlyMap<string, Outcome> = new Map();
 
 type Outcome = ServiceAuthEventFields['token_rejected']['outcome'];
 
+interface Subscription {
+  readonly listener: ServiceAuthEventListener;
+  /** Whether the listener gets the events of operations, too. */
+  readonly operations: boolean;
+}
+
+const noSubscriptions: readonly Subscription[] = [];
+const operations: ReadonlySet<ServiceAuthEventType> = new Set(['store_called', 'acquisition_ended']);
+
 /** The settings of one client, and its events. It remembers what it reported, so that the same news are one event. */
 export class ClientSettings {
   readonly common: CommonSettings;
@@ -21,6 +41,9 @@ export class ClientSettings {
   #instance: string | undefined;
   #sleep: { readonly since: Instant; readonly ms: number } | undefined;
   #rejections = noRejections;
+  #subscriptions = noSubscriptions;
+  /** For each cause, when its next event may come, and how often it came since the last one. */
+  #repeated: Map<string, { nextAt: number; count: number }> | undefined;
 
   constructor({ common, clientId, clientSecret, instance }: ClientOptions) {
     this.common = common;
@@ -37,6 +60,8 @@ export class ClientSettings {
       clientId: this.#clientId,
       clientSecret: this.#clientSecret,
       emit: (type, fields) => this.emit(type, fields),
+      emitRepeated: (type, cause, fields) => this.#emitRepeated(type, cause, fields),
+      observesOperations: this.observesOperations,
       get instance() {
         return client.instance;
       },
@@ -49,11 +74,50 @@ export class ClientSettings {
     return this.#instance;
   }
 
-  /** Reports an event to the listener, if there is one. */
+  /** Whether anybody listens to the events of operations. */
+  get observesOperations(): boolean {
+    return this.#subscriptions.some((subscription) => subscription.operations);
+  }
+
+  /** Adds a listener. Returns a function that removes it. */
+  subscribe(listener: ServiceAuthEventListener, options: SubscribeOptions = {}): () => void {
+    if (typeof listener !== 'function') throw configError([{ option: 'listener', message: 'must be a function' }]);
+    const subscription = { listener, operations: options.operations === true };
+    this.#subscriptions = [...this.#subscriptions, subscription];
+    return () => {
+      this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
+    };
+  }
+
+  /** Reports an event to the listeners, if there are any. */
   emit<Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]): void {
     const { onEvent, audience, clock } = this.common;
-    if (!onEvent) return;
-    notify(onEvent, { type, at: clock.now(), audience, instance: this.instance, ...fields } as ServiceAuthEvent);
+    const isOperation = operations.has(type);
+    const subscriptions = this.#subscriptions.filter((each) => each.operations || !isOperation);
+    const listeners = subscriptions.map(({ listener }) => listener);
+    if (onEvent && !isOperation) listeners.unshift(onEvent);
+    // The next failure is news again.
+    if (type === 'store_recovered') this.#repeated?.delete('store');
+    if (listeners.length === 0) return;
+    const event = { type, at: clock.now(), audience, instance: this.instance, ...fields } as ServiceAuthEvent;
+    for (const listener of listeners) notify(listener, Object.freeze(event));
+  }
+
+  /** Reports an event, but at most once a minute for one cause. */
+  #emitRepeated<Type extends RepeatedEventType>(type: Type, cause: string, fields: RepeatedEventFields<Type>): void {
+    this.#repeated ??= new Map();
+    const now = this.common.clock.monotonic();
+    const { nextAt, count } = this.#repeated.get(cause) ?? { nextAt: now, count: 0 };
+    const isDue = now >= nextAt;
+    this.#repeated.set(cause, isDue ? { nextAt: now + minute, count: 0 } : { nextAt, count: count + 1 });
+    if (isDue) this.emit(type, { ...fields, count: count + 1 } as unknown as ServiceAuthEventFields[Type]);
+  }
+
+  /** Reports that a caller got no token. */
+  unavailable(error: unknown): void {
+    if (!isServiceAuthError(error) || error.code === 'ERR_CLOSED') return;
+    const { code, retryAt } = error;
+    this.#emitRepeated('token_unavailable', code, { code, retryAt });
   }
 
   /** Reports that the machine slept while a token was cached. `since`: the moment from which the life of the token was counted. */

@@ -19,6 +19,8 @@ export interface ServiceAuthEventFields {
     readonly used: number;
     readonly usable: number;
     readonly warnings: readonly TokenResponseWarning[];
+    /** How long the token request took. */
+    readonly durationMs: number;
   };
   /** This process uses a token from now on that was issued to another process. That costs nothing. */
   token_adopted: { readonly tokenId: string; readonly expiresAt: number };
@@ -33,6 +35,17 @@ export interface ServiceAuthEventFields {
     readonly reason?: TokenResponseReason | undefined;
     readonly ambiguous: boolean;
     readonly retryAt: number | undefined;
+    /** How long the token request took, or the probe before it. */
+    readonly durationMs: number;
+  };
+  /**
+   * A `getToken()` of this process rejected with an error of this `code`. There is at most one event a minute for each code. `count`: how many calls
+   * rejected since the event before.
+   */
+  token_unavailable: {
+    readonly code: ServiceAuthErrorCode;
+    readonly retryAt: number | undefined;
+    readonly count: number;
   };
   /**
    * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the next `getToken()` tries to replace the token;
@@ -46,11 +59,15 @@ export interface ServiceAuthEventFields {
     readonly limit: number;
     readonly used: number;
   };
-  /** The store could not be read or written. `error`: the name and code of its error. `advice`: what to do about it, in words of the store. */
+  /**
+   * The store could not be read or written. `error`: the name and code of its error. `advice`: what to do about it, in words of the store. Until the store
+   * answers again, there is at most one event a minute. `count`: how many operations failed since the event before.
+   */
   store_failed: {
     readonly operation: 'load' | 'swap';
     readonly error: string;
     readonly advice: string | undefined;
+    readonly count: number;
   };
   /** A setting of the store endangers the record. Each warning is reported once. */
   store_warning: { readonly warning: string };
@@ -60,6 +77,25 @@ export interface ServiceAuthEventFields {
   ledger_lost: { readonly restored: number };
   /** The clock of the store or of this machine stepped by `byMs` against the monotonic clock. */
   clock_anomaly: { readonly clock: 'store' | 'machine'; readonly byMs: number };
+  /** An operation of the store ended. `conflict`: another process had changed the record. Only for listeners that subscribe with `operations`. */
+  store_called: {
+    readonly operation: 'load' | 'swap';
+    readonly outcome: 'done' | 'conflict' | 'failed';
+    /** The name and code of the store's error. */
+    readonly error: string | undefined;
+    readonly durationMs: number;
+  };
+  /**
+   * An attempt to get a token ended, or with the reason `revalidate` one that only read the record. `kept`: the present token is served further.
+   * `dropped`: it was reset. `code`: that of the error. `callers`: how many calls of `getToken()` waited. Only for listeners that subscribe with `operations`.
+   */
+  acquisition_ended: {
+    readonly reason: Exclude<IssuanceReason, 'reset'> | 'revalidate';
+    readonly outcome: 'issued' | 'adopted' | 'kept' | 'dropped' | 'failed';
+    readonly code: ServiceAuthErrorCode | undefined;
+    readonly callers: number;
+    readonly durationMs: number;
+  };
 }
 
 /** The types of all events. */
@@ -75,11 +111,30 @@ export type ServiceAuthEvent = {
   } & ServiceAuthEventFields[Type];
 }[ServiceAuthEventType];
 
+/** Options of `subscribe()`. */
+export interface SubscribeOptions {
+  /** Whether the listener gets an event for each operation of the store, and for each attempt to get a token, too. Default false. */
+  operations?: boolean | undefined;
+}
+
 /** Receives every event. Errors that it throws are ignored, and so are rejections of a promise that it returns. */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
 /** Reports an event to the listeners, if there are any. */
 export type Emit = <Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]) => void;
+
+/** The types of events that a failing service would repeat with each call. */
+export type RepeatedEventType = 'store_failed' | 'token_unavailable';
+
+/** The fields of such an event without its count. */
+export type RepeatedEventFields<Type extends RepeatedEventType> = Omit<ServiceAuthEventFields[Type], 'count'>;
+
+/** Reports an event, but at most once a minute for one `cause`. It counts the events that it leaves out. */
+export type EmitRepeated = <Type extends RepeatedEventType>(
+  type: Type,
+  cause: string,
+  fields: RepeatedEventFields<Type>,
+) => void;
 
 /**
  * Calls a listener and ignores its errors: those that it throws, and rejections of a promise or thenable that it returns, from any realm (a `vm`

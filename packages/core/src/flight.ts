@@ -12,21 +12,28 @@ export interface Lifeline {
 /** An attempt under way. Any number of callers share it. */
 export interface Flight {
   /** Settles as the attempt does, or rejects when the flight is ended. */
-  readonly landed: Promise<void>;
+  readonly landed: Promise<unknown>;
   /** Settles when the attempt has ended. */
-  readonly done: Promise<void>;
+  readonly done: Promise<unknown>;
   readonly controller: AbortController;
+  /** Counts the calls that wait. */
+  readonly waiting: Waiting;
+}
+
+export interface Waiting {
+  callers: number;
 }
 
 /** Starts an attempt. `onEnd` is called when it has ended. */
 export function startFlight(
-  attempt: (signal: AbortSignal) => Promise<void>,
+  attempt: (signal: AbortSignal, waiting: Waiting) => Promise<unknown>,
   { waitUntil }: Lifeline,
   onEnd: () => void,
 ): Flight {
   const controller = new AbortController();
+  const waiting = { callers: 0 };
   // The attempt belongs to all its callers, so it must not end with the request of the first one.
-  const done = outsideRequest(() => attempt(controller.signal)).finally(onEnd);
+  const done = outsideRequest(() => attempt(controller.signal, waiting)).finally(onEnd);
   const landed = raced(done, controller.signal);
   // An unhandled rejection would end the process if nobody waits for this flight.
   const settled = landed.catch(() => {});
@@ -35,7 +42,7 @@ export function startFlight(
   } catch {
     // Some runtimes throw outside of requests. The caller has a token and must not notice.
   }
-  return { landed, done, controller };
+  return { landed, done, controller, waiting };
 }
 
 /** Rejects all waits with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */

@@ -15,6 +15,7 @@ export type {
   ServiceAuthEventFields,
   ServiceAuthEventListener,
   ServiceAuthEventType,
+  SubscribeOptions,
   TokenResponseWarning,
 } from './events.ts';
 export { notify } from './events.ts';

@@ -13,10 +13,11 @@ export function reportIssuance(
   { token }: UsableToken,
   { warnings }: IssuedToken,
   view: View,
+  durationMs: number,
 ): void {
   const { used } = spent(view.record);
   const { id: tokenId, expiresAt } = token;
-  emit('token_issued', { reason, tokenId, expiresAt, used, usable: limits.usable, warnings });
+  emit('token_issued', { reason, tokenId, expiresAt, used, usable: limits.usable, warnings, durationMs });
 }
 
 /** Reports that the budget did not allow a token. */

@@ -29,8 +29,9 @@ interface ReservedRequest {
 export async function requestReserved(work: Work, reserved: ReservedRequest): Promise<TokenResult | undefined> {
   const { tokenUrl, transport, clock } = work.settings;
   if (isLate(work, reserved)) return withdraw(work, reserved);
+  const probedAt = clock.monotonic();
   const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, work.sendWithinMs / 2, clock));
-  if (outage) return failed(work, reserved, outage);
+  if (outage) return failed(work, reserved, outage, clock.monotonic() - probedAt);
   return isLate(work, reserved) ? withdraw(work, reserved) : send(work, reserved);
 }
 
@@ -53,15 +54,17 @@ async function send(work: Work, reserved: ReservedRequest): Promise<TokenResult 
   const sentAt = instantOf(clock);
   const credentials = { audience, clientId, clientSecret: secret.value };
   const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
+  const durationMs = clock.monotonic() - sentAt.monotonic;
   const result = (await isRepeated(work, reserved, answer, sentAt)) ? cachedAnswer : answer;
   if (result.kind !== 'token') {
-    return failed(work, reserved, result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result);
+    const outcome = result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result;
+    return failed(work, reserved, outcome, durationMs);
   }
   const { entry, keyId } = reservation;
   const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
   const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
   const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
-  reportIssuance(settings, entry.reason, usable, result.token, settled);
+  reportIssuance(settings, entry.reason, usable, result.token, settled, durationMs);
   const state = audienceStateOf(settled.record, audience, keyId);
   if (state.revoked >= generation) return undefined;
   // The new token expires before the one that it was to replace.
@@ -89,6 +92,7 @@ async function failed(
   work: Work,
   { request, reservation, view }: ReservedRequest,
   result: FailedRequest,
+  durationMs: number,
 ): Promise<TokenResult> {
   const { settings, settlement } = work;
   const { keyId } = reservation;
@@ -99,7 +103,7 @@ async function failed(
   const { code, retryAt } = failure;
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
-  settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt });
+  settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
   if (request.reason === 'cold' || request.reason === 'expired') throw failure;
   return keepUntil(work, denial.retryAt, settled);
 }

@@ -2,6 +2,7 @@ import type { AccessToken } from './access-token.ts';
 import { resetTokens } from './acquire-token.ts';
 import { bindWhenRead, boundMethods } from './bind-when-read.ts';
 import { instantOf } from './clock.ts';
+import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
 import type { Instant } from './instant.ts';
 import { compromised, due, need, rejected, reset } from './memory.ts';
 import type { ServiceAuthOptions } from './options.ts';
@@ -81,6 +82,10 @@ class Client implements ServiceAuth {
     return usageOf(view, this.#settings.limits, this.#settings.clock);
   }
 
+  subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void {
+    return this.#keeper.settings.subscribe(listener, options);
+  }
+
   async close(): Promise<void> {
     await within(closeWithinMs, this.#settings.clock, () => this.#keeper.close(closedError()));
   }
@@ -90,14 +95,19 @@ class Client implements ServiceAuth {
   }
 
   async #obtain(signal: AbortSignal | undefined): Promise<AccessToken> {
-    for (;;) {
-      const keeper = this.#open();
-      const now = instantOf(this.#settings.clock);
-      const needed = need(keeper.memory, now);
-      if (needed === 'serve') return this.#startDueWork(now);
-      // A usable token is served even if the record cannot be read; an event reports the failure.
-      if (needed === 'revalidate') await raced(keeper.read().catch(ignore), signal);
-      else await raced(keeper.acquire(needed), signal);
+    try {
+      for (;;) {
+        const keeper = this.#open();
+        const now = instantOf(this.#settings.clock);
+        const needed = need(keeper.memory, now);
+        if (needed === 'serve') return this.#startDueWork(now);
+        // A usable token is served even if the record cannot be read; an event reports the failure.
+        if (needed === 'revalidate') await raced(keeper.read(1).catch(ignore), signal);
+        else await raced(keeper.acquire(needed, 1), signal);
+      }
+    } catch (error) {
+      if (!signal?.aborted) this.#keeper.settings.unavailable(error);
+      throw error;
     }
   }
 
@@ -113,13 +123,20 @@ class Client implements ServiceAuth {
     if (!this.#settings.requestBound || this.#settings.waitUntil) {
       const work = due(keeper.memory, now);
       keeper.memory = work.memory;
-      if (work.renew) void keeper.acquire('refresh');
-      if (work.revalidate) void keeper.read();
+      if (work.renew) void keeper.acquire('refresh', 0);
+      if (work.revalidate) void keeper.read(0);
     }
     return keeper.memory.cached?.token as AccessToken;
   }
 }
 
-const methods = boundMethods(Client.prototype, ['invalidate', 'reset', 'getUsage', 'close', Symbol.asyncDispose]);
+const methods = boundMethods(Client.prototype, [
+  'invalidate',
+  'reset',
+  'getUsage',
+  'subscribe',
+  'close',
+  Symbol.asyncDispose,
+]);
 
 function ignore(): void {}

@@ -8,7 +8,7 @@ import {
   type Report,
 } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
-import type { Emit } from './events.ts';
+import type { Emit, EmitRepeated } from './events.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import type { Lifeline } from './flight.ts';
 import { ownProperties } from './foreign.ts';
@@ -43,6 +43,9 @@ export interface Settings extends CommonSettings {
   readonly clientSecret: ServiceAuthOptions['clientSecret'];
   readonly instance: string;
   readonly emit: Emit;
+  readonly emitRepeated: EmitRepeated;
+  /** Whether anybody listens to the events of operations. */
+  readonly observesOperations: boolean;
 }
 
 interface Addresses {

@@ -7,6 +7,7 @@ import type { LedgerRecord } from './ledger/record.ts';
 import { compact, reconcile, type Seen } from './ledger/repair.ts';
 import type { Outcome, Reservation } from './ledger/settle.ts';
 import { sharedMemoryStore } from './memory-store.ts';
+import { type End, observe } from './observe.ts';
 import { timedOut, untilDone, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { Settings } from './settings.ts';
@@ -76,11 +77,12 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
     try {
       const recordKey = await (memory.key ?? recordKeyOf(settings.endpoint, settings.clientId));
       memory.key = recordKey;
-      const once = async () => {
+      const attempt = async () => {
         const result = await within(storeTimeoutMs, clock, (signal) => run(recordKey, { signal }));
         if (result === timedOut) throw new DOMException('', 'TimeoutError');
         return result;
       };
+      const once = () => observe(settings, attempt, (...end) => report(operation, ...end));
       const result = await (tries > 1 ? once().catch(once) : once());
       if (memory.failing) settings.emit('store_recovered', {});
       memory.failing = false;
@@ -90,11 +92,22 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
       const what = describeForeign(error);
       const advice = own(error, 'advice');
       const toDo = typeof advice === 'string' ? advice : undefined;
-      settings.emit('store_failed', { operation, error: what, advice: toDo });
+      settings.emitRepeated('store_failed', 'store', { operation, error: what, advice: toDo });
       const verb = operation === 'load' ? 'read' : 'written';
       const message = `The store could not be ${verb} (${what}). Check the store and try again${toDo ? `: ${toDo}` : '.'}`;
       throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
     }
+  }
+
+  function report(operation: 'load' | 'swap', end: End<unknown>, durationMs: number): void {
+    const error = 'error' in end ? describeForeign(end.error) : undefined;
+    const succeeded = 'result' in end && own(end.result, 'swapped') === false ? 'conflict' : 'done';
+    settings.emit('store_called', {
+      operation,
+      outcome: error === undefined ? succeeded : 'failed',
+      error,
+      durationMs,
+    });
   }
 
   function load(tries: 1 | 2 = 2): Promise<View> {

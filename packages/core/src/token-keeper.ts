@@ -3,7 +3,9 @@ import { acquireToken } from './acquire-token.ts';
 import { forgetKey, SecretMemory } from './client-secret.ts';
 import { ClientSettings } from './client-settings.ts';
 import { instantOf } from './clock.ts';
-import { endFlight, type Flight, startFlight } from './flight.ts';
+import { isServiceAuthError } from './errors.ts';
+import type { ServiceAuthEventFields } from './events.ts';
+import { endFlight, type Flight, startFlight, type Waiting } from './flight.ts';
 import type { Instant } from './instant.ts';
 import {
   type Attempt,
@@ -17,6 +19,7 @@ import {
   unusable,
 } from './memory.ts';
 import { outsideRequest } from './next.ts';
+import { observe } from './observe.ts';
 import type { ClientOptions } from './settings.ts';
 import { LedgerMemory } from './shared-ledger.ts';
 import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
@@ -56,23 +59,27 @@ export class TokenKeeper {
     this.#latest = next.cached?.token ?? this.#latest;
   }
 
-  /** Reads whether the fleet has a newer token. This never waits for the token endpoint. */
-  read(): Promise<void> {
-    if (this.#reading) return this.#reading.landed;
-    const flight = this.#start('refresh', false, () => {
-      this.#reading = undefined;
-    });
+  /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
+  read(callers: 0 | 1): Promise<unknown> {
+    const flight =
+      this.#reading ??
+      this.#start('refresh', false, () => {
+        this.#reading = undefined;
+      });
+    flight.waiting.callers += callers;
     // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
     if (!this.settings.common.requestBound) this.#reading = flight;
     return flight.landed;
   }
 
   /** Gets another token. */
-  acquire(reason: Attempt['reason']): Promise<void> {
-    if (this.#acquiring) return this.#acquiring.landed;
-    const flight = this.#start(reason, true, () => {
-      this.#acquiring = undefined;
-    });
+  acquire(reason: Attempt['reason'], callers: 0 | 1): Promise<unknown> {
+    const flight =
+      this.#acquiring ??
+      this.#start(reason, true, () => {
+        this.#acquiring = undefined;
+      });
+    flight.waiting.callers += callers;
     if (!this.settings.common.requestBound) this.#acquiring = flight;
     return flight.landed;
   }
@@ -91,11 +98,30 @@ export class TokenKeeper {
   }
 
   #start(reason: Attempt['reason'], mayIssue: boolean, onEnd: () => void): Flight {
-    return startFlight((signal) => this.#attempt(reason, mayIssue, signal), this.settings.common, onEnd);
+    const { common, observesOperations } = this.settings;
+    const attempt = (signal: AbortSignal, waiting: Waiting) => {
+      const observer = { clock: common.clock, observesOperations };
+      return observe(
+        observer,
+        () => this.#attempt(reason, mayIssue, signal),
+        (end, durationMs) => {
+          const { callers } = waiting;
+          const outcome = 'result' in end ? end.result : 'failed';
+          const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
+          const reported = mayIssue ? reason : 'revalidate';
+          this.settings.emit('acquisition_ended', { reason: reported, outcome, code, callers, durationMs });
+        },
+      );
+    };
+    return startFlight(attempt, common, onEnd);
   }
 
   /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
-  async #attempt(reason: Attempt['reason'], mayIssue: boolean, signal: AbortSignal): Promise<void> {
+  async #attempt(
+    reason: Attempt['reason'],
+    mayIssue: boolean,
+    signal: AbortSignal,
+  ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.settings.common;
     const begun = attemptOf(this.memory, reason, mayIssue, instantOf(clock));
     const { cached, sleptMs } = begun;
@@ -113,16 +139,21 @@ export class TokenKeeper {
       const result = await this.run((work) => acquireToken(work, request, signal));
       const { cached: before } = this.memory;
       this.remember(after(this.memory, begun, result, instantOf(clock), Math.random()));
-      if (result.kind !== 'token') return;
+      if (result.kind !== 'token') return result.kind === 'keep' ? 'kept' : 'dropped';
       const { token, adopted } = result.usable;
-      if (!adopted) this.#issued = token;
       const { id: tokenId, expiresAt } = token;
-      if (adopted && this.memory.cached?.token === token && before?.token.id !== tokenId)
-        this.settings.emit('token_adopted', { tokenId, expiresAt });
+      if (!adopted) {
+        this.#issued = token;
+        return 'issued';
+      }
+      if (this.memory.cached?.token !== token || before?.token.id === tokenId) return 'kept';
+      this.settings.emit('token_adopted', { tokenId, expiresAt });
+      return 'adopted';
     } catch (error) {
       const now = instantOf(clock);
       this.remember(after(this.memory, begun, { kind: 'failed' }, now, 0));
       if (!outlivesFailure(begun, now)) throw error;
+      return 'kept';
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { AccessToken } from './access-token.ts';
+import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of {@link TokenSource.getToken}. */
@@ -41,6 +42,12 @@ export interface ServiceAuth extends TokenSource {
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   getUsage(): Promise<Usage>;
+  /**
+   * Calls `listener` with each event, as `onEvent` is called, until the returned function is called. There may be any number of listeners. With
+   * `operations` the listener gets `store_called` and `acquisition_ended`, too.
+   * @throws `ERR_CONFIG` if `listener` is no function
+   */
+  subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
   /** Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until its outcome is in the store. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -25,6 +25,9 @@ const events: Record<ServiceAuthEventType, true> = {
   store_warning: true,
   ledger_lost: true,
   clock_anomaly: true,
+  token_unavailable: true,
+  store_called: true,
+  acquisition_ended: true,
 };
 
 const documented = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');

@@ -40,6 +40,8 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       const message = `No token (${reason}): ${used} tokens of at most ${limit} are spent. The next one after ${iso(retryAt)}.`;
       return [reason === 'refresh' ? 'warn' : 'error', message];
     }
+    case 'token_unavailable':
+      return ['error', `No token for ${event.count} calls (${event.code}).`];
     case 'store_failed':
       return [
         'warn',

@@ -1,5 +1,12 @@
 import { Inject, type InjectionToken } from '@nestjs/common';
-import type { AccessToken, ServiceAuth as Client, GetTokenOptions, Usage } from '@service-auth/core';
+import type {
+  AccessToken,
+  ServiceAuth as Client,
+  GetTokenOptions,
+  ServiceAuthEventListener,
+  SubscribeOptions,
+  Usage,
+} from '@service-auth/core';
 
 /**
  * A client of the service, as `@service-auth/core` describes it. The class is the type to write in a constructor and the injection token of the
@@ -12,6 +19,7 @@ export abstract class ServiceAuth implements Client {
   abstract invalidate(token: AccessToken): Promise<void>;
   abstract reset(): Promise<void>;
   abstract getUsage(): Promise<Usage>;
+  abstract subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
   /** Closes the client for every module that shares it. Nest calls this at shutdown, so the application need not call it. */
   abstract close(): Promise<void>;
   abstract [Symbol.asyncDispose](): Promise<void>;

@@ -26,6 +26,7 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
     },
     peekToken: () => token,
     getUsage: async () => ({ ...usage, nextFreeAt: undefined, refusedUntil: undefined, issuances: [] }),
+    subscribe: () => () => {},
     invalidate: nothing,
     reset: nothing,
     close: nothing,

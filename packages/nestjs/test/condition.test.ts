@@ -12,6 +12,7 @@ const failed = {
   status: undefined,
   error: undefined,
   ambiguous: false,
+  durationMs: 1,
 } as const;
 const refused = { ...about, type: 'issuance_refused', retryAt: 2, limit: 150, used: 120 } as const;
 

@@ -38,11 +38,17 @@ test('trouble is logged without secrets', async () => {
 
 const about = { at: 0, audience: 'https://api.example/', instance: 'test' } as const;
 
-const failed = { ...about, type: 'token_request_failed', code: 'ERR_TOKEN_ENDPOINT', ambiguous: false } as const;
+const failed = {
+  ...about,
+  type: 'token_request_failed',
+  code: 'ERR_TOKEN_ENDPOINT',
+  ambiguous: false,
+  durationMs: 1,
+} as const;
 const unanswered = { ...failed, status: undefined, error: 'TypeError ENOTFOUND', retryAt: undefined };
 const answered = { ...failed, status: 503, error: undefined, ambiguous: true, retryAt: 0 };
 const refused = { ...about, type: 'issuance_refused', retryAt: 0, limit: 150, used: 120 } as const;
-const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM' } as const;
+const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM', count: 1 } as const;
 
 test.each<[string, string, ServiceAuthEvent]>([
   [
@@ -70,6 +76,11 @@ test.each<[string, string, ServiceAuthEvent]>([
     'error',
     'No token (cold): 120 tokens of at most 150 are spent. The next one after 1970-01-01T00:00:00.000Z.',
     { ...refused, reason: 'cold' },
+  ],
+  [
+    'error',
+    'No token for 3 calls (ERR_STORE).',
+    { ...about, type: 'token_unavailable', code: 'ERR_STORE', retryAt: 0, count: 3 },
   ],
   ['warn', 'The store failed (load): Error EPERM.', { ...storeFailed, advice: undefined }],
   ['warn', 'The store failed (load): Error EPERM; run chmod 700.', { ...storeFailed, advice: 'run chmod 700.' }],
@@ -102,6 +113,7 @@ test('an odd answer of the token endpoint is a warning', () => {
     expiresAt: 0,
     used: 1,
     usable: 120,
+    durationMs: 1,
   } as const;
   expect(describeEvent({ ...issued, warnings: ['lifetime_short', 'content_type'] })).toEqual([
     'warn',

@@ -120,8 +120,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'a failed read denies a token',
     about: 'a failure of the store fails a call although a good token is cached',
     file: 'service-auth.ts',
-    find: 'await raced(keeper.read().catch(ignore), signal);',
-    replace: 'await raced(keeper.read(), signal);',
+    find: 'await raced(keeper.read(1).catch(ignore), signal);',
+    replace: 'await raced(keeper.read(1), signal);',
     modes: ['feasible', 'faults'],
   },
   {
@@ -130,16 +130,16 @@ export const cachedTokenMutants: readonly Mutant[] = [
     file: 'service-auth.ts',
     find: "if (needed === 'serve') return this.#startDueWork(now);",
     replace:
-      'if (needed === "serve") { if (due(keeper.memory, now).renew) await keeper.acquire("refresh").catch(ignore); return keeper.memory.cached?.token ?? this.#obtain(signal); }',
+      'if (needed === "serve") { if (due(keeper.memory, now).renew) await keeper.acquire("refresh", 1).catch(ignore); return keeper.memory.cached?.token ?? this.#obtain(signal); }',
     modes: ['feasible', 'faults'],
   },
   {
     name: 'the first who goes away takes all with him',
     about: 'the abort of one caller ends the flight for all callers',
     file: 'service-auth.ts',
-    find: 'await raced(keeper.acquire(needed), signal);',
+    find: 'await raced(keeper.acquire(needed, 1), signal);',
     replace:
-      'await raced(keeper.acquire(needed), signal).catch((error) => { if (signal?.aborted) { void keeper.close(error); keeper.closed = false; } throw error; });',
+      'await raced(keeper.acquire(needed, 1), signal).catch((error) => { if (signal?.aborted) { void keeper.close(error); keeper.closed = false; } throw error; });',
     modes: ['faults', 'feasible'],
   },
   {

@@ -72,7 +72,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a probe that fails is followed by the request',
     about: 'probes are sent, but their answers are ignored',
     file: 'reserved-request.ts',
-    find: 'if (outage) return failed(work, reserved, outage);',
+    find: 'if (outage) return failed(work, reserved, outage, clock.monotonic() - probedAt);',
     replace: 'void outage;',
     modes: ['outages'],
   },
