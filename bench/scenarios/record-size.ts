@@ -1,5 +1,6 @@
 // This uses the pure part of core, because 100,000 tokens would take minutes through a client.
 import { encodeRecord } from '../../packages/core/src/ledger/codec.ts';
+import { compact } from '../../packages/core/src/ledger/condense.ts';
 import { limitsFor } from '../../packages/core/src/ledger/limits.ts';
 import {
   audienceStateOf,
@@ -7,7 +8,6 @@ import {
   newRecord,
   withAudienceState,
 } from '../../packages/core/src/ledger/record.ts';
-import { compact } from '../../packages/core/src/ledger/repair.ts';
 
 const windowMs = 86_400_000;
 const beganAt = 1_800_000_000_000;
@@ -34,7 +34,7 @@ export function recordSize(tokens: number): number {
   const record = compact(
     { ...withAudienceState(empty, slot), entries },
     now,
-    limitsFor(tokens, windowMs, 0, 'durable'),
+    limitsFor([{ tokens, windowMs }], 0, 'durable'),
   );
   return new TextEncoder().encode(encodeRecord(record)).length;
 }

@@ -39,6 +39,8 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
         view = swapped;
         decision = decide(view.record, view.now, ask, limits);
       }
+    } else {
+      view = await ledger.declare(view);
     }
     if (confirms(decision, ask.cached)) request.onRead(readAt);
     switch (decision.kind) {

@@ -30,8 +30,16 @@ export type TokenResponseReason =
 export interface ServiceAuthErrorFields {
   /** The options have problems. `problems` lists all of them. */
   ERR_CONFIG: { readonly problems: readonly ConfigProblem[] };
-  /** The budget of the window is spent. No request was sent. `limit`: the tokens of a window as agreed with the operator. `used`: the spent tokens. */
-  ERR_ISSUANCE_LIMIT: { readonly retryAt: number; readonly limit: number; readonly used: number };
+  /**
+   * The budget of a window is spent. No request was sent. `limit`: the tokens of this window as agreed with the operator. `used`: the spent tokens.
+   * `windowMs`: which window it is.
+   */
+  ERR_ISSUANCE_LIMIT: {
+    readonly retryAt: number;
+    readonly limit: number;
+    readonly used: number;
+    readonly windowMs: number;
+  };
   /** The token endpoint answered 400, 401 or 403. `oauthError`: the `error` code of the answer (RFC 6749 section 5.2); `'other'` if it is not a registered one. */
   ERR_CREDENTIALS_REJECTED: {
     readonly endpointStatus: number;

@@ -9,6 +9,13 @@ export type TokenResponseWarning =
   | 'token_type_missing'
   | 'content_type';
 
+/** A window of an agreement with the operator. See `issuanceLimit`. */
+export interface AgreedWindow {
+  readonly tokens: number;
+  readonly windowMs: number;
+  readonly reserve: number;
+}
+
 /** The fields of each event, besides `type`, `at`, `audience` and `instance`. Instants are in epoch milliseconds of this machine's clock. No event contains a token or a secret. */
 export interface ServiceAuthEventFields {
   /** A token was issued to this process. `used` of the `usable` tokens of the window are spent now. */
@@ -58,6 +65,16 @@ export interface ServiceAuthEventFields {
     readonly retryAt: number;
     readonly limit: number;
     readonly used: number;
+    /** The window of the agreement that has no room. */
+    readonly windowMs: number;
+  };
+  /**
+   * Other processes of the fleet stated another agreement within the last hour. Both are kept, so the stricter one decides. `instance` stated it last,
+   * at `seenAt`. The same difference is reported once.
+   */
+  agreement_differs: {
+    readonly own: readonly AgreedWindow[];
+    readonly others: readonly (AgreedWindow & { readonly instance: string; readonly seenAt: number })[];
   };
   /**
    * The store could not be read or written. `error`: the name and code of its error. `advice`: what to do about it, in words of the store. Until the store

@@ -11,6 +11,7 @@ export type {
 } from './errors.ts';
 export { isServiceAuthError, ServiceAuthError } from './errors.ts';
 export type {
+  AgreedWindow,
   ServiceAuthEvent,
   ServiceAuthEventFields,
   ServiceAuthEventListener,
@@ -21,7 +22,7 @@ export type {
 export { notify } from './events.ts';
 export type { FetchTransportOptions } from './fetch-transport.ts';
 export { fetchTransport } from './fetch-transport.ts';
-export type { IssuanceLimit } from './issuance-limit.ts';
+export type { IssuanceLimit, IssuanceWindow } from './issuance-limit.ts';
 export type { StoreDurability } from './ledger/limits.ts';
 export type { OAuthErrorCode } from './ledger/oauth-error.ts';
 export type { IssuanceReason } from './ledger/record.ts';
@@ -38,4 +39,4 @@ export type {
 } from './store.ts';
 export type { GetTokenOptions, ServiceAuth, TokenSource } from './token-source.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-export type { Issuance, Usage } from './usage.ts';
+export type { Issuance, Usage, WindowUsage } from './usage.ts';

@@ -2,40 +2,115 @@ import { problemOfInteger, type Report } from './config-problems.ts';
 import { ownProperties } from './foreign.ts';
 import { type Limits, limitsFor, type StoreDurability } from './ledger/limits.ts';
 
-/** The agreement with the operator: at most `tokens` per client within `windowMs`. */
+/** A window of the agreement: at most `tokens` per client within `windowMs`. */
+export interface IssuanceWindow {
+  /** The tokens of a window: 1 to 1,000,000. */
+  tokens: number;
+  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). */
+  windowMs: number;
+}
+
+/** The agreement with the operator: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
 export interface IssuanceLimit {
   /** The tokens of a window: 1 to 1,000,000. Default 150 (the service's interface, Limits). */
   tokens?: number | undefined;
   /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
   windowMs?: number | undefined;
+  /** In place of `tokens` and `windowMs`, the windows of an agreement that has several: 1 to 8. Default: one window, of `tokens` and `windowMs`. */
+  windows?: readonly IssuanceWindow[] | undefined;
   /**
    * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were issued but are in no record, because the store lost it.
+   * With several windows it belongs to the one with the most tokens, and the others keep the same share of theirs.
    * Default: a fifth of `tokens`, or half of them for a `replicated` store.
    */
   reserve?: number | undefined;
 }
 
-const defaultTokens = 150;
-const defaultWindowMs = 86_400_000;
+const day = 86_400_000;
+const usual: IssuanceWindow = { tokens: 150, windowMs: day };
+const maxWindows = 8;
+const names = ['tokens', 'windowMs', 'windows', 'reserve'];
 
-/** Checks the agreement and computes the limits. */
+/** Checks the agreement and computes its terms. */
 export function resolveLimits(given: IssuanceLimit | undefined, durability: StoreDurability, report: Report): Limits {
-  if (given !== undefined && (typeof given !== 'object' || given === null)) {
+  let isSound = true;
+  const check: Report = (option, problem) => {
+    if (problem !== undefined) isSound = false;
+    report(option, problem);
+  };
+  const windows = given === undefined ? [usual] : windowsOf(given, check);
+  const reserve = isSound && given ? ownProperties(given).reserve : undefined;
+  if (reserve !== undefined) {
+    const largest = Math.max(...windows.map(({ tokens }) => tokens));
+    check('issuanceLimit.reserve', problemOfInteger(reserve, 0, largest - 1));
+  }
+  return isSound ? limitsFor(windows, reserve, durability) : limitsFor([usual], undefined, durability);
+}
+
+function windowsOf(given: IssuanceLimit, report: Report): readonly IssuanceWindow[] {
+  if (!isObject(given)) {
     report('issuanceLimit', 'must be an object such as { tokens: 150 }');
-    return limitsFor(defaultTokens, defaultWindowMs, undefined, durability);
+    return [];
   }
-  const limit = ownProperties(given);
-  for (const name of Object.keys(limit)) {
-    if (name !== 'tokens' && name !== 'windowMs' && name !== 'reserve')
-      report(`issuanceLimit.${name}`, 'is not an option');
+  const { windows, ...limit } = ownProperties(given);
+  for (const name of Object.keys(limit)) if (!names.includes(name)) report(`issuanceLimit.${name}`, 'is not an option');
+  if (windows === undefined) return [windowOf({ ...usual, ...defined(limit) }, 'issuanceLimit', report)];
+  if (!Array.isArray(windows) || windows.length < 1 || windows.length > maxWindows) {
+    report(
+      'issuanceLimit.windows',
+      `must be an array of 1 to ${maxWindows} windows such as { tokens: 10, windowMs: 3_600_000 }`,
+    );
+    return [];
   }
-  const tokens = limit.tokens ?? defaultTokens;
-  const windowMs = limit.windowMs ?? defaultWindowMs;
-  const problem = problemOfInteger(tokens, 1, 1_000_000);
-  report('issuanceLimit.tokens', problem);
-  report('issuanceLimit.windowMs', problemOfInteger(windowMs, 1_000, 2_678_400_000));
-  if (limit.reserve !== undefined && !problem) {
-    report('issuanceLimit.reserve', problemOfInteger(limit.reserve, 0, tokens - 1));
+  if (limit.tokens !== undefined || limit.windowMs !== undefined) {
+    report('issuanceLimit.windows', 'must not be given together with tokens or windowMs');
   }
-  return limitsFor(tokens, windowMs, limit.reserve, durability);
+  const read = Array.from(windows, (window, index) => windowOf(window, `issuanceLimit.windows[${index}]`, report));
+  if (new Set(read.map(({ windowMs }) => windowMs)).size < read.length) {
+    report('issuanceLimit.windows', 'must not have the same windowMs twice');
+  }
+  return read;
+}
+
+function windowOf(given: unknown, option: string, report: Report): IssuanceWindow {
+  if (!isObject(given)) {
+    report(option, 'must be an object such as { tokens: 10, windowMs: 3_600_000 }');
+    return usual;
+  }
+  const window = ownProperties(given) as IssuanceWindow;
+  const { tokens, windowMs } = window;
+  const isNested = option !== 'issuanceLimit';
+  for (const name of isNested ? Object.keys(window) : []) {
+    if (name !== 'tokens' && name !== 'windowMs') report(`${option}.${name}`, 'is not an option');
+  }
+  report(`${option}.tokens`, problemOfInteger(tokens, 1, 1_000_000));
+  report(`${option}.windowMs`, problemOfInteger(windowMs, 1_000, 31 * day) ?? problemOfUnit(windowMs));
+  return { tokens, windowMs };
+}
+
+/** Returns the problem of a window that was written in seconds or minutes. Such a window would be over before anybody counted. */
+function problemOfUnit(windowMs: number): string | undefined {
+  const isDaysInSeconds = windowMs % 86_400 === 0 && windowMs % 60_000 !== 0;
+  return isDaysInSeconds || windowMs % 1_000 !== 0
+    ? 'must be in milliseconds, such as 3_600_000 for an hour or 86_400_000 for a day; it looks like seconds or minutes'
+    : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function defined<Part extends object>(part: Part): Partial<Part> {
+  return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)) as Partial<Part>;
+}
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: day };
+
+/** Reads windows that are written like `10/1h,50/24h`, with the units s, m, h and d. Undefined: the text is not written so. */
+export function parseWindows(text: string): IssuanceWindow[] | undefined {
+  const windows = text.split(',').map((part) => {
+    const [, tokens, length, unit = ''] = /^\s*(\d{1,9})\/(\d{1,9})([smhd])\s*$/.exec(part) ?? [];
+    return { tokens: Number(tokens), windowMs: Number(length) * (units[unit] ?? Number.NaN) };
+  });
+  return windows.every(({ windowMs }) => Number.isFinite(windowMs)) ? windows : undefined;
 }

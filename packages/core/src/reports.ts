@@ -1,6 +1,6 @@
 import type { UsableToken } from './cached-token.ts';
+import { admission, tightest } from './ledger/admission.ts';
 import type { Denial } from './ledger/decide.ts';
-import { spent } from './ledger/limits.ts';
 import type { IssuanceReason } from './ledger/record.ts';
 import type { Settings } from './settings.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
@@ -15,18 +15,19 @@ export function reportIssuance(
   view: View,
   durationMs: number,
 ): void {
-  const { used } = spent(view.record);
+  const { used = 0, term } = tightest(admission(view.record, view.now, limits, reason)) ?? {};
   const { id: tokenId, expiresAt } = token;
-  emit('token_issued', { reason, tokenId, expiresAt, used, usable: limits.usable, warnings, durationMs });
+  emit('token_issued', { reason, tokenId, expiresAt, used, usable: term?.usable ?? 0, warnings, durationMs });
 }
 
 /** Reports that the budget did not allow a token. */
 export function reportDenial(
-  { emit, limits, clock }: Settings,
+  { emit, clock }: Settings,
   reason: IssuanceReason,
-  { retryAt }: Denial,
+  { retryAt, room }: Denial,
   view: View,
 ): void {
-  const { used } = spent(view.record);
-  emit('issuance_refused', { reason, retryAt: toLocalTime(retryAt, view, clock), limit: limits.limit, used });
+  const { used = 0, term } = room ?? {};
+  const { tokens: limit = 0, windowMs = 0 } = term ?? {};
+  emit('issuance_refused', { reason, retryAt: toLocalTime(retryAt, view, clock), limit, used, windowMs });
 }

@@ -3,9 +3,11 @@ import { serviceAuthError } from './errors.ts';
 import { describeForeign, own, ownProperties } from './foreign.ts';
 import { type Instant, maxElapsedMs } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
-import type { LedgerRecord } from './ledger/record.ts';
-import { compact, reconcile, type Seen } from './ledger/repair.ts';
+import { compact } from './ledger/condense.ts';
+import type { DeclaredTerm, LedgerRecord } from './ledger/record.ts';
+import { reconcile, type Seen } from './ledger/repair.ts';
 import type { Outcome, Reservation } from './ledger/settle.ts';
+import { declare, foreignTerms, isDeclarationDue } from './ledger/terms.ts';
 import { sharedMemoryStore } from './memory-store.ts';
 import { type End, observe } from './observe.ts';
 import { timedOut, untilDone, within } from './pause.ts';
@@ -21,6 +23,8 @@ export interface View {
   /** The moment just before the store was asked, so never later than the moment of `now`. */
   readonly readAt: Instant;
   readonly version: string | undefined;
+  /** The stored record does not say, or not recently, what this process agreed with the operator. */
+  readonly isDeclarationDue?: boolean;
 }
 
 /** The record of one client in its store. */
@@ -35,6 +39,8 @@ export interface SharedLedger {
    * @throws `ERR_STORE` when writing keeps failing
    */
   swap(view: View, record: LedgerRecord): Promise<View | undefined>;
+  /** Writes the terms of this process, if that is due. Every other swap writes them, too. Nothing depends on its success, so it never rejects. */
+  declare(view: View): Promise<View>;
 }
 
 /** Returns the ledger's time at this moment, or slightly more: the time since the read is added. */
@@ -50,6 +56,8 @@ export function toLocalTime(at: number, view: View, clock: Clock): number {
 const storeTimeoutMs = 2_000;
 const tolerableMs = 600_000;
 const maxReadMs = 30_000;
+// If a declaration fails, try again before others stop to enforce it.
+const declareAgainMs = 300_000;
 
 const noWarnings: readonly string[] = [];
 
@@ -61,6 +69,9 @@ export class LedgerMemory {
   warned: readonly string[] = noWarnings;
   failing = false;
   failedSwaps = 0;
+  declareAfter: number | undefined;
+  /** The terms of others that were reported last. */
+  reportedTerms = '';
   /** Outcomes that are not written yet. `from`: the view with the reservation. Instants of the outcome belong to it. */
   unsettled: Map<Reservation, { outcome: Outcome; from: View }> | undefined;
 }
@@ -141,13 +152,16 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
             maxElapsedMs: maxElapsedMs(known.askedAt, instantOf(clock)),
           }
         : undefined;
-    const { record, now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
+    const { now, ...found } = reconcile(loaded, before, snapshot.now, randomId(), limits);
+    const isDue = isDeclarationDue(found.record, now, limits);
+    const record = declare(found.record, now, limits, settings.instance);
+    reportForeignTerms(foreignTerms(record, now, limits), now);
     if (found.lost) settings.emit('ledger_lost', { restored: found.restored });
     const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
     const anomalyMs = Math.max(found.clockBackMs, backMs);
     if (anomalyMs > tolerableMs) settings.emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
 
-    const view = { record, now, readAt, version: snapshot.version };
+    const view = { record, now, readAt, version: snapshot.version, isDeclarationDue: isDue };
     if (!found.changed) {
       const text = snapshot.record;
       if (text !== undefined && memory.seen === known) remember(text, snapshot.now, now, readAt);
@@ -187,7 +201,25 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
     if (store !== sharedMemoryStore) memory.seen = { text, now, ledgerNow, askedAt, at: clock.monotonic() };
   }
 
-  return { load, swap };
+  async function declareTerms(view: View): Promise<View> {
+    const now = clock.monotonic();
+    if (!view.isDeclarationDue || now < (memory.declareAfter ?? now)) return view;
+    memory.declareAfter = now + declareAgainMs;
+    return (await swap(view, view.record).catch(() => undefined)) ?? view;
+  }
+
+  function reportForeignTerms(others: readonly DeclaredTerm[], now: number): void {
+    const key = others.map(({ tokens, windowMs, reserve }) => `${tokens}/${windowMs}/${reserve}`).join();
+    if (key === memory.reportedTerms) return;
+    memory.reportedTerms = key;
+    if (others.length === 0) return;
+    const shown = others.map(({ by, seenAt, ...term }) => {
+      return { ...term, instance: by, seenAt: clock.now() + Math.round(seenAt - now) };
+    });
+    settings.emit('agreement_differs', { own: limits.terms, others: shown });
+  }
+
+  return { load, swap, declare: declareTerms };
 }
 
 function checked(answer: StoreSnapshot): StoreSnapshot {

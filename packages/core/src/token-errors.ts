@@ -1,6 +1,5 @@
 import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
 import type { Denial } from './ledger/decide.ts';
-import { spent } from './ledger/limits.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord } from './ledger/record.ts';
 import type { Outcome } from './ledger/settle.ts';
 import type { Settings } from './settings.ts';
@@ -21,7 +20,7 @@ export function denialAfter(outcome: Outcome, record: LedgerRecord, state: Audie
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
 export function errorOf(
-  { audience, clock, limits }: Settings,
+  { audience, clock }: Settings,
   denial: Denial,
   view: View,
   keyId: string,
@@ -52,13 +51,23 @@ export function errorOf(
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
     }
-    default: {
-      const { limit, usable } = limits;
-      const { used } = spent(record);
-      const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit}) count in this window. No request was sent; there is room at ${when}. getUsage() shows who spent them.`;
-      return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used });
-    }
+    default:
+      return limitError(denial, retryAt, when);
   }
+}
+
+function limitError({ room }: Denial, retryAt: number, when: string): ServiceAuthError {
+  const { term, used = 0, own = true } = room ?? {};
+  const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
+  const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
+  const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}. getUsage() shows who spent them.${stated}`;
+  return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
+}
+
+function lengthOf(windowMs: number): string {
+  const [unit, name] =
+    windowMs % 3_600_000 === 0 ? [3_600_000, 'h'] : windowMs % 60_000 === 0 ? [60_000, 'min'] : [1_000, 's'];
+  return `${windowMs / unit} ${name}`;
 }
 
 function backoffError({ failures }: LedgerRecord, retryAt: number, when: string, foreign?: string): ServiceAuthError {

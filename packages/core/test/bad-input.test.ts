@@ -476,6 +476,23 @@ describe('bad input: options', () => {
     [{ issuanceLimit: { perDay: 150 } }, 'issuanceLimit.perDay'],
     [{ issuanceLimit: 150 }, 'issuanceLimit'],
     [{ issuanceLimit: null }, 'issuanceLimit'],
+    [{ issuanceLimit: [] }, 'issuanceLimit'],
+    [{ issuanceLimit: { windowMs: 86_400 } }, 'issuanceLimit.windowMs'],
+    [{ issuanceLimit: { windowMs: 3_600 } }, 'issuanceLimit.windowMs'],
+    [{ issuanceLimit: { windowMs: 2_592_000 } }, 'issuanceLimit.windowMs'],
+    [{ issuanceLimit: { windowMs: 1_440 } }, 'issuanceLimit.windowMs'],
+    [{ issuanceLimit: { windows: [] } }, 'issuanceLimit.windows'],
+    [{ issuanceLimit: { windows: {} } }, 'issuanceLimit.windows'],
+    [{ issuanceLimit: { windows: new Array(9).fill({ tokens: 1, windowMs: 1_000 }) } }, 'issuanceLimit.windows'],
+    [{ issuanceLimit: { windows: [null] } }, 'issuanceLimit.windows[0]'],
+    [{ issuanceLimit: { windows: [[10, 3_600_000]] } }, 'issuanceLimit.windows[0]'],
+    [{ issuanceLimit: { windows: [{ tokens: 10 }] } }, 'issuanceLimit.windows[0].windowMs'],
+    [{ issuanceLimit: { windows: [{ windowMs: 3_600_000 }] } }, 'issuanceLimit.windows[0].tokens'],
+    [{ issuanceLimit: { windows: [{ tokens: 10, windowMs: 3_600 }] } }, 'issuanceLimit.windows[0].windowMs'],
+    [{ issuanceLimit: { windows: [{ tokens: 10, windowMs: 1_000, reserve: 1 }] } }, 'issuanceLimit.windows[0].reserve'],
+    [{ issuanceLimit: { tokens: 10, windows: [{ tokens: 10, windowMs: 1_000 }] } }, 'issuanceLimit.windows'],
+    [{ issuanceLimit: { windows: [1, 2].map((tokens) => ({ tokens, windowMs: 1_000 })) } }, 'issuanceLimit.windows'],
+    [{ issuanceLimit: { windows: [{ tokens: 10, windowMs: 1_000 }], reserve: 10 } }, 'issuanceLimit.reserve'],
     [{ storeKey: 'x'.repeat(31) }, 'storeKey'],
     [{ storeKey: new Uint8Array(16) }, 'storeKey'],
     [{ storeKey: 32 }, 'storeKey'],
@@ -507,6 +524,15 @@ describe('bad input: options', () => {
   test.each([
     { audience: 'a'.repeat(512), clientId: 'c'.repeat(512), clientSecret: 's'.repeat(4_096), instance: 'i'.repeat(64) },
     { timeoutMs: 1, issuanceLimit: { tokens: 1, windowMs: 1_000, reserve: 0 }, storeKey: new Uint8Array(32) },
+    {
+      issuanceLimit: {
+        windows: [
+          { tokens: 10, windowMs: 600_000 },
+          { tokens: 50, windowMs: 900_000 },
+        ],
+        reserve: 49,
+      },
+    },
     { timeoutMs: 300_000, issuanceLimit: { tokens: 1e6, windowMs: 2_678_400_000, reserve: 1e6 - 1 } },
     { storeKey: 'k'.repeat(32), store: Object.assign(() => {}, { load, swap, durability: 'replicated' as const }) },
   ])('29: the longest, the least and the most are no problems, number %#', (change) => {
@@ -537,11 +563,11 @@ describe('bad input: options', () => {
 
 describe('bad input: records', () => {
   const damages: Record<string, (text: string, record: LedgerRecord) => string> = {
-    'of an unknown version': (text) => text.replace('/1 ', '/77 '),
+    'of an unknown version': (text) => text.replace('/2 ', '/77 '),
     'with a flipped bit': (text) => text.replace('orders', 'osders'),
     'with a million entries': (_, record) =>
       encodeRecord({ ...record, entries: new Array(1_000_000).fill(record.entries[0]) }).slice(0, 3_900_000),
-    'with a negative instant': (_, record) => encodeRecord({ ...record, bornAt: -1 }),
+    'with a negative instant': (_, record) => encodeRecord({ ...record, completeSince: -1 }),
     'with an id that comes twice': (_, record) =>
       encodeRecord({ ...record, entries: [...record.entries, ...record.entries] }),
     'with an instant that no Date can show': (_, record) => encodeRecord({ ...record, highWaterAt: 9e15 }),

@@ -28,6 +28,7 @@ const events: Record<ServiceAuthEventType, true> = {
   token_unavailable: true,
   store_called: true,
   acquisition_ended: true,
+  agreement_differs: true,
 };
 
 const documented = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');

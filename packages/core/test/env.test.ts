@@ -108,6 +108,50 @@ describe('createServiceAuthFromEnv', () => {
     });
   });
 
+  test('takes several windows and a reserve', async () => {
+    const { SERVICE_AUTH_TOKEN_LIMIT: _, ...rest } = env;
+    const auth = createServiceAuthFromEnv({
+      ...rest,
+      SERVICE_AUTH_LIMITS: '10/1h, 50/24h,7/90s,9000/31d,5/10m',
+      SERVICE_AUTH_RESERVE: '900',
+    });
+    const { windows } = await auth.getUsage();
+    expect(windows.map(({ tokens, windowMs, usable }) => [tokens, windowMs, usable])).toEqual([
+      [10, 3_600_000, 9],
+      [50, 86_400_000, 45],
+      [7, 90_000, 6],
+      [9_000, 31 * 86_400_000, 8_100],
+      [5, 600_000, 4],
+    ]);
+  });
+
+  test.each([
+    '10',
+    '10/1',
+    '10/1w',
+    '10/1h,',
+    '10/1h;50/24h',
+    '-1/1h',
+    '1.5/1h',
+    '10/1h,50/1h',
+    '0/1h',
+    '10/0h',
+    '10/32d',
+    '1/1s,1/2s,1/3s,1/4s,1/5s,1/6s,1/7s,1/8s,1/9s',
+  ])('windows written as %j are a problem', async (limits) => {
+    const { SERVICE_AUTH_TOKEN_LIMIT: _, ...rest } = env;
+    const problems = await problemsOf({ ...rest, SERVICE_AUTH_LIMITS: limits });
+    expect(Object.keys(problems)).toEqual(['SERVICE_AUTH_LIMITS']);
+    expect(problems['SERVICE_AUTH_LIMITS']).toContain('10/1h,50/24h');
+  });
+
+  test('both kinds of limits are a problem, and a reserve that is too large', async () => {
+    expect(Object.keys(await problemsOf({ ...env, SERVICE_AUTH_LIMITS: '10/1h' }))).toEqual(['SERVICE_AUTH_LIMITS']);
+    expect(await problemsOf({ ...env, SERVICE_AUTH_RESERVE: '60' })).toEqual({
+      SERVICE_AUTH_RESERVE: 'must be an integer from 0 to 59',
+    });
+  });
+
   test('takes nothing from a prototype', async () => {
     const inherited = Object.create(env) as Record<string, string>;
     expect(Object.keys(await problemsOf(inherited))).toHaveLength(4);

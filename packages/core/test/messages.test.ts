@@ -56,9 +56,9 @@ describe('an error of the budget', () => {
     await auth.invalidate(await token(auth));
     await auth.reset();
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
-    expect(error).toMatchObject({ limit: 1, used: 1 });
+    expect(error).toMatchObject({ limit: 1, used: 1, windowMs: hour });
     expect(error.message).toBe(
-      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1) count in this window. No request was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() shows who spent them.`,
+      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1 in 1 h) count in this window. No request was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() shows who spent them.`,
     );
   });
 });

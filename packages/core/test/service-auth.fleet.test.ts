@@ -267,7 +267,11 @@ describe('a back-off of the whole fleet', () => {
     await clock.advance(3 * minute - second);
     expect(clock.timers.all).toBeGreaterThan(0);
     await clock.until(waiting);
-    expect(await waiting).toMatchObject({ ambiguous: false, endpointStatus: undefined, retryAt: record.bornAt + hour });
+    expect(await waiting).toMatchObject({
+      ambiguous: false,
+      endpointStatus: undefined,
+      retryAt: record.completeSince + hour,
+    });
     expect((await waiting).message).toBe(
       '[service-auth] For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.',
     );

@@ -13,8 +13,8 @@ async function spend({ client, token }: Bed, count: number, options: Partial<Ser
 describe('the limit', () => {
   test.each([
     ['process', 120, 110],
-    ['durable', 120, 30],
-    ['replicated', 75, 25],
+    ['durable', 120, 28],
+    ['replicated', 75, 23],
   ] as const)('a new %s store: nothing is sent beyond what it may spend', async (durability, usable, issued) => {
     const bed = createBed(durability);
     await spend(bed, issued);
@@ -26,7 +26,7 @@ describe('the limit', () => {
     expect(error.message).toContain(`The budget has no room: ${issued} of ${usable} usable tokens`);
     expect(bed.endpoint.requests.length).toBe(issued);
     expect(bed.eventsOf('issuance_refused')).toMatchObject([
-      { reason: 'cold', limit: 150, used: issued, retryAt: error.retryAt },
+      { reason: 'cold', limit: 150, used: issued, windowMs: day, retryAt: error.retryAt },
     ]);
     const usage = await auth.getUsage();
     expect(usage).toMatchObject({ usable, used: issued, remaining: usable - issued, refusedUntil: error.retryAt });
@@ -119,6 +119,18 @@ describe('getUsage', () => {
       nextFreeAt: undefined,
       refusedUntil: undefined,
       windowMs: day,
+      windows: [
+        {
+          tokens: 150,
+          windowMs: day,
+          usable: 120,
+          used: 0,
+          pending: 0,
+          remaining: 120,
+          nextFreeAt: undefined,
+          own: true,
+        },
+      ],
       issuances: [],
     });
     expect([endpoint.requests.length, store.calls.swap]).toEqual([0, 0]);

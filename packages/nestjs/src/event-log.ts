@@ -55,6 +55,13 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       return ['error', `The store lost its record; ${event.restored} entries were put back from memory.`];
     case 'clock_anomaly':
       return ['warn', `The clock of the ${event.clock} moved by ${event.byMs} ms.`];
+    case 'agreement_differs': {
+      const names = [...new Set(event.others.map(({ instance }) => instance))].join(', ');
+      return [
+        'warn',
+        `Other processes state another issuanceLimit (last: ${names}). Both are kept. Give all of them the same.`,
+      ];
+    }
     default:
       // A newer version of core may have further events.
       return ['debug', (event as ServiceAuthEvent).type];

@@ -25,7 +25,7 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
       return token;
     },
     peekToken: () => token,
-    getUsage: async () => ({ ...usage, nextFreeAt: undefined, refusedUntil: undefined, issuances: [] }),
+    getUsage: async () => ({ ...usage, nextFreeAt: undefined, refusedUntil: undefined, windows: [], issuances: [] }),
     subscribe: () => () => {},
     invalidate: nothing,
     reset: nothing,

@@ -14,7 +14,14 @@ const failed = {
   ambiguous: false,
   durationMs: 1,
 } as const;
-const refused = { ...about, type: 'issuance_refused', retryAt: 2, limit: 150, used: 120 } as const;
+const refused = {
+  ...about,
+  type: 'issuance_refused',
+  retryAt: 2,
+  limit: 150,
+  used: 120,
+  windowMs: 86_400_000,
+} as const;
 
 test.each<[string, ServiceAuthEvent[], object]>([
   ['nothing', [], { failure: undefined, tokenExpiresAt: 0 }],

@@ -47,7 +47,14 @@ const failed = {
 } as const;
 const unanswered = { ...failed, status: undefined, error: 'TypeError ENOTFOUND', retryAt: undefined };
 const answered = { ...failed, status: 503, error: undefined, ambiguous: true, retryAt: 0 };
-const refused = { ...about, type: 'issuance_refused', retryAt: 0, limit: 150, used: 120 } as const;
+const refused = {
+  ...about,
+  type: 'issuance_refused',
+  retryAt: 0,
+  limit: 150,
+  used: 120,
+  windowMs: 86_400_000,
+} as const;
 const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM', count: 1 } as const;
 
 test.each<[string, string, ServiceAuthEvent]>([

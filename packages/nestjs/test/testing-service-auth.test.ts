@@ -25,6 +25,7 @@ test('forTesting provides a client with a token that costs nothing', async () =>
     ...counts,
     nextFreeAt: undefined,
     refusedUntil: undefined,
+    windows: [],
     issuances: [],
   });
   expect(app.get(getServiceAuthToken('billing'))).toBe(auth);

@@ -1,8 +1,8 @@
+import { admission, sparingMs } from '../../../packages/core/src/ledger/admission.ts';
 import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { withDeaths } from '../../../packages/core/src/ledger/deaths.ts';
-import { limitsFor, sparingMs, spent } from '../../../packages/core/src/ledger/limits.ts';
+import { leavesAt, limitsFor, type TermLimits, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
-import { compact } from '../../../packages/core/src/ledger/repair.ts';
 import { createLeaseWatch } from './lease-watch.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
@@ -41,7 +41,10 @@ export function createLedgerWatch(
   blockedMsOf: (machine: string) => number,
 ): LedgerWatch {
   const { tokens, windowMs, reserve, durability, lossesPerWindow, rates } = settings;
-  const limits = limitsFor(tokens, windowMs, reserve, durability);
+  const limits = limitsFor([{ tokens, windowMs }], reserve, durability);
+  const [term] = limits.terms.map((each) => termLimits(each, durability)) as [TermLimits];
+  const usedIn = (record: LedgerRecord | undefined) =>
+    record ? (admission(record, ledgerNow(), limits, 'reset')[0]?.used ?? 0) : 0;
   const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   let known: LedgerRecord | undefined;
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
@@ -57,32 +60,32 @@ export function createLedgerWatch(
   function compare(): void {
     if (!isComparable) return;
     const issued = service().issuedSince(world.now - spanMs);
-    const { used } = known ? spent(compact(known, ledgerNow(), limits)) : { used: 0 };
+    const used = usedIn(known);
     if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
   }
 
   function compareCosts(record: LedgerRecord): void {
     if (!settings.countIsExact) return;
-    const since = world.now - limits.pendingMs - windowMs / 24;
+    const since = world.now - term.pendingMs - windowMs / 24;
     const due = mayBeIssued.reduce((all, { at, tokens }) => (at > since ? all + tokens : all), 0);
     // A reservation is entered before its request, and taken back after it.
     const underWay = settings.processes * settings.audiences.length;
-    const { used } = spent(compact(record, ledgerNow(), limits));
+    const used = usedIn(record);
     if (used > due + underWay) violated('what was not issued costs nothing', `${used} counted, ${due} may be issued`);
   }
 
   function comparePurposes(before: LedgerRecord | undefined, record: LedgerRecord): void {
-    const compacted = compact(record, ledgerNow(), limits);
-    const { used } = spent(compacted);
+    const used = usedIn(record);
+    const counted = record.entries.filter((entry) => leavesAt(entry, term) > ledgerNow());
     // A request that fetch sent twice counts twice, whatever it was for.
-    const entries = compacted.entries.filter(({ id }) => !id.endsWith('+'));
+    const entries = counted.filter(({ id }) => !id.endsWith('+'));
     const present = new Set(before?.entries.map(({ id }) => id));
     for (const { id, reason } of entries) {
-      if (!present.has(id) && used > limits.ceilings[reason])
+      if (!present.has(id) && used > term.ceilings[reason])
         violated('every purpose keeps to its share', `${reason} at ${used}`);
     }
     const renewals = entries.filter(({ reason }) => reason === 'rejected').length;
-    if (renewals > limits.rejectedShare) violated('renewals caused by 401s are few', `${renewals}`);
+    if (renewals > term.rejectedShare) violated('renewals caused by 401s are few', `${renewals}`);
   }
 
   function noteBackoffs(record: LedgerRecord): void {
@@ -122,7 +125,7 @@ export function createLedgerWatch(
       probedAt.set(machine, world.now);
     },
     get spares() {
-      return known !== undefined && sparingMs(compact(known, ledgerNow(), limits), ledgerNow(), limits) > 0;
+      return known !== undefined && sparingMs(known, ledgerNow(), limits) > 0;
     },
     get mayPaceDeaths() {
       if (!known || !leases) return false;
@@ -132,7 +135,7 @@ export function createLedgerWatch(
     sending(machine, isProbe) {
       if (!isComparable || !known) return;
       const now = ledgerNow();
-      const { retryAt, countedUntil } = withDeaths(compact(known, now, limits), now, limits).deaths;
+      const { retryAt, countedUntil } = withDeaths(known, now, limits).deaths;
       if (retryAt > now && now - countedUntil > sentWithinMs)
         violated('the fleet backs off together', `deaths ${now - countedUntil} ms ago`);
       const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;

@@ -1,6 +1,6 @@
+import { admission } from '../../../packages/core/src/ledger/admission.ts';
 import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
-import { limitsFor, spent } from '../../../packages/core/src/ledger/limits.ts';
-import { compact } from '../../../packages/core/src/ledger/repair.ts';
+import { limitsFor } from '../../../packages/core/src/ledger/limits.ts';
 import type { Surroundings } from './client.ts';
 import type { Fleet } from './fleet.ts';
 import type { Judge } from './judge.ts';
@@ -40,16 +40,16 @@ export function scheduleDeaths(
 /** However long requests had an unknown outcome, they spent no more than half of what may be spent. */
 export function budgetIsSpared(store: SimulatedStore, settings: Settings, world: World, judge: Judge): void {
   const { tokens, windowMs, reserve, durability } = settings;
-  const limits = limitsFor(tokens, windowMs, reserve, durability);
+  const limits = limitsFor([{ tokens, windowMs }], reserve, durability);
   const record = decodeRecord(store.kept('left')?.record ?? '');
   if (typeof record === 'string') {
     judge.violated('the record can be read', record);
     return;
   }
-  const { pending } = spent(compact(record, Math.max(record.highWaterAt, store.now()), limits));
-  world.note(`${pending} of ${limits.usable} pending`);
-  if (pending > limits.usable / 2)
-    judge.violated('half of the budget is left', `${pending} of ${limits.usable} pending`);
+  for (const { pending, term } of admission(record, Math.max(record.highWaterAt, store.now()), limits, 'reset')) {
+    world.note(`${pending} of ${term.usable} pending`);
+    if (pending > term.usable / 2) judge.violated('half of the budget is left', `${pending} of ${term.usable} pending`);
+  }
 }
 
 /** Processes that die have at most 25 tokens issued in three hours. */

@@ -6,8 +6,10 @@ const hour = 3_600_000;
 export interface SetBack {
   /** The earliest instant that the clock can show now if it had not been set back: the latest one it showed, plus the time measured since. */
   readonly minOldNow: number;
-  /** The latest instant that it can show in that case. Infinite if this process did not measure the time since then. */
+  /** The latest instant that it can show in that case. It holds for the tokens of `known`, because this process measured the time since it saw them. */
   readonly maxOldNow: number;
+  /** The record as this process saw it last. */
+  readonly known: LedgerRecord | undefined;
   /** The instant that the clock shows. */
   readonly now: number;
 }
@@ -29,7 +31,8 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
   const shorter = <Part extends Backoff>(backoff: Part): Part => ({ ...backoff, retryAt: rest(backoff.retryAt) });
   return {
     ...record,
-    bornAt: Math.min(record.bornAt, now),
+    terms: record.terms.map((term) => ({ ...term, seenAt: Math.min(term.seenAt, now) })),
+    completeSince: Math.min(record.completeSince, now),
     highWaterAt: now,
     entries: record.entries.map(notLater),
     condensed: record.condensed.map(notLater),
@@ -54,9 +57,28 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
   };
 }
 
-/** Translates a token. If its remaining life is unknown, it counts as expired. It stays in the record, because later tokens need a higher generation. */
-function aged(token: StoredToken, { now, maxOldNow }: SetBack): StoredToken {
-  return expiringBy(token, Math.max(now, now + Math.floor(token.expiresAt - maxOldNow)));
+/** Translates the tokens alone: another process wrote the record after the clock was set back, and could not know how old they are. */
+export function withMeasuredTokens(record: LedgerRecord, setBack: SetBack): LedgerRecord {
+  const audiences = record.audiences.map((state): AudienceState => {
+    const token = state.token && isKnown(state.token, setBack) ? aged(state.token, setBack) : state.token;
+    return { ...state, token };
+  });
+  const isSame = audiences.every(({ token }, index) => token === record.audiences[index]?.token);
+  return isSame ? record : { ...record, audiences };
+}
+
+/**
+ * Translates a token. If its remaining life is unknown, it counts as expired. It stays in the record, because later tokens need a higher generation.
+ * Its life is unknown if this process sees it for the first time: its writer may have stood still between its read and its write.
+ */
+function aged(token: StoredToken, setBack: SetBack): StoredToken {
+  const { now, maxOldNow } = setBack;
+  const leftMs = isKnown(token, setBack) ? Math.floor(token.expiresAt - maxOldNow) : 0;
+  return expiringBy(token, now + Math.max(0, leftMs));
+}
+
+function isKnown({ id, expiresAt }: StoredToken, { known }: SetBack): boolean {
+  return known?.audiences.some(({ token }) => token?.id === id && token.expiresAt === expiresAt) ?? false;
 }
 
 /** Returns the token with an expiry no later than `at`. */

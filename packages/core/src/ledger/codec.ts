@@ -1,9 +1,13 @@
+import { checksum } from './checksum.ts';
 import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
+import { count, countOrZero, demand, flag, list, listOf, optional, type Reader, text } from './readers.ts';
 import {
   type AudienceState,
+  type Backoff,
   type Condensed,
   type CredentialsBackoff,
   type Deaths,
+  type DeclaredTerm,
   type Failures,
   type IssuanceReason,
   type LedgerEntry,
@@ -11,14 +15,16 @@ import {
   maxDetailedEntries,
   type StoredToken,
 } from './record.ts';
+import { maxTerms } from './terms.ts';
 
-const header = 'service-auth/1 ';
+const header = 'service-auth/2 ';
 const reasons: readonly IssuanceReason[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'];
 const maxLength = 4_000_000;
 // A reservation and the second token that it may be charged with come on top.
 const maxEntries = maxDetailedEntries + 2;
-// A Date shows instants up to 8.64e15. The difference is room for clocks that differ.
-const maxInstant = 8e15;
+// Sixteen terms have 97 spans each, and eight days have 192 hours, for pending and for settled entries.
+const maxCondensed = 4_000;
+const maxAudiences = 10_000;
 
 // These fields have another name in the stored text, which must not change when a name in the code does.
 const storedNames = new Map([
@@ -27,15 +33,27 @@ const storedNames = new Map([
 ]);
 const storedName = (name: string): string => storedNames.get(name) ?? name;
 
-/** Writes a record as the text that a store keeps: version, checksum, JSON. Instances and audiences repeat, so entries contain their index. */
+/**
+ * Writes a record as the text that a store keeps: version, checksum, JSON. Names of instances and audiences repeat, so the text contains their index
+ * in a list. A number that is 0 is left out.
+ */
 export function encodeRecord(record: LedgerRecord): string {
-  const names: string[] = [];
+  const names = new Map<string, number>();
   const indexOf = (name: string): number => {
-    const index = names.indexOf(name);
-    return index < 0 ? names.push(name) - 1 : index;
+    const index = names.get(name) ?? names.size;
+    names.set(name, index);
+    return index;
   };
   const json = toJson({
-    ...stored({ ...record, audiences: record.audiences.map(stored) }),
+    ...stored({ ...record, rejections: stored(record.rejections), deaths: stored(record.deaths) }),
+    terms: record.terms.map(({ tokens, windowMs, reserve, seenAt, by }) => [
+      tokens,
+      windowMs,
+      reserve,
+      seenAt,
+      indexOf(by),
+    ]),
+    [storedName('audiences')]: record.audiences.map((state) => stored({ ...state, audience: indexOf(state.audience) })),
     entries: record.entries.map(({ id, at, pending, reason, instance, audience }) => [
       id,
       at,
@@ -45,13 +63,14 @@ export function encodeRecord(record: LedgerRecord): string {
       indexOf(audience),
     ]),
     condensed: record.condensed.map(({ at, pending, count }) => [at, pending, count]),
-    names,
+    names: [...names.keys()],
   });
   return `${header}${checksum(json)} ${json}`;
 }
 
 function stored(part: object): object {
-  return Object.fromEntries(Object.entries(part).map(([name, value]) => [storedName(name), value]));
+  const kept = Object.entries(part).filter(([name, value]) => value !== 0 || name === 'audience');
+  return Object.fromEntries(kept.map(([name, value]) => [storedName(name), value]));
 }
 
 function toJson(value: object): string {
@@ -79,45 +98,8 @@ export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown 
   }
 }
 
-/** Reads one part of the parsed JSON. Throws if the part is damaged. */
-type Reader<Part> = (wire: unknown) => Part;
-
-function demand(condition: boolean): asserts condition {
-  if (!condition) throw new RangeError('damaged');
-}
-
-const text: Reader<string> = (wire) => {
-  demand(typeof wire === 'string' && wire.length <= 40_000);
-  return wire;
-};
-
 // Another version of this package, or an attacker with access to the store, may have written any text.
 const oauthError: Reader<OAuthErrorCode> = (wire) => oauthErrorCode(text(wire));
-
-const count: Reader<number> = (wire) => {
-  demand(Number.isInteger(wire) && (wire as number) >= 0 && (wire as number) <= maxInstant);
-  return wire as number;
-};
-
-const flag: Reader<boolean> = (wire) => {
-  demand(typeof wire === 'boolean');
-  return wire;
-};
-
-const optional =
-  <Part>(read: Reader<Part>): Reader<Part | undefined> =>
-  (wire) =>
-    wire === undefined ? undefined : read(wire);
-
-const list = (wire: unknown, max: number): unknown[] => {
-  demand(Array.isArray(wire) && wire.length <= max);
-  return wire;
-};
-
-const listOf =
-  <Part>(read: Reader<Part>, max: number): Reader<Part[]> =>
-  (wire) =>
-    list(wire, max).map((part) => read(part));
 
 /** Reads an object with exactly these fields. Fields of a polluted prototype are ignored. A value that is no object has none of the fields. */
 const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> => {
@@ -143,29 +125,42 @@ const token = object<StoredToken>({
   sealed: text,
 });
 
-const state = object<AudienceState>({
-  audience: text,
+/** The state of an audience in the stored text, which has an index in place of its name. */
+type StoredState = Omit<AudienceState, 'audience'> & { readonly audience: number };
+
+const state = object<StoredState>({
+  audience: count,
   keyId: text,
-  revoked: count,
+  revoked: countOrZero,
   token: optional(token),
   lease: optional(object({ id: text, generation: count, until: count })),
-  renewAfter: count,
-  unreadableUntil: count,
+  renewAfter: countOrZero,
+  unreadableUntil: countOrZero,
   credentialsBackoff: optional(
     object<CredentialsBackoff>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) }),
   ),
 });
 
-const shape = object<
-  Omit<LedgerRecord, 'entries' | 'condensed'> & { entries: unknown[]; condensed: unknown[]; names: string[] }
->({
+const calm = { count: countOrZero, retryAt: countOrZero };
+
+/** The parts of the stored text that are read with the list of names. */
+interface Indexed {
+  readonly terms: readonly unknown[];
+  readonly entries: readonly unknown[];
+  readonly condensed: readonly unknown[];
+  readonly audiences: readonly StoredState[];
+  readonly names: readonly string[];
+}
+
+const shape = object<Omit<LedgerRecord, keyof Indexed> & Indexed>({
   epoch: text,
-  sequence: count,
-  bornAt: count,
-  highWaterAt: count,
+  sequence: countOrZero,
+  terms: listOf((wire) => wire, maxTerms),
+  completeSince: countOrZero,
+  highWaterAt: countOrZero,
   entries: listOf((wire) => wire, maxEntries),
-  condensed: listOf((wire) => wire, 2_000),
-  audiences: listOf(state, 10_000),
+  condensed: listOf((wire) => wire, maxCondensed),
+  audiences: listOf(state, maxAudiences),
   failures: optional(
     object<Failures>({
       ...spacing,
@@ -176,13 +171,13 @@ const shape = object<
     }),
   ),
   rateLimit: optional(object(spacing)),
-  rejections: object(spacing),
-  deaths: object<Deaths>({ ...spacing, countedUntil: count }),
-  names: listOf(text, 2 * maxEntries),
+  rejections: object<Backoff>(calm),
+  deaths: object<Deaths>({ ...calm, countedUntil: countOrZero }),
+  names: listOf(text, 2 * maxEntries + maxAudiences + maxTerms),
 });
 
 function readRecord(wire: unknown): LedgerRecord {
-  const { names, entries, condensed, ...rest } = shape(wire);
+  const { names, terms, entries, condensed, audiences, ...rest } = shape(wire);
   const known = <Value>(values: readonly Value[], index: unknown): Value => {
     const value = values[count(index)];
     demand(value !== undefined);
@@ -190,6 +185,12 @@ function readRecord(wire: unknown): LedgerRecord {
   };
   const record = {
     ...rest,
+    terms: terms.map((part): DeclaredTerm => {
+      const [tokens, windowMs, reserve, seenAt, by] = list(part, 5);
+      const term = { tokens: count(tokens), windowMs: count(windowMs), reserve: count(reserve) };
+      demand(term.reserve < term.tokens && term.windowMs > 0);
+      return { ...term, seenAt: count(seenAt), by: known(names, by) };
+    }),
     entries: entries.map((part): LedgerEntry => {
       const [id, at, pending, reason, instance, audience] = list(part, 6);
       return {
@@ -205,28 +206,8 @@ function readRecord(wire: unknown): LedgerRecord {
       const [at, pending, entries] = list(part, 3);
       return { at: count(at), pending: flag(pending), count: count(entries) };
     }),
+    audiences: audiences.map((state): AudienceState => ({ ...state, audience: known(names, state.audience) })),
   };
   demand(new Set(record.entries.map(({ id }) => id)).size === record.entries.length);
   return record;
-}
-
-/** The CRC-32 of each byte. The table saves seven of eight steps, because every read computes the checksum. */
-const crcOfByte = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  return crc;
-});
-
-/** Computes the CRC-32 of the UTF-16 code units. It finds flipped bits and incomplete writes. It does not stop an attacker. */
-function checksum(text: string): string {
-  let crc = -1;
-  const add = (byte: number) => {
-    crc = (crc >>> 8) ^ (crcOfByte[(crc ^ byte) & 0xff] as number);
-  };
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    add(unit);
-    add(unit >>> 8);
-  }
-  return (~crc >>> 0).toString(16).padStart(8, '0');
 }

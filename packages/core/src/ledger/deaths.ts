@@ -1,4 +1,5 @@
-import { type Limits, sparingMs } from './limits.ts';
+import { sparingMs } from './admission.ts';
+import type { Limits } from './limits.ts';
 import type { Deaths, LedgerRecord } from './record.ts';
 
 const minute = 60_000;

@@ -1,7 +1,9 @@
+import { admission, type TermRoom, tightest } from './admission.ts';
+import { nextBackoff } from './backoff.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
-import { type Limits, nextBackoff, roomAt } from './limits.ts';
+import type { Limits } from './limits.ts';
 import {
   type AudienceState,
   audienceStateOf,
@@ -37,6 +39,8 @@ export interface Ask extends Caller {
 export interface Denial {
   readonly cause: HoldKind | 'limit';
   readonly retryAt: number;
+  /** With the cause `limit`: the term that has no room. If several have none, the one whose room comes last. */
+  readonly room?: TermRoom | undefined;
 }
 
 /**
@@ -109,7 +113,7 @@ export function confirms(decision: Decision, cached: Ask['cached']): boolean {
  * Returns why a caller gets no token for this reason now: of all holds and the limit, the one that ends last. Expects the record with the deaths that
  * it shows.
  */
-function denialOf(
+export function denialOf(
   record: LedgerRecord,
   now: number,
   caller: Caller,
@@ -118,9 +122,10 @@ function denialOf(
 ): Denial | undefined {
   const state = audienceStateOf(record, caller.audience, caller.keyId);
   const holds = holdsOf(record, [state], now, limits).filter((hold) => binds(hold, caller, reason));
+  const room = tightest(admission(record, now, limits, reason));
   const denials: readonly Denial[] = [
     ...holds.map(({ kind, until }) => ({ cause: kind, retryAt: until })),
-    { cause: 'limit', retryAt: roomAt(record, now, limits, reason) },
+    { cause: 'limit', retryAt: room?.roomAt ?? 0, room },
   ];
   const retryAt = Math.max(...denials.map((denial) => denial.retryAt));
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;

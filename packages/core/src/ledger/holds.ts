@@ -1,4 +1,5 @@
-import { type Limits, rejectedRoomAt } from './limits.ts';
+import { rejectedRoomAt } from './admission.ts';
+import type { Limits } from './limits.ts';
 import type { AudienceState, IssuanceReason, LedgerRecord } from './record.ts';
 
 /**

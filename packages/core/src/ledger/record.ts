@@ -1,7 +1,10 @@
 import type { OAuthErrorCode } from './oauth-error.ts';
 
-/** A record lists this many entries one by one. Older entries are only counted, in buckets. */
-export const maxDetailedEntries = 150;
+/** A record lists this many entries one by one at most. */
+export const maxDetailedEntries = 3_000;
+
+/** A lease lasts this long at most: sending a request, its longest `timeoutMs`, and settling. */
+export const maxLeaseMs = 330_000;
 
 /** A token that states a longer lifetime counts as one of this lifetime. */
 export const maxLifetimeMs: number = 7 * 86_400_000;
@@ -89,16 +92,35 @@ export interface Deaths extends Backoff {
   readonly countedUntil: number;
 }
 
+/** One window of the agreement with the operator. These three numbers are its identity. */
+export interface Term {
+  readonly tokens: number;
+  readonly windowMs: number;
+  /** The tokens of this window that no process plans with. */
+  readonly reserve: number;
+}
+
+/** A window of the agreement, as a process declared it. */
+export interface DeclaredTerm extends Term {
+  /** When a process declared it last. */
+  readonly seenAt: number;
+  /** The `instance` of that process. */
+  readonly by: string;
+}
+
 /** Everything that a fleet shares about one client. A write replaces the whole record. All instants are of the store's clock. */
 export interface LedgerRecord {
   /** Identifies the record. A record that begins anew gets a new epoch. */
   readonly epoch: string;
   /** Grows by one with every swap. */
   readonly sequence: number;
-  readonly bornAt: number;
+  /** The agreement: every term that a process declared recently. A process enforces its own terms, and those of others. */
+  readonly terms: readonly DeclaredTerm[];
+  /** The record knows every token that was issued at this instant or later. Earlier ones may be unknown: the record was lost, or what it counted was dropped. */
+  readonly completeSince: number;
   /** The latest instant that the store's clock has shown. It starts again when that clock is set back. */
   readonly highWaterAt: number;
-  /** The newest entries, at most 150. The oldest comes first. */
+  /** The newest entries, one by one. The oldest comes first. Some of them may have left all terms. */
   readonly entries: readonly LedgerEntry[];
   readonly condensed: readonly Condensed[];
   readonly audiences: readonly AudienceState[];
@@ -115,7 +137,8 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
   return {
     epoch,
     sequence: 0,
-    bornAt: now,
+    terms: [],
+    completeSince: now,
     highWaterAt: now,
     entries: [],
     condensed: [],

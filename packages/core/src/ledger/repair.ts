@@ -1,16 +1,9 @@
-import { type SetBack, withClockSetBack } from './clock-set-back.ts';
-import { isRemembered, revoke } from './generations.ts';
-import { type Limits, leavesAt } from './limits.ts';
-import {
-  type AudienceState,
-  audienceStateOf,
-  type Condensed,
-  type LedgerEntry,
-  type LedgerRecord,
-  maxDetailedEntries,
-  newRecord,
-  withAudienceState,
-} from './record.ts';
+import { type SetBack, withClockSetBack, withMeasuredTokens } from './clock-set-back.ts';
+import { compact } from './condense.ts';
+import { revoke } from './generations.ts';
+import type { Limits } from './limits.ts';
+import { type AudienceState, audienceStateOf, type LedgerRecord, newRecord, withAudienceState } from './record.ts';
+import { unitedTerms } from './terms.ts';
 
 const minute = 60_000;
 
@@ -52,13 +45,12 @@ export function reconcile(
 ): Reconciled {
   const lost = seen !== undefined && (loaded?.epoch !== seen.record.epoch || loaded.sequence < seen.record.sequence);
   const back = loaded && setBackSince(loaded, seen, now);
-  const present = loaded && back ? withClockSetBack(loaded, back) : loaded;
+  const present = loaded && translated(loaded, seen, now, back);
   const merged = lost
     ? merge(present, seen, now, epoch)
     : { record: present ?? newRecord(epoch, now), restored: 0, changed: false };
   const clockBackMs = back ? Math.floor(back.minOldNow - now) : 0;
-  // While the clock was so far ahead, every entry may have been dropped. How many tokens were issued is unknown.
-  const record = clockBackMs > limits.pendingMs ? { ...merged.record, epoch, bornAt: now } : merged.record;
+  const { record } = merged;
   const ledgerNow = Math.max(record.highWaterAt, now);
   return {
     record: compact({ ...record, highWaterAt: ledgerNow }, ledgerNow, limits),
@@ -66,18 +58,34 @@ export function reconcile(
     lost,
     restored: merged.restored,
     clockBackMs,
-    changed: merged.changed || clockBackMs > 0,
+    changed: merged.changed || present !== loaded,
   };
 }
 
 /** Finds out whether the store's clock was set back. A minute or less lies within the margin of a token: the ledger's time stands still for so long. */
 function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
   const known = seen?.record.epoch === record.epoch ? seen : undefined;
-  const same = known?.record.sequence === record.sequence ? known : undefined;
-  const minOldNow = Math.max(record.highWaterAt, same ? same.now + same.elapsedMs : 0);
-  // A record that another process wrote since may show an earlier time: its writer may have stood still between its read and its write.
-  const maxOldNow = same ? Math.max(record.highWaterAt, same.ledgerNow) + same.maxElapsedMs : Number.POSITIVE_INFINITY;
-  return minOldNow - now > minute ? { minOldNow, maxOldNow, now } : undefined;
+  const isSame = known?.record.sequence === record.sequence;
+  const minOldNow = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
+  return minOldNow - now > minute ? { minOldNow, maxOldNow: maxOldNowOf(known), known: known?.record, now } : undefined;
+}
+
+function maxOldNowOf(known: Seen | undefined): number {
+  return known ? Math.max(known.record.highWaterAt, known.ledgerNow) + known.maxElapsedMs : Number.POSITIVE_INFINITY;
+}
+
+/** Returns the loaded record by the clock that the store shows now. */
+function translated(
+  loaded: LedgerRecord,
+  seen: Seen | undefined,
+  now: number,
+  back: SetBack | undefined,
+): LedgerRecord {
+  if (back) return withClockSetBack(loaded, back);
+  const lostMs = seen?.record.epoch === loaded.epoch ? seen.now + seen.elapsedMs - now : 0;
+  if (!seen || lostMs <= minute) return loaded;
+  const minOldNow = now + lostMs;
+  return withMeasuredTokens(loaded, { minOldNow, maxOldNow: maxOldNowOf(seen), known: seen.record, now });
 }
 
 function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch: string) {
@@ -102,7 +110,8 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const record: LedgerRecord = {
     ...base,
     epoch: regressed ? epoch : base.epoch,
-    bornAt: regressed ? now : base.bornAt,
+    terms: unitedTerms(base.terms, memory.terms),
+    completeSince: regressed ? now : base.completeSince,
     sequence: Math.max(base.sequence, older.sequence),
     entries: [...base.entries, ...entries].sort((a, b) => a.at - b.at),
     condensed: [...base.condensed, ...condensed],
@@ -126,41 +135,4 @@ function withMemory(record: LedgerRecord, memory: AudienceState): LedgerRecord {
   const token = (memory.token?.generation ?? 0) > (state.token?.generation ?? revoked) ? memory.token : state.token;
   if (token === state.token && revoked === state.revoked) return record;
   return revoke(withAudienceState(record, { ...state, token }), audience, keyId, revoked);
-}
-
-/** Drops what no longer counts, and moves all but the newest entries into buckets. */
-export function compact(record: LedgerRecord, now: number, limits: Limits): LedgerRecord {
-  const live = (part: LedgerEntry | Condensed) => leavesAt(part, limits) > now;
-  const entries = record.entries.filter(live);
-  const surplus = entries.splice(0, entries.length - maxDetailedEntries);
-  const added = surplus.map((entry) => ({ at: entry.at, pending: entry.pending, count: 1 }));
-  const audiences = new Set(entries.map((entry) => entry.audience));
-  const needed = (state: AudienceState) =>
-    audiences.has(state.audience) ||
-    isRemembered(state.revoked, now) ||
-    (state.token?.expiresAt ?? 0) > now ||
-    (state.lease?.until ?? 0) > now ||
-    // Keep the count of failures for an hour after its back-off. The back-off would never grow otherwise.
-    (state.credentialsBackoff?.retryAt ?? 0) + 60 * minute > now;
-  return {
-    ...record,
-    entries,
-    condensed: addUp([...record.condensed.filter(live), ...added], limits.windowMs / 96),
-    audiences: record.audiences.filter(needed),
-  };
-}
-
-/** Merges buckets: one remains for each span of time, for pending and for settled entries. */
-function addUp(parts: readonly Condensed[], spanMs: number): Condensed[] {
-  const buckets = new Map<string, Condensed>();
-  for (const part of parts) {
-    const key = `${part.pending} ${Math.floor(part.at / spanMs)}`;
-    const bucket = buckets.get(key);
-    buckets.set(key, {
-      at: Math.max(part.at, bucket?.at ?? 0),
-      pending: part.pending,
-      count: part.count + (bucket?.count ?? 0),
-    });
-  }
-  return [...buckets.values()];
 }

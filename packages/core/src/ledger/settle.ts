@@ -1,5 +1,7 @@
+import { sparingMs } from './admission.ts';
+import { nextBackoff } from './backoff.ts';
 import { marginOf } from './decide.ts';
-import { type Limits, nextBackoff, sparingMs } from './limits.ts';
+import type { Limits } from './limits.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import {
   type AudienceState,
@@ -9,6 +11,7 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
+import { keptTerms } from './terms.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -75,8 +78,9 @@ export function settle(
 
   switch (outcome.kind) {
     case 'issued': {
-      // The token was issued between the reservation and now, so it counts from now. It must not count for longer than a pending entry would.
-      const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));
+      // The token was issued between the reservation and now, so it counts from now. It need not count for longer than a pending entry in every term.
+      const shifts = keptTerms(record, limits).map(({ pendingMs, settledMs }) => pendingMs - settledMs);
+      const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
       return {
         ...withAudienceState(record, withToken(state, outcome.token, entry.reason === 'refresh')),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),

@@ -4,7 +4,7 @@ import { hour, minute, noon, recordWith } from '../support/records.ts';
 
 test('a probe keeps the time that it had left when the clock was set back, an hour at most', () => {
   const ahead = noon + 9 * hour;
-  const setBack = { now: noon, minOldNow: ahead, maxOldNow: ahead };
+  const setBack = { now: noon, minOldNow: ahead, maxOldNow: ahead, known: undefined };
   const probed = (probeAt: number | undefined) => {
     const failures = { count: 9, retryAt: ahead + 50 * minute, ambiguous: true, probeAt };
     return withClockSetBack(recordWith({ failures }), setBack).failures;

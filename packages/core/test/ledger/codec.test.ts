@@ -2,21 +2,24 @@ import { anyText } from '@service-auth/test-tools/any-text';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
-import { limitsFor, spent } from '../../src/ledger/limits.ts';
+import { compact } from '../../src/ledger/condense.ts';
 import type { LedgerEntry, LedgerRecord } from '../../src/ledger/record.ts';
 import { newRecord } from '../../src/ledger/record.ts';
-import { compact } from '../../src/ledger/repair.ts';
 import {
   audienceWith,
   day,
+  declaredBy,
   entriesAt,
   entryAt,
   minute,
   noon,
+  oneWindow,
   recordWith,
   second,
   seed,
+  spentIn,
   tokenAt,
+  usualLimits,
 } from '../support/records.ts';
 
 const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
@@ -53,10 +56,19 @@ const anAudience = fc.record({
     }),
   ),
 });
+const aTerm = fc
+  .record({
+    tokens: fc.integer({ min: 1, max: 1_000_000 }),
+    windowMs: fc.integer({ min: 1_000, max: 31 * day }),
+    seenAt: instant,
+    by: name,
+  })
+  .map((term) => ({ ...term, reserve: Math.floor(term.tokens / 3) }));
 const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
   epoch: name,
   sequence: small,
-  bornAt: instant,
+  terms: fc.array(aTerm, { maxLength: 16 }),
+  completeSince: instant,
   highWaterAt: instant,
   entries: fc.uniqueArray(anEntry, { selector: ({ id }) => id, maxLength: 20 }),
   condensed: fc.array(fc.record({ at: instant, pending: fc.boolean(), count: small })),
@@ -69,6 +81,10 @@ const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
 
 /** A record in which everything that can be there is there. */
 const full = recordWith({
+  terms: [
+    declaredBy('process', { tokens: 150, windowMs: day, reserve: 30 }, noon),
+    declaredBy('third', { tokens: 10, windowMs: 3_600_000, reserve: 0 }, noon),
+  ],
   entries: [
     ...reasons.map((reason) => entryAt(noon, { reason })),
     entryAt(noon, { pending: true, instance: 'other', audience: 'invoices' }),
@@ -104,12 +120,12 @@ function authored(json: string): string {
     }
     return (~crc >>> 0).toString(16).padStart(8, '0');
   };
-  return `service-auth/1 ${crcOf(json)} ${json}`;
+  return `service-auth/2 ${crcOf(json)} ${json}`;
 }
 
 /** The full record with one thing changed on the wire. */
 function changed(change: (wire: Record<string, unknown>) => void): string {
-  const wire = JSON.parse(encodeRecord(full).slice('service-auth/1 12345678 '.length)) as Record<string, unknown>;
+  const wire = JSON.parse(encodeRecord(full).slice('service-auth/2 12345678 '.length)) as Record<string, unknown>;
   change(wire);
   return authored(JSON.stringify(wire));
 }
@@ -124,7 +140,7 @@ describe('encodeRecord and decodeRecord', () => {
   test.each(['correct_horse_battery_staple', '', 'constructor', 'Invalid_Client'])(
     'read the text %j in the place of an error code as "other"',
     (oauthError) => {
-      const text = encodeRecord(full).slice('service-auth/1 12345678 '.length);
+      const text = encodeRecord(full).slice('service-auth/2 12345678 '.length);
       const record = decodeRecord(authored(text.replace('invalid_client', oauthError)));
       expect(record).toMatchObject({ audiences: [{ credentialsBackoff: { status: 401, oauthError: 'other' } }, {}] });
     },
@@ -143,13 +159,13 @@ describe('encodeRecord and decodeRecord', () => {
   });
 
   test('name every instance and audience once, in the order in which they come', () => {
-    const wire = JSON.parse(encodeRecord(full).slice('service-auth/1 12345678 '.length)) as { names: string[] };
-    expect(wire.names).toEqual(['process', 'orders', 'other', 'invoices']);
+    const wire = JSON.parse(encodeRecord(full).slice('service-auth/2 12345678 '.length)) as { names: string[] };
+    expect(wire.names).toEqual(['process', 'third', 'orders', 'invoices', 'other']);
   });
 
   test('write what every version of this format reads', () => {
     expect(encodeRecord({ ...newRecord('epoch', 7), sequence: 7 })).toBe(
-      'service-auth/1 2040a1c5 {"epoch":"epoch","sequence":7,"bornAt":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"rejections":{"count":0,"retryAt":0},"deaths":{"count":0,"retryAt":0,"countedUntil":7},"names":[]}',
+      'service-auth/2 6bf2f49e {"epoch":"epoch","sequence":7,"terms":[],"completeSince":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"rejections":{},"deaths":{"countedUntil":7},"names":[]}',
     );
   });
 
@@ -190,13 +206,13 @@ describe('a text that cannot be trusted', () => {
   });
 
   test('a later version is told apart from damage', () => {
-    expect(decodeRecord('service-auth/2 12345678 {}')).toBe('unknown version');
+    expect(decodeRecord('service-auth/3 12345678 {}')).toBe('unknown version');
     expect(decodeRecord('service-auth/999999 anything')).toBe('unknown version');
     expect(decodeRecord('service-auth/9999999 anything')).toBe('damaged');
     expect(decodeRecord('is not service-auth/2 at all')).toBe('damaged');
   });
 
-  test.each(['', ' ', '{}', 'null', 'service-auth/', 'service-auth/1', 'service-auth/1 ', 'service-auth/1 00000000 '])(
+  test.each(['', ' ', '{}', 'null', 'service-auth/', 'service-auth/2', 'service-auth/2 ', 'service-auth/2 00000000 '])(
     'damaged: %j',
     (text) => expect(decodeRecord(text)).toBe('damaged'),
   );
@@ -209,9 +225,14 @@ describe('a text that cannot be trusted', () => {
   const entries = (wire: Record<string, unknown>) => wire['entries'] as unknown[][];
   const first = (wire: Record<string, unknown>, list: string) => (wire[list] as Record<string, unknown>[])[0] ?? {};
   const damages: Record<string, (wire: Record<string, unknown>) => void> = {
-    'a field is missing': (wire) => Reflect.deleteProperty(wire, 'rejections'),
+    'a field is missing': (wire) => Reflect.deleteProperty(wire, 'terms'),
+    'a term is short': (wire) => Object.assign(wire, { terms: [[1, 1_000, 0, 7]] }),
+    'a term keeps all of its tokens': (wire) => Object.assign(wire, { terms: [[1, 1_000, 1, 7, 0]] }),
+    'a term has no window': (wire) => Object.assign(wire, { terms: [[1, 0, 0, 7, 0]] }),
+    'there are too many terms': (wire) => Object.assign(wire, { terms: new Array(17).fill([1, 1_000, 0, 7, 0]) }),
+    'an audience is unknown': (wire) => Object.assign(first(wire, 'slots'), { audience: 99 }),
     'a number is negative': (wire) => Object.assign(wire, { sequence: -1 }),
-    'a number is a fraction': (wire) => Object.assign(wire, { bornAt: 1.5 }),
+    'a number is a fraction': (wire) => Object.assign(wire, { completeSince: 1.5 }),
     'a number is text': (wire) => Object.assign(wire, { highWaterAt: '1' }),
     'an instant is beyond what a Date can show': (wire) =>
       Object.assign(wire, { failures: { ...full.failures, retryAt: 8.1e15 } }),
@@ -229,11 +250,11 @@ describe('a text that cannot be trusted', () => {
     'a slot has no key': (wire) => Reflect.deleteProperty(first(wire, 'slots'), 'keyId'),
     'a token is incomplete': (wire) => Object.assign(first(wire, 'slots'), { token: { id: 'x' } }),
     'an optional field is null': (wire) => Object.assign(wire, { rateLimit: null }),
-    'there are too many names': (wire) => Object.assign(wire, { names: new Array(305).fill('x') }),
+    'there are too many names': (wire) => Object.assign(wire, { names: new Array(16_021).fill('x') }),
     'there are too many slots': (wire) => Object.assign(wire, { slots: new Array(10_001).fill(first(wire, 'slots')) }),
-    'there are too many buckets': (wire) => Object.assign(wire, { condensed: new Array(2_001).fill([1, true, 1]) }),
+    'there are too many buckets': (wire) => Object.assign(wire, { condensed: new Array(4_001).fill([1, true, 1]) }),
     'there are more entries than are ever written': (wire) =>
-      Object.assign(wire, { entries: Array.from({ length: 153 }, (_, index) => [`${index}`, 1, true, 0, 0, 0]) }),
+      Object.assign(wire, { entries: Array.from({ length: 3_003 }, (_, index) => [`${index}`, 1, true, 0, 0, 0]) }),
   };
   test.each(Object.entries(damages))('damaged, though the checksum is right: %s', (_, damage) => {
     expect(decodeRecord(changed(damage))).toBe('damaged');
@@ -242,19 +263,19 @@ describe('a text that cannot be trusted', () => {
   test('a million entries and ten megabytes are refused before they are read', () => {
     const million = changed((wire) => Object.assign(wire, { entries: new Array(1_000_000).fill(0) }));
     expect(decodeRecord(million)).toBe('damaged');
-    expect(decodeRecord(`service-auth/1 00000000 ${'x'.repeat(10_000_000)}`)).toBe('damaged');
+    expect(decodeRecord(`service-auth/2 00000000 ${'x'.repeat(10_000_000)}`)).toBe('damaged');
   });
 
   test('instants in the year 9999 are believed, so that they count as live', () => {
     const at = Date.UTC(9999, 11, 31);
     const record = recordWith({ entries: [entryAt(at)] });
     expect(decodeRecord(encodeRecord(record))).toEqual(record);
-    expect(spent(compact(record, noon, limitsFor(150, day, undefined, 'durable'))).used).toBe(1);
+    expect(spentIn(compact(record, noon, usualLimits)).used).toBe(1);
   });
 });
 
 describe('the size of a record', () => {
-  const limits = limitsFor(100_000, day, 0, 'durable');
+  const limits = oneWindow(100_000, day, 0);
 
   test('is at most 48 KB at a limit of 100,000 with 100,000 issuances, and every one of them counts', () => {
     const issue = (index: number): LedgerEntry =>
@@ -273,13 +294,13 @@ describe('the size of a record', () => {
     }
     const audiences = [audienceWith({ token: tokenAt(100_000, noon + 2 * day, { sealed: 's'.repeat(2_000) }) })];
     const text = encodeRecord({ ...record, audiences });
-    expect(spent(record).used).toBe(100_000);
+    expect(spentIn(record, noon + day, limits).used).toBe(100_000);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(48 * 1_024);
     expect(decodeRecord(text)).toEqual({ ...record, audiences });
   });
 
   test('leaves room for a reservation of two tokens on top of those in detail', () => {
-    const record = recordWith({ entries: entriesAt(noon, 152, { pending: true }) });
+    const record = recordWith({ entries: entriesAt(noon, 3_002, { pending: true }) });
     expect(decodeRecord(encodeRecord(record))).toEqual(record);
   });
 

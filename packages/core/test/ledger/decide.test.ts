@@ -15,6 +15,7 @@ import {
   second,
   tokenAt,
   usualLimits,
+  usualTerm,
 } from '../support/records.ts';
 
 const decideAt = (now: number, record: LedgerRecord, ask: Partial<Ask> = {}): Decision =>
@@ -248,10 +249,11 @@ describe('refusals', () => {
   const credentialsBackoff = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
 
   test('the budget is spent', () => {
-    expect(denial({ entries: entriesAt(noon, 110) })).toEqual({
+    expect(denial({ entries: entriesAt(noon, 110) })).toMatchObject({
       kind: 'deny',
       cause: 'limit',
-      retryAt: noon + usualLimits.settledMs,
+      retryAt: noon + usualTerm.settledMs,
+      room: { term: usualTerm, used: 110, own: true },
     });
     expect(denial({ entries: entriesAt(noon, 109) })).toBe('write');
   });
@@ -336,7 +338,7 @@ describe('renewals caused by 401s', () => {
       const decision = decide(record, now, ask, usualLimits);
       if (decision.kind === 'write') {
         allowed.push(now);
-        const entries = decision.record.entries.filter(({ at }) => at + usualLimits.settledMs > now);
+        const entries = decision.record.entries.filter(({ at }) => at + usualTerm.settledMs > now);
         record = { ...decision.record, entries: entries.map((entry) => ({ ...entry, pending: false })), audiences: [] };
       } else if (decision.kind === 'keep') now = decision.retryAt;
       else expect.fail(`unexpected: ${decision.kind}`);

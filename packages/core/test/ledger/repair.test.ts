@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { leavesAt, limitsFor, roomAt, spent } from '../../src/ledger/limits.ts';
-import { type AudienceState, audienceStateOf, type Condensed, type LedgerRecord } from '../../src/ledger/record.ts';
-import { compact, reconcile, type Seen } from '../../src/ledger/repair.ts';
+import { denialOf } from '../../src/ledger/decide.ts';
+import { type AudienceState, audienceStateOf, type LedgerRecord } from '../../src/ledger/record.ts';
+import { reconcile, type Seen } from '../../src/ledger/repair.ts';
 import {
   audienceWith,
   day,
+  declaredBy,
   entriesAt,
   entryAt,
   hour,
@@ -14,13 +15,16 @@ import {
   recordWith,
   second,
   seed,
+  spentIn,
   tokenAt,
   usualLimits,
+  usualTerm,
 } from '../support/records.ts';
 
 const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0, maxElapsedMs = elapsedMs): Seen => {
   return { record, now, ledgerNow: Math.max(now, record.highWaterAt), elapsedMs, maxElapsedMs };
 };
+const who = { audience: 'orders', keyId: 'key', secretId: 'secret' };
 const repaired = (loaded: LedgerRecord | undefined, seen?: Seen, now = noon) =>
   reconcile(loaded, seen, now, 'new epoch', usualLimits);
 
@@ -36,7 +40,13 @@ describe('a record that fits what is known', () => {
 
   test('is a new one when there has never been one', () => {
     const { record: fresh, lost, changed } = repaired(undefined);
-    expect(fresh).toMatchObject({ epoch: 'new epoch', sequence: 0, bornAt: noon, highWaterAt: noon, entries: [] });
+    expect(fresh).toMatchObject({
+      epoch: 'new epoch',
+      sequence: 0,
+      completeSince: noon,
+      highWaterAt: noon,
+      entries: [],
+    });
     expect([lost, changed]).toEqual([false, false]);
   });
 });
@@ -70,9 +80,9 @@ describe('a record that was lost', () => {
     const found = repaired(undefined, seenAt(known));
     expect(found).toMatchObject({ lost: true, restored: 42, changed: true });
     const { entries, audiences, failures, rateLimit, rejections } = known;
-    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: 9, entries, audiences });
+    expect(found.record).toMatchObject({ epoch: 'new epoch', completeSince: noon, sequence: 9, entries, audiences });
     expect(found.record).toMatchObject({ failures, rateLimit, rejections });
-    expect(spent(found.record)).toEqual(spent(known));
+    expect(spentIn(found.record)).toEqual(spentIn(known));
   });
 
   test('is put back with what is left of the pauses, when the clock was set back', () => {
@@ -90,7 +100,7 @@ describe('a record that was lost', () => {
     const begun = recordWith({
       epoch: 'other',
       sequence: 3,
-      bornAt: noon - minute,
+      completeSince: noon - minute,
       entries: [entryAt(noon - second)],
       rejections: { count: 1, retryAt: noon },
       failures: { count: 9, retryAt: noon, ambiguous: false },
@@ -99,7 +109,7 @@ describe('a record that was lost', () => {
     expect(found).toMatchObject({ lost: true, restored: 2, changed: true });
     expect(found.record).toMatchObject({
       epoch: 'other',
-      bornAt: begun.bornAt,
+      completeSince: begun.completeSince,
       sequence: 9,
       rejections: begun.rejections,
     });
@@ -141,15 +151,20 @@ describe('a record that went back to an older state', () => {
   test('begins anew with what memory adds, counting twice what it cannot tell apart', () => {
     const found = repaired(before, seenAt(known));
     expect(found).toMatchObject({ lost: true, restored: 4, changed: true });
-    expect(found.record).toMatchObject({ epoch: 'new epoch', bornAt: noon, sequence: 6, entries: known.entries });
-    expect(spent(found.record).used).toBe(8);
+    expect(found.record).toMatchObject({
+      epoch: 'new epoch',
+      completeSince: noon,
+      sequence: 6,
+      entries: known.entries,
+    });
+    expect(spentIn(found.record).used).toBe(8);
   });
 
   test('may gain but the insured few before the window has passed', () => {
     const { record } = repaired(before, seenAt(known));
     const gained = (count: number) => ({ ...record, entries: [...record.entries, ...entriesAt(noon, count)] });
-    expect(roomAt(gained(29), noon, usualLimits, 'cold')).toBe(noon);
-    expect(roomAt(gained(30), noon, usualLimits, 'cold')).toBe(noon + usualLimits.settledMs);
+    expect(denialOf(gained(27), noon, who, 'cold', usualLimits)).toBeUndefined();
+    expect(denialOf(gained(28), noon, who, 'cold', usualLimits)?.retryAt).toBe(noon + usualTerm.settledMs);
   });
 });
 
@@ -230,7 +245,7 @@ describe('clocks', () => {
     const before = noon + 9 * hour;
     const token = tokenAt(before, before + day);
     const known = recordWith({
-      bornAt: before - hour,
+      completeSince: before - hour,
       highWaterAt: before,
       entries: [entryAt(noon - hour), entryAt(before)],
       condensed: [{ at: before, pending: true, count: 5 }],
@@ -251,9 +266,9 @@ describe('clocks', () => {
     test('make the ledger start again: entries count in full, pauses have left what they had', () => {
       const found = repaired(known);
       expect(found).toMatchObject({ now: noon, clockBackMs: 9 * hour, changed: true, lost: false });
-      expect(found.record).toMatchObject({ epoch: 'epoch', sequence: 9, bornAt: noon, highWaterAt: noon });
+      expect(found.record).toMatchObject({ epoch: 'epoch', sequence: 9, completeSince: noon, highWaterAt: noon });
       expect(found.record.entries.map(({ at }) => at)).toEqual([noon - hour, noon]);
-      expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
+      expect(spentIn(found.record)).toEqual({ used: 7, pending: 5 });
       const { audiences, failures, rateLimit, rejections } = found.record;
       expect(audiences).toMatchObject([
         {
@@ -273,17 +288,21 @@ describe('clocks', () => {
       expect(state?.token).toEqual({ ...token, expiresAt: noon, aheadMs: 9 * hour + day });
     });
 
-    test('leave a token the life that this process measured, if nobody wrote the record since', () => {
+    test('leave a token the life that this process measured, whoever wrote the record since', () => {
       const left = (sequence: number, now: number) => {
         const seen = seenAt({ ...known, sequence }, before, 10 * second, 20 * second);
         return (repaired(known, seen, now).record.audiences[0]?.token?.expiresAt ?? 0) - now;
       };
       expect(left(9, noon)).toBe(day - 20 * second);
-      // The process that wrote it may have stood still between its read and its write, so nobody measured the time since its read.
-      expect(left(8, noon)).toBe(0);
+      expect(left(8, noon)).toBe(day - 20 * second);
       // A record of another epoch does not tell when this one was written.
       const foreign = seenAt({ ...known, epoch: 'other', audiences: [] }, before);
       expect(repaired(known, foreign, noon).record.audiences[0]?.token?.expiresAt).toBe(noon);
+    });
+
+    test('end a token that this process sees for the first time: its writer may have stood still between its read and its write', () => {
+      const seen = seenAt({ ...known, sequence: 8, audiences: [] }, before, 10 * second);
+      expect(repaired(known, seen, noon).record.audiences[0]?.token?.expiresAt).toBe(noon);
     });
 
     test('are noticed by who measured it, though the clock has passed the latest instant of the record since', () => {
@@ -293,7 +312,16 @@ describe('clocks', () => {
       expect(found).toMatchObject({ now, clockBackMs: 9 * hour, changed: true });
       expect(found.record.audiences[0]?.token?.expiresAt).toBe(now + 14 * hour);
       expect(found.record.rateLimit?.retryAt).toBe(now + hour);
-      expect(repaired({ ...known, sequence: 10 }, seen, now)).toMatchObject({ clockBackMs: 0, changed: false });
+    });
+
+    test('shorten the life of a token that this process saw before, though another one wrote the record since', () => {
+      const seen = seenAt(known, before, 10 * hour);
+      const now = before + hour;
+      const found = repaired({ ...known, sequence: 10 }, seen, now);
+      expect(found).toMatchObject({ clockBackMs: 0, changed: true, record: { rateLimit: known.rateLimit } });
+      expect(found.record.audiences[0]?.token?.expiresAt).toBe(now + 14 * hour);
+      const later = { ...known, sequence: 10, audiences: [audienceWith({ token: tokenAt(before + 1, before + day) })] };
+      expect(repaired(later, seen, now)).toMatchObject({ changed: false, record: { audiences: later.audiences } });
     });
 
     test('twice take away from the life of a token what passed, once', () => {
@@ -313,26 +341,24 @@ describe('clocks', () => {
     });
   });
 
-  test('a clock that ran ahead by more than an entry counts: the issued tokens are unknown, so the record counts as new', () => {
-    const ahead = 27 * hour + 1;
-    const record = recordWith({
-      highWaterAt: noon + ahead,
-      entries: entriesAt(noon + ahead, 2),
-      condensed: [{ at: noon + ahead, pending: true, count: 5 }],
-      audiences: [audienceWith({ token: tokenAt(4, noon + ahead + day) })],
-      failures: { count: 1, retryAt: noon + ahead, ambiguous: true },
-    });
+  test('a clock that was set back makes what was dropped in the meantime unknown again', () => {
+    // While the clock was ahead, everything up to this instant was dropped.
+    const completeSince = noon - 2 * hour;
+    const ahead = 9 * day;
+    const record = recordWith({ completeSince, highWaterAt: noon + ahead, entries: entriesAt(noon + ahead, 28) });
     const found = repaired(record);
-    expect(found).toMatchObject({ now: noon, clockBackMs: ahead, changed: true });
-    expect(found.record).toMatchObject({ epoch: 'new epoch', sequence: 9, bornAt: noon, highWaterAt: noon });
+    expect(found).toMatchObject({ now: noon, clockBackMs: ahead, changed: true, record: { completeSince } });
     expect(found.record.entries.every(({ at }) => at === noon)).toBe(true);
-    expect(spent(found.record)).toEqual({ used: 7, pending: 5 });
-    expect(found.record.failures?.retryAt).toBe(noon);
-    expect(found.record.audiences[0]?.token?.expiresAt).toBe(noon);
-    expect(repaired({ ...record, highWaterAt: noon + ahead - 1 }).record).toMatchObject({
-      epoch: 'epoch',
-      bornAt: record.bornAt,
-    });
+    expect(denialOf(found.record, noon, who, 'cold', usualLimits)).toMatchObject({ cause: 'limit' });
+    expect(denialOf(record, noon + ahead, who, 'cold', usualLimits)).toBeUndefined();
+  });
+
+  test('a clock that was set back makes declarations no later than now', () => {
+    const term = { tokens: 10, windowMs: hour, reserve: 0 };
+    const terms = [declaredBy('other', term, noon + 9 * hour)];
+    expect(repaired(recordWith({ highWaterAt: noon + 9 * hour, terms })).record.terms).toEqual([
+      declaredBy('other', term, noon),
+    ]);
   });
 
   test(`what is put back is never older than it truly is, whatever the two stores' clocks say (seed ${seed})`, () => {
@@ -353,7 +379,7 @@ describe('clocks', () => {
           const trueAge = noon + passedMs - (before?.at ?? 0);
           expect(found.now - entry.at).toBeLessThanOrEqual(trueAge);
         }
-        const mustCount = ages.filter((age) => age + passedMs < usualLimits.settledMs).length;
+        const mustCount = ages.filter((age) => age + passedMs < usualTerm.settledMs).length;
         expect(found.record.entries.length).toBeGreaterThanOrEqual(mustCount);
       }),
     );
@@ -372,93 +398,5 @@ describe('clocks', () => {
   test('what is put back into a store whose clock is behind its own beginning stays a valid instant', () => {
     const known = recordWith({ entries: [entryAt(noon)] });
     expect(repaired(undefined, seenAt(known, noon, hour), 0).record.entries[0]?.at).toBe(0);
-  });
-});
-
-describe('compact', () => {
-  test('drops what no longer counts', () => {
-    const gone = noon - usualLimits.settledMs;
-    const record = recordWith({
-      entries: [entryAt(gone), entryAt(gone, { pending: true }), entryAt(gone + 1)],
-      condensed: [
-        { at: gone, pending: false, count: 3 },
-        { at: gone + 1, pending: false, count: 4 },
-      ],
-    });
-    const kept = compact(record, noon, usualLimits);
-    expect(kept.entries).toEqual(record.entries.slice(1));
-    expect(kept.condensed).toEqual([record.condensed[1]]);
-  });
-
-  test('keeps a slot until the last of what is in it has ended', () => {
-    const refusedUntil = (retryAt: number) => ({ secretId: 'secret', count: 1, retryAt, status: 401 });
-    const endingAt = (at: number) => [
-      audienceWith({ revoked: at - 7 * day }),
-      audienceWith({ token: tokenAt(1, at) }),
-      audienceWith({ lease: { id: 'lease', generation: 1, until: at } }),
-      audienceWith({ credentialsBackoff: refusedUntil(at - hour) }),
-    ];
-    const keptOf = (audiences: LedgerRecord['audiences']) =>
-      audiences.filter(
-        (state) => compact(recordWith({ audiences: [state] }), noon, usualLimits).audiences.length === 1,
-      );
-    expect(keptOf(endingAt(noon))).toEqual([]);
-    expect(keptOf(endingAt(noon + 1))).toHaveLength(4);
-  });
-
-  test('keeps the newest 150 in detail and adds up the others by quarters of an hour', () => {
-    const quarter = 15 * minute;
-    const entries = [...entriesAt(noon - 2 * quarter, 4), ...entriesAt(noon - quarter, 5), ...entriesAt(noon, 150)];
-    const kept = compact(recordWith({ entries }), noon, usualLimits);
-    expect(kept.entries).toEqual(entries.slice(9));
-    expect(kept.condensed).toEqual([
-      { at: noon - 2 * quarter, pending: false, count: 4 },
-      { at: noon - quarter, pending: false, count: 5 },
-    ]);
-  });
-
-  test.each([
-    ['its audience has an entry', {}, [entryAt(noon)]],
-    ['its token lives', { token: tokenAt(1, noon + 1) }, []],
-    ['somebody has its lease', { lease: { id: 'x', generation: 1, until: noon + 1 } }, []],
-    [
-      'its secret is refused',
-      { credentialsBackoff: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } },
-      [],
-    ],
-    ['a process may still cache the reset token', { revoked: noon - 7 * day + 1 }, []],
-  ])('keeps a slot while %s', (_, fields, entries) => {
-    const kept = (now: number) =>
-      compact(recordWith({ audiences: [audienceWith(fields)], entries }), now, usualLimits).audiences.length;
-    expect(kept(noon)).toBe(1);
-    expect(kept(noon + 30 * day)).toBe(0);
-  });
-
-  test(`never lets a token leave earlier than it would have, however often it adds up (seed ${seed})`, () => {
-    const limits = limitsFor(100_000, day, undefined, 'durable');
-    const issuances = fc.array(fc.record({ gapMs: fc.integer({ min: 0, max: hour }), pending: fc.boolean() }), {
-      minLength: 151,
-      maxLength: 400,
-    });
-    fc.assert(
-      fc.property(issuances, fc.integer({ min: 1, max: 30 * hour }), (gaps, restMs) => {
-        let now = noon;
-        const all: { at: number; pending: boolean }[] = [];
-        let record = recordWith();
-        for (const { gapMs, pending } of gaps) {
-          now += gapMs;
-          all.push({ at: now, pending });
-          record = compact({ ...record, entries: [...record.entries, entryAt(now, { pending })] }, now, limits);
-        }
-        now += restMs;
-        record = compact(record, now, limits);
-        const mustCount = all.filter((entry) => leavesAt(entry, limits) > now);
-        expect(spent(record).used).toBeGreaterThanOrEqual(mustCount.length);
-        expect(spent(record).pending).toBeGreaterThanOrEqual(mustCount.filter(({ pending }) => pending).length);
-        expect(record.entries.length).toBeLessThanOrEqual(150);
-        expect(record.condensed.every((bucket: Condensed) => leavesAt(bucket, limits) > now)).toBe(true);
-      }),
-      { numRuns: 20 },
-    );
   });
 });

@@ -1,20 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
-import { leavesAt, spent } from '../../src/ledger/limits.ts';
+import { leavesAt } from '../../src/ledger/limits.ts';
 import type { AudienceState, LedgerRecord } from '../../src/ledger/record.ts';
 import { type Outcome, settle } from '../../src/ledger/settle.ts';
 import {
   audienceWith,
   day,
+  declaredBy,
   entriesAt,
   entryAt,
   hour,
   minute,
   noon,
+  oneWindow,
   recordWith,
   second,
   tokenAt,
   usualLimits,
+  usualTerm,
 } from '../support/records.ts';
 
 const reservedAt = noon - 20 * second;
@@ -42,20 +45,30 @@ describe('a token that arrived', () => {
   });
 
   test('of which the store hears late counts no longer than one of unknown outcome', () => {
-    const { pendingMs, settledMs } = usualLimits;
+    const { pendingMs, settledMs } = usualTerm;
     const lastAt = reservedAt + pendingMs - settledMs;
     for (const now of [lastAt, lastAt + 1, lastAt + 30 * day]) {
       const stamped = settled(issued, reserved, now).entries.at(-1);
       expect(stamped).toEqual({ ...entry, pending: false, at: lastAt });
-      expect(leavesAt(stamped ?? entry, usualLimits)).toBe(leavesAt(entry, usualLimits));
+      expect(leavesAt(stamped ?? entry, usualTerm)).toBe(leavesAt(entry, usualTerm));
     }
     expect(settled(issued, reserved, lastAt - 1).entries.at(-1)?.at).toBe(lastAt - 1);
+  });
+
+  test('is stamped late enough for every window of the record', () => {
+    const terms = [declaredBy('other', { tokens: 10, windowMs: hour, reserve: 0 }, noon)];
+    const both = { ...reserved, terms };
+    const { pendingMs, settledMs } = usualTerm;
+    expect(settled(issued, both, noon + day).entries.at(-1)?.at).toBe(reservedAt + pendingMs - settledMs);
+    const hourly = oneWindow(10, hour, 0);
+    const alone = settle(reserved, noon + day, { entry, keyId: 'key', secretId: 'secret' }, issued, hourly);
+    expect(alone.entries.at(-1)?.at).toBe(reservedAt + 7 * minute - hour / 144);
   });
 
   test('uses the clock of the record, which may have changed since the reservation', () => {
     const moved = { ...reserved, entries: [{ ...entry, at: noon + day }] };
     expect(settled(issued, moved, noon + 2 * day).entries[0]?.at).toBe(
-      noon + day + usualLimits.pendingMs - usualLimits.settledMs,
+      noon + day + usualTerm.pendingMs - usualTerm.settledMs,
     );
   });
 
@@ -99,7 +112,7 @@ describe('a token that arrived', () => {
   test('is not kept when it was reset on its way', () => {
     const record = { ...reserved, audiences: [audienceWith({ revoked: 9, lease })] };
     expect(stateIn(settled(issued, record))).toEqual(audienceWith({ revoked: 9, lease: undefined }));
-    expect(spent(settled(issued, record)).used).toBe(2);
+    expect(settled(issued, record).entries).toHaveLength(2);
   });
 
   test('is counted when its reservation is no longer there', () => {

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
+import { admission } from '../../src/ledger/admission.ts';
 import type { Ask } from '../../src/ledger/decide.ts';
-import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
-import type { AudienceState, LedgerEntry, LedgerRecord, StoredToken } from '../../src/ledger/record.ts';
+import { type Limits, limitsFor, type StoreDurability, type TermLimits, termLimits } from '../../src/ledger/limits.ts';
+import type {
+  AudienceState,
+  DeclaredTerm,
+  LedgerEntry,
+  LedgerRecord,
+  StoredToken,
+  Term,
+} from '../../src/ledger/record.ts';
 import { newRecord } from '../../src/ledger/record.ts';
 
 /** The seed of all properties: another one with `SEED=…`. fast-check prints it with every failure. */
@@ -17,7 +25,41 @@ export const day: number = 24 * hour;
 export const noon: number = Date.UTC(2026, 0, 1, 12);
 
 /** The agreement of the service's interface, with a store that keeps what it acknowledged. */
-export const usualLimits: Limits = limitsFor(150, day, undefined, 'durable');
+export const usualLimits: Limits = oneWindow(150);
+
+/** The numbers that follow from it. */
+export const usualTerm: TermLimits = termOf(usualLimits);
+
+/** The limits of an agreement with one window. */
+export function oneWindow(
+  tokens: number,
+  windowMs: number = day,
+  reserve?: number,
+  durability: StoreDurability = 'durable',
+): Limits {
+  return limitsFor([{ tokens, windowMs }], reserve, durability);
+}
+
+/** The numbers of the first term. */
+export function termOf({ terms: [term], durability }: Limits): TermLimits {
+  if (!term) throw new Error('there is no term');
+  return termLimits(term, durability);
+}
+
+/** A term as another process declared it. */
+export function declaredBy(by: string, term: Term, seenAt: number): DeclaredTerm {
+  return { ...term, seenAt, by };
+}
+
+/** What counts in the first term. */
+export function spentIn(
+  record: LedgerRecord,
+  now: number = noon,
+  limits: Limits = usualLimits,
+): { used: number; pending: number } {
+  const { used = 0, pending = 0 } = admission(record, now, limits, 'reset')[0] ?? {};
+  return { used, pending };
+}
 
 let ids = 0;
 

@@ -26,7 +26,7 @@ export const lifetimeMs: number = 60 * minute;
 /** The steps in which time may pass: until a read is due, until a read is a must, until a renewal is due, until the token is over. */
 export const timeSteps: readonly number[] = [26 * second, 29 * second, 52 * minute, 60 * minute];
 export const sleepMs: number = 40 * minute;
-export const limits: Limits = limitsFor(150, 24 * 60 * minute, 0, 'durable');
+export const limits: Limits = limitsFor([{ tokens: 150, windowMs: 24 * 60 * minute }], 0, 'durable');
 
 /** Attempts that only read the record, and attempts that get a token. */
 export type FlightKind = 'reading' | 'acquiring';

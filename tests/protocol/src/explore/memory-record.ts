@@ -1,9 +1,9 @@
 import type { AccessToken } from '../../../../packages/core/src/access-token.ts';
 import type { Instant } from '../../../../packages/core/src/instant.ts';
+import { compact } from '../../../../packages/core/src/ledger/condense.ts';
 import { type Ask, confirms, decide, marginOf } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import type { LedgerRecord, StoredToken } from '../../../../packages/core/src/ledger/record.ts';
-import { compact } from '../../../../packages/core/src/ledger/repair.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { type AttemptResult, reset, revalidated } from '../../../../packages/core/src/memory.ts';
 import {

@@ -36,8 +36,7 @@ export const trustedMs = 60_000;
 
 /** Limits of so few tokens that everything can be tried: no reserve, and as many in a new record as in an old one. */
 export function limitsOf({ usable }: Scope): Limits {
-  const ceilings = { refresh: usable, cold: usable, expired: usable, rejected: usable, reset: usable };
-  return { ...limitsFor(150, 24 * hour, 0, 'durable'), limit: usable, usable, coldStart: usable, ceilings };
+  return limitsFor([{ tokens: usable, windowMs: 24 * hour }], 0, 'durable');
 }
 
 /** The current state of one process. */

@@ -1,6 +1,6 @@
+import { admission } from '../../../../packages/core/src/ledger/admission.ts';
 import { withDeaths } from '../../../../packages/core/src/ledger/deaths.ts';
-import { type Limits, spent } from '../../../../packages/core/src/ledger/limits.ts';
-import { compact } from '../../../../packages/core/src/ledger/repair.ts';
+import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import {
   aheadMs,
   lifetimeMs,
@@ -111,7 +111,7 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     const record = records.get(state.stored);
     if (!record || state.losses > 0 || state.clockOffset !== 0) return undefined;
     const now = Math.max(record.highWaterAt, storeNow(state));
-    const { count, retryAt } = withDeaths(compact(record, now, limits), now, limits).deaths;
+    const { count, retryAt } = withDeaths(record, now, limits).deaths;
     return retryAt > now ? `a request after ${count} deaths` : undefined;
   }
 
@@ -125,7 +125,7 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     if (state.losses > 0) return undefined;
     const record = records.get(state.stored);
     const now = Math.max(record?.highWaterAt ?? 0, storeNow(state));
-    const { used } = record ? spent(compact(record, now, limits)) : { used: 0 };
+    const used = record ? (admission(record, now, limits, 'reset')[0]?.used ?? 0) : 0;
     return used < live ? `${used} counted, ${live} issued` : undefined;
   }
 

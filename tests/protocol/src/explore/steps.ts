@@ -1,8 +1,9 @@
+import { compact } from '../../../../packages/core/src/ledger/condense.ts';
 import { type Ask, type Decision, decide } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
-import { compact, reconcile } from '../../../../packages/core/src/ledger/repair.ts';
+import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import {
   leaseMs,

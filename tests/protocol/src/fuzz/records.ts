@@ -1,13 +1,14 @@
 import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
+import { compact } from '../../../../packages/core/src/ledger/condense.ts';
 import { type Ask, decide } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
 import { type LedgerRecord, newRecord } from '../../../../packages/core/src/ledger/record.ts';
-import { compact } from '../../../../packages/core/src/ledger/repair.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { declare } from '../../../../packages/core/src/ledger/terms.ts';
 import { createRandom, type Random } from '../random.ts';
 
-export const limits: Limits = limitsFor(12, 86_400_000, undefined, 'durable');
+export const limits: Limits = limitsFor([{ tokens: 12, windowMs: 86_400_000 }], undefined, 'durable');
 export const begun = 1_780_000_000_000;
 
 /** Draws the audience that a process asks for. */
@@ -52,7 +53,8 @@ export function grownRecord(seed: number): {
   let now = begun;
   for (let step = random.integer(0, 12); step > 0; step--) {
     now += Math.round(random.between(1, 4 * 3_600_000));
-    record = compact({ ...record, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
+    const declared = declare(record, now, limits, `process ${step % 3}`);
+    record = compact({ ...declared, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
     const ask = drawnAsk(random);
     if (random.chance(0.1))
       record = revoke(record, ask.audience, ask.keyId, latestGeneration(record, ask.audience, now));
@@ -75,7 +77,7 @@ export function forged(json: string): string {
     crc ^= byte;
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
   }
-  return `service-auth/1 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
+  return `service-auth/2 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
 }
 
 /** The JSON inside the text of a record. */

@@ -6,8 +6,8 @@ export const clockMutants: readonly Mutant[] = [
     name: 'a clock that was ahead is waited for',
     about: 'the time of the ledger stands still until the clock of the store has caught up',
     file: 'ledger/repair.ts',
-    find: 'return minOldNow - now > minute ? { minOldNow, maxOldNow, now } : undefined;',
-    replace: 'return minOldNow - now > 1e15 ? { minOldNow, maxOldNow, now } : undefined;',
+    find: 'return minOldNow - now > minute ? {',
+    replace: 'return minOldNow - now > 1e15 ? {',
     modes: ['store-ahead'],
   },
   {
@@ -29,9 +29,9 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'an unmeasured clock is believed',
     about: 'a process that never saw the record before believes the stored age of a token',
-    file: 'ledger/repair.ts',
-    find: ': Number.POSITIVE_INFINITY;',
-    replace: ': record.highWaterAt;',
+    file: 'ledger/clock-set-back.ts',
+    find: 'Math.floor(token.expiresAt - maxOldNow) : 0;',
+    replace: 'Math.floor(token.expiresAt - maxOldNow) : token.expiresAt - setBack.minOldNow;',
     modes: ['store-ahead'],
   },
   {

@@ -95,9 +95,9 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'a pause that spares outlives its reason',
     about: 'the pause goes on although less than a quarter of the budget is of unknown outcome now',
-    file: 'ledger/limits.ts',
-    find: 'Math.min((2 * limits.pendingMs) / half, freeAt(unknown, now, limits, Math.max(2, half / 2)) - now)',
-    replace: 'freeAt(unknown, now, limits, Math.max(2, half / 2)) > now ? (2 * limits.pendingMs) / half : 0',
+    file: 'ledger/admission.ts',
+    find: 'Math.min((2 * term.pendingMs) / half, freeAt(unknown, now, term, Math.max(2, half / 2)) - now)',
+    replace: 'freeAt(unknown, now, term, Math.max(2, half / 2)) > now ? (2 * term.pendingMs) / half : 0',
     modes: ['outages'],
   },
 ];

@@ -60,7 +60,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     replace: '< 0;',
     also: {
       file: 'ledger/settle.ts',
-      find: 'const at = Math.max(known.at, Math.min(now, known.at + limits.pendingMs - limits.settledMs));',
+      find: 'const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));',
       replace: 'const { at } = entry;',
     },
     modes: ['pauses', 'faults', 'sleep'],

@@ -1,0 +1,119 @@
+import { type Limits, leavesAt, type TermLimits } from './limits.ts';
+import type { IssuanceReason, LedgerRecord } from './record.ts';
+import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+
+/** What one term says about a token for one reason. */
+export interface TermRoom extends EnforcedTerm {
+  /** The tokens that count in this term. Those of unknown outcome are included. */
+  readonly used: number;
+  /** The tokens whose outcome is unknown. */
+  readonly pending: number;
+  /** So many tokens may be issued now for this reason. */
+  readonly room: number;
+  /** The instant from which at least one token may be issued for this reason, `now` at the earliest. */
+  readonly roomAt: number;
+}
+
+/** Some tokens that leave a term at one moment. */
+interface Part {
+  readonly at: number;
+  readonly pending: boolean;
+  readonly count: number;
+  readonly leavesAt: number;
+}
+
+/**
+ * Says for each enforced term whether a token may be issued for this reason. All of them must have room. The terms of this process come first.
+ * `now` is the ledger's time.
+ */
+export function admission(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): TermRoom[] {
+  return enforcedTerms(record, now, limits).map((enforced) => {
+    const { term } = enforced;
+    const parts = partsOf(record, now, term);
+    const used = countOf(parts);
+    const rules = [{ parts, ceiling: term.ceilings[reason], endsAt: Number.POSITIVE_INFINITY }];
+    if (isYoung(record, now, term)) {
+      const gains = parts.filter(({ at }) => at >= record.completeSince);
+      rules.push({ parts: gains, ceiling: gainable(term, reason), endsAt: record.completeSince + term.pendingMs });
+    }
+    return {
+      ...enforced,
+      used,
+      pending: countOf(parts.filter((part) => part.pending)),
+      room: Math.max(0, Math.min(...rules.map((rule) => rule.ceiling - countOf(rule.parts)))),
+      roomAt: Math.max(...rules.map((rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling)))),
+    };
+  });
+}
+
+/** Returns how many tokens a young term may gain. Two of them are kept for resets. */
+function gainable({ coldStart, usable }: TermLimits, reason: IssuanceReason): number {
+  const isSpared = reason !== 'reset' && coldStart < usable;
+  return isSpared ? coldStart - Math.min(2, Math.floor(coldStart / 6)) : coldStart;
+}
+
+/** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */
+export function tightest(rooms: readonly TermRoom[]): TermRoom | undefined {
+  return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0];
+}
+
+/** Returns the instant at which the next token leaves a term. Undefined: none counts in it. */
+export function nextFreeAt(record: LedgerRecord, now: number, term: TermLimits): number | undefined {
+  const parts = partsOf(record, now, term);
+  return parts.length > 0 ? Math.min(...parts.map((part) => part.leavesAt)) : undefined;
+}
+
+/** Returns the instant from which a 401 of the API may cause a renewal. The fleet spaces such renewals 1, 2, 4 … 60 minutes apart. */
+export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits): number {
+  const renewals = record.entries.filter((entry) => entry.reason === 'rejected');
+  const sharedAt = enforcedTerms(record, now, limits).map(({ term }) => {
+    const oldest = renewals[renewals.length - term.rejectedShare];
+    return oldest ? leavesAt(oldest, term) : 0;
+  });
+  return Math.max(now, record.rejections.retryAt, ...sharedAt);
+}
+
+/** Returns the least back-off after an outcome that may have issued a token. An outage of any length leaves half of the budget unspent. */
+export function sparingMs(record: LedgerRecord, now: number, limits: Limits): number {
+  const pauses = enforcedTerms(record, now, limits).map(({ term }) => {
+    // While earlier entries are unknown, less may be gained than is usable. An outage must not take all of that.
+    const half = (isYoung(record, now, term) ? term.coldStart : term.usable) / 2;
+    const unknown = partsOf(record, now, term).filter((part) => part.pending);
+    // A quarter is spent freely. The next quarter is spread until enough entries of the first one stop counting.
+    return Math.min((2 * term.pendingMs) / half, freeAt(unknown, now, term, Math.max(2, half / 2)) - now);
+  });
+  return Math.max(0, ...pauses);
+}
+
+/** Returns whether tokens that the record does not know may still count in a term. */
+function isYoung(record: LedgerRecord, now: number, term: TermLimits): boolean {
+  return now < record.completeSince + term.pendingMs;
+}
+
+/** Returns what counts in a term. */
+function partsOf(record: LedgerRecord, now: number, term: TermLimits): Part[] {
+  const parts: Part[] = [];
+  const add = (at: number, pending: boolean, count: number) => {
+    const end = leavesAt({ at, pending }, term);
+    if (end > now) parts.push({ at, pending, count, leavesAt: end });
+  };
+  for (const { at, pending } of record.entries) add(at, pending, 1);
+  for (const { at, pending, count } of record.condensed) add(at, pending, count);
+  return parts;
+}
+
+function countOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.count, 0);
+}
+
+/** Returns the instant from which fewer than `ceiling` tokens count, `now` at the earliest. */
+function freeAt(parts: readonly Part[], now: number, term: TermLimits, ceiling: number): number {
+  let used = countOf(parts);
+  if (used < ceiling) return now;
+  for (const part of [...parts].sort((a, b) => a.leavesAt - b.leavesAt)) {
+    used -= part.count;
+    if (used < ceiling) return part.leavesAt;
+  }
+  // A ceiling of 0 never has room. Ask again when the window has passed.
+  return now + term.settledMs;
+}

@@ -1,0 +1,84 @@
+import { isRemembered } from './generations.ts';
+import type { Limits } from './limits.ts';
+import {
+  type AudienceState,
+  type Condensed,
+  type LedgerEntry,
+  type LedgerRecord,
+  maxDetailedEntries,
+  maxLeaseMs,
+} from './record.ts';
+import { currentTerms, keptTerms } from './terms.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** So many of the newest entries stay in detail, whatever their age. */
+const newest = 150;
+/** So many of the entries that are younger than a lease stay in detail. Their outcome may still be written once more. */
+const mostYoung = 2_000;
+/** What has left all terms is kept for this long, so that a longer window can begin at once. */
+const leastKeptMs = 8 * day;
+
+/** Drops what no longer counts, and moves older entries into buckets. `now` is the ledger's time. */
+export function compact(whole: LedgerRecord, now: number, limits: Limits): LedgerRecord {
+  const record = { ...whole, terms: currentTerms(whole, now, limits) };
+  const spans = keptTerms(record, limits).map(({ pendingMs }) => pendingMs);
+  const longestMs = Math.max(0, ...spans);
+  const keptFrom = now - Math.max(leastKeptMs, longestMs);
+  const isKept = ({ at }: { readonly at: number }) => at > keptFrom;
+  const entries = record.entries.filter(isKept);
+  const dropped = [...record.entries, ...record.condensed].filter((part) => !isKept(part));
+  const { detailed, surplus } = divided(entries, record.audiences, now);
+  const counted = new Set(detailed.filter(({ at }) => at + longestMs > now).map(({ audience }) => audience));
+  const needed = (state: AudienceState) =>
+    counted.has(state.audience) ||
+    isRemembered(state.revoked, now) ||
+    (state.token?.expiresAt ?? 0) > now ||
+    (state.lease?.until ?? 0) > now ||
+    // Keep the count of failures for an hour after its back-off. The back-off would never grow otherwise.
+    (state.credentialsBackoff?.retryAt ?? 0) + hour > now;
+  return {
+    ...record,
+    // A term that is longer than all others cannot know what was dropped before it came.
+    completeSince: Math.max(record.completeSince, ...dropped.map(({ at }) => at + 1)),
+    entries: detailed,
+    condensed: addUp([...record.condensed.filter(isKept), ...surplus], now, spans),
+    audiences: record.audiences.filter(needed),
+  };
+}
+
+/** Divides entries into those that stay in detail and those that are only counted. An entry stays while its request may be under way. */
+function divided(entries: readonly LedgerEntry[], audiences: readonly AudienceState[], now: number) {
+  const leased = new Set(audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.id] : [])));
+  const stays = (entry: LedgerEntry, index: number) => {
+    const newer = entries.length - 1 - index;
+    const isYoung = newer < mostYoung && entry.at + maxLeaseMs > now;
+    return newer < newest || isYoung || leased.has(entry.id);
+  };
+  const detailed = entries.filter(stays).slice(-maxDetailedEntries);
+  const kept = new Set(detailed);
+  const surplus = entries
+    .filter((entry) => !kept.has(entry))
+    .map(({ at, pending }): Condensed => ({ at, pending, count: 1 }));
+  return { detailed, surplus };
+}
+
+/** Merges buckets: for pending and for settled entries, one remains for each span of time. The spans grow with the age of what is in them. */
+function addUp(parts: readonly Condensed[], now: number, lives: readonly number[]): Condensed[] {
+  const buckets = new Map<string, Condensed>();
+  for (const part of parts) {
+    // A term must not lose sight of more than a hundredth of its window when the last entry of a bucket decides for all.
+    const spanMs = Math.min(...lives.filter((life) => life > now - part.at)) / 96;
+    const span = Number.isFinite(spanMs) ? spanMs : hour;
+    const key = `${part.pending} ${span} ${Math.floor(part.at / span)}`;
+    const bucket = buckets.get(key);
+    buckets.set(key, {
+      at: Math.max(part.at, bucket?.at ?? 0),
+      pending: part.pending,
+      count: part.count + (bucket?.count ?? 0),
+    });
+  }
+  return [...buckets.values()];
+}

@@ -1,0 +1,77 @@
+import { type Limits, type TermLimits, termLimits } from './limits.ts';
+import type { DeclaredTerm, LedgerRecord, Term } from './record.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** A record has at most this many terms. */
+export const maxTerms = 16;
+
+/** A term that has not been declared for so long is not enforced, unless it is one of this process. */
+const enforcedMs = hour;
+
+/** A process that only reads declares its terms again after this time. */
+const declaredAgainMs = 20 * minute;
+
+/** A term that this process enforces. `own`: its own options state it. */
+export interface EnforcedTerm {
+  readonly term: TermLimits;
+  readonly own: boolean;
+}
+
+function isSame(one: Term, other: Term): boolean {
+  return one.tokens === other.tokens && one.windowMs === other.windowMs && one.reserve === other.reserve;
+}
+
+function isIn(terms: readonly Term[], term: Term): boolean {
+  return terms.some((other) => isSame(other, term));
+}
+
+/** Returns the terms that other processes declared within an hour, and this process does not have. */
+export function foreignTerms(record: LedgerRecord, now: number, limits: Limits): DeclaredTerm[] {
+  return record.terms.filter((term) => term.seenAt + enforcedMs > now && !isIn(limits.terms, term));
+}
+
+/**
+ * Returns the terms that a process must keep: its own, and those that other processes declared within an hour. Its own terms come first. A reader
+ * without terms of its own gets the terms of the record, even if they are older.
+ */
+export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits): EnforcedTerm[] {
+  const { terms, durability } = limits;
+  const foreign = foreignTerms(record, now, limits);
+  const others = terms.length + foreign.length > 0 ? foreign : record.terms;
+  return [
+    ...terms.map((term) => ({ term: termLimits(term, durability), own: true })),
+    ...others.map((term) => ({ term: termLimits(term, durability), own: false })),
+  ];
+}
+
+/** Returns all terms for which the record must keep entries: those of the record, and those of this process. */
+export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
+  const others = record.terms.filter((term) => !isIn(limits.terms, term));
+  return [...limits.terms, ...others].map((term) => termLimits(term, limits.durability));
+}
+
+/** Returns whether this process should write its terms: the record has none of them, or they are so old that others may soon stop to enforce them. */
+export function isDeclarationDue(record: LedgerRecord, now: number, limits: Limits): boolean {
+  const recent = record.terms.filter(({ seenAt }) => seenAt + declaredAgainMs > now);
+  return limits.terms.some((term) => !isIn(recent, term));
+}
+
+/** Returns the record with the terms of this process, declared now. `by`: the name of the process. */
+export function declare(record: LedgerRecord, now: number, limits: Limits, by: string): LedgerRecord {
+  const declared = limits.terms.map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
+  return { ...record, terms: unitedTerms(declared, record.terms) };
+}
+
+/** Unites two lists of terms. Of a term in both lists the later declaration counts. */
+export function unitedTerms(one: readonly DeclaredTerm[], other: readonly DeclaredTerm[]): DeclaredTerm[] {
+  const latestFirst = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
+  return latestFirst.filter((term, index) => !isIn(latestFirst.slice(0, index), term)).slice(0, maxTerms);
+}
+
+/** Returns the terms without those that nobody has declared for so long that all they counted has left them. */
+export function currentTerms(record: LedgerRecord, now: number, limits: Limits): DeclaredTerm[] {
+  const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, limits.durability).pendingMs);
+  return record.terms.filter((term) => term.seenAt + lastsMs(term) > now);
+}

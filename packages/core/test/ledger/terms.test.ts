@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { admission, tightest } from '../../src/ledger/admission.ts';
+import { compact } from '../../src/ledger/condense.ts';
+import { type Limits, leavesAt, limitsFor } from '../../src/ledger/limits.ts';
+import { type LedgerRecord, newRecord } from '../../src/ledger/record.ts';
+import {
+  currentTerms,
+  declare,
+  enforcedTerms,
+  foreignTerms,
+  isDeclarationDue,
+  maxTerms,
+  unitedTerms,
+} from '../../src/ledger/terms.ts';
+import {
+  day,
+  declaredBy,
+  entryAt,
+  hour,
+  minute,
+  noon,
+  oneWindow,
+  recordWith,
+  seed,
+  usualLimits,
+} from '../support/records.ts';
+
+const usual = { tokens: 150, windowMs: day, reserve: 30 };
+const hourly = { tokens: 10, windowMs: hour, reserve: 0 };
+
+describe('a declaration', () => {
+  test('is due while a term is not in the record, and when the last one is 20 minutes old', () => {
+    const due = (seenAt: number) => {
+      return isDeclarationDue(recordWith({ terms: [declaredBy('any', usual, seenAt)] }), noon, usualLimits);
+    };
+    expect(isDeclarationDue(recordWith(), noon, usualLimits)).toBe(true);
+    expect([due(noon), due(noon - 20 * minute + 1), due(noon - 20 * minute)]).toEqual([false, false, true]);
+    const other = recordWith({ terms: [declaredBy('any', { ...usual, reserve: 29 }, noon)] });
+    expect(isDeclarationDue(other, noon, usualLimits)).toBe(true);
+    expect(isDeclarationDue(recordWith(), noon, { ...usualLimits, terms: [] })).toBe(false);
+  });
+
+  test('replaces an earlier one of the same term, and leaves those of others', () => {
+    const terms = [declaredBy('a', usual, noon - hour), declaredBy('b', hourly, noon - minute)];
+    expect(declare(recordWith({ terms }), noon, usualLimits, 'me').terms).toEqual([
+      declaredBy('me', usual, noon),
+      declaredBy('b', hourly, noon - minute),
+    ]);
+  });
+
+  test('of a seventeenth term replaces the oldest', () => {
+    const terms = Array.from({ length: maxTerms }, (_, index) =>
+      declaredBy('other', { ...hourly, tokens: index + 1 }, noon - index),
+    );
+    const { terms: declared } = declare(recordWith({ terms }), noon, usualLimits, 'me');
+    expect(declared).toHaveLength(maxTerms);
+    expect(declared[0]).toEqual(declaredBy('me', usual, noon));
+    expect(declared).not.toContainEqual(terms.at(-1));
+  });
+});
+
+describe('terms of two records', () => {
+  test('are united by the later declaration', () => {
+    const early = [declaredBy('a', usual, noon - hour), declaredBy('a', hourly, noon)];
+    const late = [declaredBy('b', usual, noon)];
+    expect(unitedTerms(early, late)).toEqual([declaredBy('a', hourly, noon), declaredBy('b', usual, noon)]);
+    expect(unitedTerms(late, early)).toEqual([declaredBy('b', usual, noon), declaredBy('a', hourly, noon)]);
+  });
+});
+
+describe('a term of another process', () => {
+  const declared = (seenAt: number) => recordWith({ terms: [declaredBy('other', hourly, seenAt)] });
+
+  test('is enforced for an hour', () => {
+    const enforced = (seenAt: number) => enforcedTerms(declared(seenAt), noon, usualLimits).map(({ own }) => own);
+    expect(enforced(noon - hour + 1)).toEqual([true, false]);
+    expect(enforced(noon - hour)).toEqual([true]);
+    expect(foreignTerms(declared(noon), noon, usualLimits)).toEqual([declaredBy('other', hourly, noon)]);
+  });
+
+  test('stays in the record while something may count in it, and an hour at least', () => {
+    const stays = (seenAt: number) => currentTerms(declared(seenAt), noon, usualLimits).length === 1;
+    const livesMs = hour + hour / 24 + 7 * minute;
+    expect([stays(noon - livesMs + 1), stays(noon - livesMs)]).toEqual([true, false]);
+  });
+
+  test('is not foreign if this process has the same', () => {
+    const terms = [declaredBy('other', usual, noon)];
+    expect(foreignTerms(recordWith({ terms }), noon, usualLimits)).toEqual([]);
+    expect(enforcedTerms(recordWith({ terms }), noon, usualLimits)).toHaveLength(1);
+  });
+});
+
+/** The agreements of processes that differ: shorter, longer, tighter and wider ones, and one with two windows. */
+const agreements: readonly Limits[] = [
+  usualLimits,
+  oneWindow(300),
+  oneWindow(40, 12 * hour),
+  oneWindow(500, 31 * day),
+  oneWindow(50, 86_400),
+  limitsFor(
+    [
+      { tokens: 10, windowMs: hour },
+      { tokens: 50, windowMs: day },
+    ],
+    0,
+    'durable',
+  ),
+];
+
+test(`whoever writes the record with whatever agreement, a term that is not young counts every token (seed ${seed})`, () => {
+  const step = fc.record({
+    limits: fc.constantFrom(...agreements),
+    idleMs: fc.oneof(fc.integer({ min: 0, max: 3 * hour }), fc.integer({ min: 0, max: 12 * day })),
+    tokens: fc.integer({ min: 0, max: 30 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 2, maxLength: 30 }), (steps) => {
+      let now = noon;
+      let record: LedgerRecord = newRecord('epoch', now);
+      const issued: { at: number; pending: boolean }[] = [];
+      for (const { limits, idleMs, tokens } of steps) {
+        now += idleMs;
+        record = compact(declare({ ...record, highWaterAt: now }, now, limits, 'me'), now, limits);
+        for (let count = 0; count < tokens; count += 1) {
+          // The promise is about the count. Whether there is room does not matter for it.
+          const entry = entryAt(now, { pending: count % 2 === 0 });
+          issued.push(entry);
+          record = compact({ ...record, entries: [...record.entries, entry] }, now, limits);
+        }
+        for (const other of agreements) {
+          for (const { term, used } of admission(declare(record, now, other, 'other'), now, other, 'cold')) {
+            const mustCount = issued.filter((entry) => leavesAt(entry, term) > now);
+            const known = mustCount.filter(({ at }) => at >= record.completeSince);
+            expect(used).toBeGreaterThanOrEqual(known.length);
+            if (now >= record.completeSince + term.pendingMs) expect(known).toHaveLength(mustCount.length);
+          }
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a process with a short window does not take away what others count', () => {
+  let record = declare(recordWith(), noon, usualLimits, 'fleet');
+  record = { ...record, entries: Array.from({ length: 120 }, () => entryAt(noon)) };
+  for (const windowMs of [hour, 86_400, minute]) {
+    const short = oneWindow(150, windowMs);
+    const now = noon + 14 * hour;
+    record = declare(record, now - 20 * minute, usualLimits, 'fleet');
+    record = compact(declare(record, now, short, 'stranger'), now, short);
+    expect(tightest(admission(record, now, short, 'reset'))).toMatchObject({ own: false, used: 120, room: 0 });
+    expect(tightest(admission(record, now, usualLimits, 'reset'))).toMatchObject({ used: 120, room: 0 });
+  }
+});
+
+test('after a change from 300 to 150, nothing is issued until fewer than the smaller limit allows count', () => {
+  const before = oneWindow(300);
+  let record = declare(recordWith(), noon, before, 'old');
+  record = { ...record, entries: Array.from({ length: 200 }, (_, index) => entryAt(noon + index * minute)) };
+  const now = noon + 4 * hour;
+  const room = tightest(admission(declare(record, now, usualLimits, 'new'), now, usualLimits, 'reset'));
+  // 200 count. There is room when the 81st leaves.
+  expect(room).toMatchObject({ used: 200, room: 0, roomAt: noon + 80 * minute + 25 * hour + 10 * minute });
+});
