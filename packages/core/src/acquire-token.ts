@@ -1,9 +1,6 @@
-import type { UsableToken } from './cached-token.ts';
 import { instantOf } from './clock.ts';
 import { type Ask, confirms, decide } from './ledger/decide.ts';
-import { latestGeneration, revoke } from './ledger/generations.ts';
-import { audienceStateOf } from './ledger/record.ts';
-import { pause, untilDone } from './pause.ts';
+import { pause } from './pause.ts';
 import { reportDenial } from './reports.ts';
 import { requestReserved } from './reserved-request.ts';
 import { randomId } from './seal.ts';
@@ -82,19 +79,4 @@ async function waited({ settings: { clock } }: Work, delayMs: number, signal: Ab
   const from = clock.monotonic();
   await pause(clock, delayMs, signal);
   return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);
-}
-
-/** Writes that all tokens of this audience are compromised. Resolves with the generation up to which they are. */
-export async function resetTokens(
-  { settings, ledger, secrets }: Work,
-  cached: UsableToken | undefined,
-): Promise<number> {
-  const { audience, clock } = settings;
-  const { key } = await secrets.last();
-  const { record } = await untilDone(clock, async () => {
-    const view = await ledger.load();
-    const latest = latestGeneration(view.record, audience, view.now);
-    return ledger.swap(view, revoke(view.record, audience, key.id, Math.max(latest, cached?.generation ?? 0)));
-  });
-  return audienceStateOf(record, audience, key.id).revoked;
 }

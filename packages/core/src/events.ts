@@ -59,6 +59,8 @@ export interface ServiceAuthEventFields {
    * `replaced`: another token is in use already; `kept`: it is too early for a renewal, because the fleet spaces those that 401s cause.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
+  /** This process reported that the tokens of its audience are compromised. `tokenId`: the one that was in use, if there was one. `reason`: that of `reset()`. */
+  token_reset: { readonly tokenId: string | undefined; readonly reason: string | undefined };
   /** The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the present token is still served. */
   issuance_refused: {
     readonly reason: IssuanceReason;

@@ -28,6 +28,7 @@ export type { OAuthErrorCode } from './ledger/oauth-error.ts';
 export type { IssuanceReason } from './ledger/record.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { memoryStore } from './memory-store.ts';
+export type { ResetOptions, ResetResult, RetryResult } from './operator.ts';
 export type { ServiceAuthOptions } from './options.ts';
 export { createServiceAuth } from './service-auth.ts';
 export type {
@@ -39,4 +40,4 @@ export type {
 } from './store.ts';
 export type { GetTokenOptions, ServiceAuth, TokenSource } from './token-source.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-export type { Issuance, Usage, WindowUsage } from './usage.ts';
+export type { Hold, Issuance, ResetInfo, TokenInUse, Usage, WindowUsage } from './usage.ts';

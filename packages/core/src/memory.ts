@@ -196,6 +196,11 @@ export function compromised(memory: Memory): Memory {
   return reset({ ...memory, compromised: cached.token.id }, cached.generation);
 }
 
+/** Forgets until when this process would not try to replace its token. */
+export function retried(memory: Memory): Memory {
+  return { ...memory, renewRetryAt: 0, rejectionRetryAt: 0 };
+}
+
 /** Completes a reset: the record says that all tokens up to this generation are compromised. One of them may have arrived in the meantime. */
 export function reset(memory: Memory, upTo: number): Memory {
   const revoked = Math.max(memory.revoked, upTo);

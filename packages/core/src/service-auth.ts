@@ -1,10 +1,18 @@
 import type { AccessToken } from './access-token.ts';
-import { resetTokens } from './acquire-token.ts';
 import { bindWhenRead, boundMethods } from './bind-when-read.ts';
 import { instantOf } from './clock.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
 import type { Instant } from './instant.ts';
-import { compromised, due, need, rejected, reset } from './memory.ts';
+import { compromised, due, need, rejected, reset, retried } from './memory.ts';
+import {
+  type ResetOptions,
+  type ResetResult,
+  type RetryResult,
+  readUsage,
+  reasonOf,
+  resetTokens,
+  retryNow,
+} from './operator.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { raced, within } from './pause.ts';
 import { type ClientOptions, type CommonSettings, resolveOptions } from './settings.ts';
@@ -12,7 +20,7 @@ import { closedError } from './token-errors.ts';
 import { TokenKeeper } from './token-keeper.ts';
 import type { GetTokenOptions, ServiceAuth } from './token-source.ts';
 import { distrust, isTrusted } from './trusted-token.ts';
-import { type Usage, usageOf } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 const closeWithinMs = 2_000;
 
@@ -69,17 +77,25 @@ class Client implements ServiceAuth {
     keeper.settings.rejection(token.id, outcome);
   }
 
-  async reset(): Promise<void> {
+  async reset(options?: ResetOptions): Promise<ResetResult> {
     const keeper = this.#open();
+    const reason = reasonOf(options);
     const { cached } = keeper.memory;
     keeper.remember(compromised(keeper.memory));
-    const upTo = await keeper.run((work) => resetTokens(work, cached));
+    const { result, upTo } = await keeper.run((work) => resetTokens(work, cached, reason));
     keeper.remember(reset(keeper.memory, upTo));
+    return result;
+  }
+
+  async retryNow(): Promise<RetryResult> {
+    const keeper = this.#open();
+    const result = await keeper.run(retryNow);
+    keeper.remember(retried(keeper.memory));
+    return result;
   }
 
   async getUsage(): Promise<Usage> {
-    const view = await this.#open().run(({ ledger }) => ledger.load());
-    return usageOf(view, this.#settings.limits, this.#settings.clock);
+    return this.#open().run(readUsage);
   }
 
   subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void {
@@ -133,6 +149,7 @@ class Client implements ServiceAuth {
 const methods = boundMethods(Client.prototype, [
   'invalidate',
   'reset',
+  'retryNow',
   'getUsage',
   'subscribe',
   'close',

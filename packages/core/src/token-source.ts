@@ -1,5 +1,6 @@
 import type { AccessToken } from './access-token.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
+import type { ResetOptions, ResetResult, RetryResult } from './operator.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of {@link TokenSource.getToken}. */
@@ -32,13 +33,20 @@ export interface TokenSource {
 export interface ServiceAuth extends TokenSource {
   /**
    * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of the fleet.
-   * The API still accepts the token until it expires or the operator revokes it.
+   * The API still accepts the token until it expires or the operator revokes it. The token is dropped even if no replacement can be issued now: the
+   * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, nothing is written.
    * @throws `ERR_STORE` if the record could not be written; this process has dropped the token nevertheless, but the fleet has not.
    *   `ERR_STORE_INTEGRITY`, `ERR_CONFIG`, `ERR_CLOSED`
    */
-  reset(): Promise<void>;
+  reset(options?: ResetOptions): Promise<ResetResult>;
   /**
-   * Returns which tokens of the limit are spent: by which process, when and why. It reads the store and requests no token.
+   * Forgets remembered refusals and other holds, for the case that their cause is mended: the next token request of the fleet, of whatever process, is
+   * sent in spite of them. If it fails, the holds go on. The limit is kept. Has an effect once in 1, 2, 4 … 60 minutes.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
+   */
+  retryNow(): Promise<RetryResult>;
+  /**
+   * Returns which tokens of the limit are spent, by which process, when and why, and how many can be had. It reads the store and requests no token.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
    */
   getUsage(): Promise<Usage>;

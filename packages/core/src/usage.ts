@@ -1,8 +1,6 @@
-import type { Clock } from './clock.ts';
-import { admission, nextFreeAt, type TermRoom, tightest } from './ledger/admission.ts';
-import type { Limits } from './ledger/limits.ts';
+import type { Purpose } from './ledger/availability.ts';
+import type { HoldKind } from './ledger/holds.ts';
 import type { IssuanceReason } from './ledger/record.ts';
-import { toLocalTime, type View } from './shared-ledger.ts';
 
 /** A token that was issued, or may have been issued. */
 export interface Issuance {
@@ -36,80 +34,90 @@ export interface WindowUsage {
   readonly own: boolean;
 }
 
+/**
+ * A time in which the fleet sends no token request, although the limit has room. `credentials`: the endpoint answered 400, 401 or 403 to them. `rate_limited`: it
+ * answered 429. `backoff`: it failed. `deaths`: processes in a row died during their requests. These four deny callers a token. With the others
+ * callers keep a token: `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later
+ * expiry. `unreadable`: a stored token that could not be decrypted was replaced a short time ago.
+ */
+export interface Hold {
+  readonly kind: HoldKind;
+  /** Epoch milliseconds of this machine's clock. */
+  readonly until: number;
+  /** The audience that the hold is for. Undefined: it is for all. */
+  readonly audience?: string | undefined;
+  /** The status that the token endpoint answered. */
+  readonly status?: number | undefined;
+}
+
+/** A token that the fleet uses. Instants are in epoch milliseconds of this machine's clock. */
+export interface TokenInUse {
+  readonly id: string;
+  readonly audience: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** A call of `reset()`. */
+export interface ResetInfo {
+  /** Epoch milliseconds of this machine's clock. */
+  readonly at: number;
+  readonly audience: string;
+  /** The id of the token that was in use. Undefined: none was. */
+  readonly tokenId: string | undefined;
+  /** The `instance` option of the process that called it. */
+  readonly instance: string;
+  /** The `reason` that was given. */
+  readonly reason: string | undefined;
+}
+
 /** The tokens of the window that has the least room. All counts are those of the whole fleet that shares the store. */
 export interface Usage {
   /** The tokens of a window as agreed with the operator. */
   readonly limit: number;
   /** The tokens that the fleet may spend: `limit` less the reserve. */
   readonly usable: number;
-  /** The spent tokens, including pending ones. */
+  /** The spent tokens: `issued`, `underWay` and `unknown` together. */
   readonly used: number;
-  /** The pending tokens: their requests are under way, or the outcome is unknown. */
+  /** The tokens that were surely issued. */
+  readonly issued: number;
+  /** The tokens whose requests are under way. They count as issued. */
+  readonly underWay: number;
+  /** The tokens of requests whose outcome is unknown, such as those that were answered 503 or not at all. They count as issued. */
+  readonly unknown: number;
+  /** The tokens of unknown outcome up to now: `underWay` and `unknown` together. */
   readonly pending: number;
-  /** `usable` less `used`. */
+  /** `usable` less `used`. It does not say that a token can be had: see `availableNow`. */
   readonly remaining: number;
-  /** When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. */
-  readonly nextFreeAt: number | undefined;
+  /** How many tokens callers without one can have issued now, one each. All shares, holds and insurances are taken into account. */
+  readonly availableNow: number;
+  /** The same by purpose: for callers without a token, renewals ahead of expiry, renewals after a 401 of the API, and tokens that were reset. */
+  readonly available: Readonly<Record<Purpose, number>>;
   /**
-   * The instant until which the budget has no token for a caller without one, in epoch milliseconds. Undefined: it has one. `remaining` need not be 0
-   * for that: some slots are kept for `reset()`, and a new record of a shared store starts with few, because it may replace a lost one.
+   * The instant until which a caller without a token is refused, if nothing else happens, in epoch milliseconds of this machine's clock. Undefined: it is
+   * not refused. A process that has a token, or finds one in `tokens`, is served all the same.
    */
   readonly refusedUntil: number | undefined;
-  /** The window in milliseconds. Tokens count for slightly longer, which is safe for rolling and for calendar windows. */
+  /** Why a caller without a token is refused until then. Undefined: it is not refused. */
+  readonly refusedBecause: 'limit' | 'backoff' | 'rate_limited' | 'credentials' | undefined;
+  /**
+   * When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. With a window of 24 hours
+   * that is 25 hours and 10 minutes after a token was issued: a calendar day with a change of clocks has 25 hours, and the clocks of the store and of the
+   * operator may differ by 10 minutes. A token of unknown outcome counts for 27 hours, because its request may have arrived late.
+   */
+  readonly nextFreeAt: number | undefined;
+  /** When the window has no more room for callers without a token at the pace of its last quarter, in epoch milliseconds. Undefined: it will keep some. */
+  readonly spentAt: number | undefined;
+  /** The window in milliseconds. Tokens count for slightly longer, see `nextFreeAt`. */
   readonly windowMs: number;
   /** All windows that the fleet keeps. Those of this process come first. */
   readonly windows: readonly WindowUsage[];
+  /** The holds of the whole fleet. `retryNow()` ends them. */
+  readonly holds: readonly Hold[];
+  /** The tokens in use. */
+  readonly tokens: readonly TokenInUse[];
   /** The newest issuances that count in a window, at most 150. The newest comes first. */
   readonly issuances: readonly Issuance[];
-}
-
-const maxIssuances = 150;
-
-/** Computes the usage from a record. */
-export function usageOf(view: View, limits: Limits, clock: Clock): Usage {
-  const { record, now } = view;
-  const local = (at: number) => toLocalTime(at, view, clock);
-  const rooms = admission(record, now, limits, 'cold');
-  const windows = rooms.map((room) => windowOf(room, view, local));
-  const first = tightest(rooms);
-  const { tokens: limit = 0, own: _, ...tight } = windows[first ? rooms.indexOf(first) : 0] ?? noWindow;
-  const roomyAt = first?.roomAt ?? now;
-  const countsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
-  return {
-    limit,
-    ...tight,
-    refusedUntil: roomyAt > now ? local(roomyAt) : undefined,
-    windows,
-    issuances: record.entries
-      .filter(({ at }) => at > countsFrom)
-      .slice(-maxIssuances)
-      .map((entry) => ({ ...entry, at: local(entry.at) }))
-      .reverse(),
-  };
-}
-
-const noWindow: WindowUsage = {
-  tokens: 0,
-  windowMs: 0,
-  usable: 0,
-  used: 0,
-  pending: 0,
-  remaining: 0,
-  nextFreeAt: undefined,
-  own: false,
-};
-
-function windowOf({ term, own, used, pending }: TermRoom, view: View, local: (at: number) => number): WindowUsage {
-  const { tokens, windowMs, usable } = term;
-  const freeAt = nextFreeAt(view.record, view.now, term);
-  return {
-    tokens,
-    windowMs,
-    usable,
-    used,
-    pending,
-    remaining: Math.max(0, usable - used),
-    nextFreeAt: freeAt === undefined ? undefined : local(freeAt),
-    own,
-  };
+  /** The newest resets, at most 20. The newest comes first. */
+  readonly resets: readonly ResetInfo[];
 }

@@ -29,6 +29,7 @@ const events: Record<ServiceAuthEventType, true> = {
   store_called: true,
   acquisition_ended: true,
   agreement_differs: true,
+  token_reset: true,
 };
 
 const documented = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');

@@ -18,6 +18,20 @@ afterEach(() => {
   polluted.clear();
 });
 
+/** The length of the record after as many resets and tokens. All ids have the same length. */
+async function lengthWithoutPollution(bodies: readonly string[]): Promise<number> {
+  const { client, endpoint, token, store, clock } = createBed();
+  const auth = client();
+  await token(auth);
+  endpoint.next(...bodies.map((body) => answering(200, body)));
+  for (const _ of bodies) {
+    await clock.until(auth.reset());
+    await token(auth);
+  }
+  await client().getUsage();
+  return String(await store.text()).length;
+}
+
 describe('a prototype that somebody polluted', () => {
   const poison = {
     authUrl: 'https://evil.example',
@@ -111,7 +125,6 @@ describe('a prototype that somebody polluted', () => {
     const { client, endpoint, token, store, clock } = createBed();
     const auth = client();
     const values = [(await token(auth)).value];
-    const before = String(await store.text());
     // As text, because the scripted endpoint writes JSON itself.
     const bodies = [1, 2, 3].map((each) => `{"access_token":"next.${each}","token_type":"Bearer","expires_in":86400}`);
     endpoint.next(...bodies.map((body) => answering(200, body)));
@@ -129,7 +142,7 @@ describe('a prototype that somebody polluted', () => {
     expect(await client().getUsage()).toMatchObject({ used: 4, pending: 0 });
     const after = String(await store.text());
     expect(after).not.toContain('evil');
-    expect(after.length).toBeLessThan(before.length + 3 * 100);
+    expect(after.length).toBe(await lengthWithoutPollution(bodies));
   });
 
   test('does not make a failure that may have issued a token one that did not', async () => {

@@ -114,10 +114,17 @@ describe('getUsage', () => {
       limit: 150,
       usable: 120,
       used: 0,
+      issued: 0,
+      underWay: 0,
+      unknown: 0,
       pending: 0,
       remaining: 120,
+      availableNow: 28,
+      available: { cold: 28, refresh: 28, rejected: 1, reset: 30 },
       nextFreeAt: undefined,
       refusedUntil: undefined,
+      refusedBecause: undefined,
+      spentAt: undefined,
       windowMs: day,
       windows: [
         {
@@ -131,7 +138,10 @@ describe('getUsage', () => {
           own: true,
         },
       ],
+      holds: [],
+      tokens: [],
       issuances: [],
+      resets: [],
     });
     expect([endpoint.requests.length, store.calls.swap]).toEqual([0, 0]);
   });

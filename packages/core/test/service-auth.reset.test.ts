@@ -253,21 +253,33 @@ describe('reset', () => {
     expect(endpoint.requests.length).toBe(2);
   });
 
-  test.each([
-    ['lost it', true],
-    ['went back to before it', false],
-  ])('ends a token that memory puts back into a store that %s, though another key seals it', async (_, isLost) => {
+  test('ends a token that memory puts back into a store that lost it, though another key seals it', async () => {
     const { client, clock, store, token, use } = createBed();
-    await token(client({ audience: 'invoices' }));
-    const old = await store.text();
     const auth = client();
     const first = await token(auth);
-    await store.replace(isLost ? undefined : old);
+    await store.replace(undefined);
     await clock.advance(second);
     await client({ clientSecret: 'the-next-secret' }).reset();
     await clock.advance(30 * second);
     expect((await use(auth, minute)).map(({ value }) => value)).not.toContain(first.value);
     expect((await token(client())).value).not.toBe(first.value);
+  });
+
+  test('of a token that the store went back to before is told to be of none, until a process puts it back', async () => {
+    const { client, clock, store, token, use } = createBed();
+    await token(client({ audience: 'invoices' }));
+    const old = await store.text();
+    const auth = client();
+    const first = await token(auth);
+    await store.replace(old);
+    await clock.advance(second);
+    const other = client({ clientSecret: 'the-next-secret' });
+    expect(await other.reset()).toMatchObject({ tokenId: undefined });
+    await clock.advance(30 * second);
+    expect(await use(auth, minute)).toEqual([first]);
+    expect(await other.reset()).toMatchObject({ tokenId: first.id });
+    await clock.advance(30 * second);
+    expect((await use(auth, minute)).map(({ value }) => value)).not.toContain(first.value);
   });
 
   test('ends a token on its way, though the clock of the store came back from far ahead meanwhile', async () => {
@@ -352,12 +364,120 @@ describe('reset', () => {
     expect(await use(invoices, minute)).toEqual([first]);
   });
 
+  test('says which token it ended, lists it for everybody, and reports it', async () => {
+    const { client, clock, token, eventsOf } = createBed();
+    const auth = client({ instance: 'web' });
+    const { id } = await token(auth);
+    expect(await auth.reset({ reason: 'found in a log' })).toEqual({ tokenId: id, retryAt: undefined });
+    const at = clock.now();
+    await clock.advance(minute);
+    expect(await auth.reset()).toEqual({ tokenId: undefined, retryAt: undefined });
+    const other = { audience: 'orders', instance: 'web' };
+    expect((await client().getUsage()).resets).toEqual([
+      { ...other, at: at + minute, tokenId: undefined, reason: undefined },
+      { ...other, at, tokenId: id, reason: 'found in a log' },
+    ]);
+    expect(eventsOf('token_reset')).toMatchObject([
+      { audience: 'orders', tokenId: id, reason: 'found in a log' },
+      { tokenId: undefined },
+    ]);
+  });
+
+  test('names the token that other processes use, if this one has none', async () => {
+    const { client, token } = createBed();
+    const { id } = await token(client());
+    expect(await client().reset()).toMatchObject({ tokenId: id });
+  });
+
+  test('of an audience that nobody uses is told, and leaves no trace', async () => {
+    const { client, clock, endpoint, store, token, eventsOf } = createBed();
+    await token(client());
+    const before = await store.text();
+    const mistyped = client({ audience: 'ordres' });
+    expect(await mistyped.reset()).toEqual({ tokenId: undefined, retryAt: undefined });
+    expect(await store.text()).toBe(before);
+    endpoint.next(answering(403, '{"error":"access_denied"}'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(mistyped.getToken()));
+    await mistyped.reset({ reason: 'to be sure' });
+    expect((await mistyped.getUsage()).resets).toEqual([]);
+    expect(eventsOf('token_reset')).toEqual([]);
+  });
+
+  test('lists the newest twenty', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client();
+    await token(auth);
+    for (let times = 0; times < 25; times++) {
+      await auth.reset({ reason: `reset ${times}` });
+      await clock.advance(second);
+    }
+    const reasons = (await auth.getUsage()).resets.map(({ reason }) => reason);
+    expect(reasons).toEqual(Array.from({ length: 20 }, (_, index) => `reset ${24 - index}`));
+  });
+
+  test('is listed once, though its confirmation is lost or the store forgets', async () => {
+    const { client, clock, store, token } = createBed();
+    const auth = client();
+    await token(auth);
+    store.next('swap', async (call) => {
+      await call();
+      throw new Error('reply lost');
+    });
+    await clock.until(auth.reset());
+    expect((await auth.getUsage()).resets).toHaveLength(1);
+    await store.replace(undefined);
+    expect((await auth.getUsage()).resets).toHaveLength(1);
+    expect((await client().getUsage()).resets).toHaveLength(1);
+  });
+
+  test.each(['', 'x'.repeat(201), 7])('takes no reason like %j, and keeps the token', async (reason) => {
+    const { client, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    const { problems } = await failure('ERR_CONFIG', auth.reset({ reason: reason as string }));
+    expect(problems).toMatchObject([{ option: 'reason' }]);
+    expect(auth.peekToken()).toBe(first);
+  });
+
+  test('without budget ends the token all the same, and says when there is another one', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    for (let spent = 1; spent < 28; spent++) await token(client({ audience: `audience ${spent}` }));
+    // Two slots are kept, though the record is new.
+    for (let resets = 0; resets < 2; resets++) {
+      expect((await auth.getUsage()).available.reset).toBe(2 - resets);
+      expect(await auth.reset()).toMatchObject({ retryAt: undefined });
+      await token(auth);
+    }
+    expect((await auth.getUsage()).available.reset).toBe(0);
+    const { tokenId, retryAt = 0 } = await auth.reset();
+    expect(tokenId).toBeDefined();
+    expect(tokenId).not.toBe(first.id);
+    expect(retryAt).toBeGreaterThan(clock.now() + 24 * hour);
+    await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    await clock.advance(retryAt - clock.now());
+    await token(auth);
+    expect(endpoint.requests.length).toBe(31);
+  });
+
+  test('while the endpoint wants to be left alone says until when', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    await auth.invalidate(await token(auth));
+    endpoint.next(answering(429, '', { 'retry-after': '3600' }));
+    await token(auth);
+    expect(await auth.reset()).toMatchObject({ retryAt: clock.now() + hour });
+  });
+
   test('has slots of its own, when all else is spent', async () => {
     const { client, token, clock } = createBed('process');
-    const auth = client({ issuanceLimit: { tokens: 12, reserve: 0 } });
-    for (let issued = 0; issued < 11; issued++)
-      await token(client({ audience: `audience ${issued}`, issuanceLimit: { tokens: 12, reserve: 0 } }));
-    await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    const issuanceLimit = { tokens: 12, reserve: 0 };
+    const auth = client({ issuanceLimit });
+    await token(auth);
+    for (let issued = 1; issued < 11; issued++) await token(client({ audience: `audience ${issued}`, issuanceLimit }));
+    const another = client({ audience: 'another', issuanceLimit });
+    await failure('ERR_ISSUANCE_LIMIT', clock.until(another.getToken()));
     await auth.reset();
     await token(auth);
     expect(await auth.getUsage()).toMatchObject({ used: 12, remaining: 0 });

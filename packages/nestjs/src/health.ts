@@ -36,7 +36,7 @@ export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise
       ? [troubleOfStore(usage.reason)]
       : [troubleOfRequests(condition), troubleOfBudget(usage.value, lowBudget)];
   const budget = usage.status === 'rejected' ? {} : { remaining: usage.value.remaining, usable: usage.value.usable };
-  const [worst] = troubles.filter((trouble) => trouble !== undefined).sort((a, b) => b.blockedUntil - a.blockedUntil);
+  const [worst] = troubles.filter((trouble) => trouble !== undefined).sort(laterFirst);
   if (!worst) return { status: 'up', details: budget };
 
   const { message, blockedUntil } = worst;
@@ -46,6 +46,12 @@ export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise
   const isBlocked = blockedUntil > now;
   const retryAt = isBlocked && Number.isFinite(blockedUntil) ? { retryAt: new Date(blockedUntil).toISOString() } : {};
   return { status: isBlocked && !hasToken ? 'down' : 'degraded', details: { ...budget, message, ...retryAt } };
+}
+
+/** The same instant, computed twice, may differ by some milliseconds. The first of such troubles stays the first. */
+function laterFirst(one: Trouble, other: Trouble): number {
+  const byMs = other.blockedUntil - one.blockedUntil;
+  return Math.abs(byMs) < 1_000 ? 0 : byMs || 0;
 }
 
 function troubleOfStore(reason: unknown): Trouble {
@@ -59,8 +65,16 @@ function troubleOfRequests(condition: Condition | undefined): Trouble | undefine
   return { message: `The last request for a token ended with ${code}.`, blockedUntil: retryAt };
 }
 
-function troubleOfBudget({ remaining, usable, refusedUntil }: Usage, lowBudget = usable / 10): Trouble | undefined {
-  if (refusedUntil !== undefined) return { message: 'The budget of tokens has no room.', blockedUntil: refusedUntil };
+const whyRefused: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> = {
+  limit: 'The budget of tokens has no room.',
+  rate_limited: 'The token endpoint answered 429.',
+  credentials: 'The token endpoint rejected the credentials.',
+  backoff: 'The token endpoint failed.',
+};
+
+function troubleOfBudget(usage: Usage, lowBudget = usage.usable / 10): Trouble | undefined {
+  const { remaining, usable, refusedUntil, refusedBecause } = usage;
+  if (refusedUntil !== undefined) return { message: whyRefused[refusedBecause ?? 'limit'], blockedUntil: refusedUntil };
   if (remaining > lowBudget) return undefined;
   return { message: `Only ${remaining} of ${usable} tokens are left in this window.`, blockedUntil: 0 };
 }

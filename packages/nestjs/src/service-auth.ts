@@ -3,6 +3,9 @@ import type {
   AccessToken,
   ServiceAuth as Client,
   GetTokenOptions,
+  ResetOptions,
+  ResetResult,
+  RetryResult,
   ServiceAuthEventListener,
   SubscribeOptions,
   Usage,
@@ -17,7 +20,8 @@ export abstract class ServiceAuth implements Client {
   abstract getToken(options?: GetTokenOptions): Promise<AccessToken>;
   abstract peekToken(): AccessToken | undefined;
   abstract invalidate(token: AccessToken): Promise<void>;
-  abstract reset(): Promise<void>;
+  abstract reset(options?: ResetOptions): Promise<ResetResult>;
+  abstract retryNow(): Promise<RetryResult>;
   abstract getUsage(): Promise<Usage>;
   abstract subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
   /** Closes the client for every module that shares it. Nest calls this at shutdown, so the application need not call it. */

@@ -1,4 +1,4 @@
-import { createAccessToken } from '@service-auth/core';
+import { createAccessToken, type Usage } from '@service-auth/core';
 import type { ServiceAuth } from './service-auth.ts';
 
 /** Options of {@link createTestingServiceAuth}. */
@@ -8,6 +8,25 @@ export interface TestingServiceAuthOptions {
 }
 
 const dayMs = 86_400_000;
+const window = { usable: 150, used: 0, pending: 0, remaining: 150, nextFreeAt: undefined, windowMs: dayMs };
+
+const unspent: Usage = {
+  ...window,
+  limit: 150,
+  issued: 0,
+  underWay: 0,
+  unknown: 0,
+  availableNow: 150,
+  available: { cold: 150, refresh: 150, rejected: 150, reset: 150 },
+  refusedUntil: undefined,
+  refusedBecause: undefined,
+  spentAt: undefined,
+  windows: [{ ...window, tokens: 150, own: true }],
+  holds: [],
+  tokens: [],
+  issuances: [],
+  resets: [],
+};
 
 /**
  * A client for tests: it always has the same token, sends nothing and spends nothing. `covers()` is true everywhere, so that an HTTP client under
@@ -16,7 +35,7 @@ const dayMs = 86_400_000;
 export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}): ServiceAuth {
   const now = Date.now();
   const token = createAccessToken('test', options.token ?? 'test-token', now, now + dayMs);
-  const usage = { limit: 150, usable: 150, used: 0, pending: 0, remaining: 150, windowMs: dayMs };
+  const { id, issuedAt, expiresAt } = token;
   const nothing = async (): Promise<void> => {};
   return {
     covers: () => true,
@@ -25,10 +44,11 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
       return token;
     },
     peekToken: () => token,
-    getUsage: async () => ({ ...usage, nextFreeAt: undefined, refusedUntil: undefined, windows: [], issuances: [] }),
+    getUsage: async () => ({ ...unspent, tokens: [{ id, audience: 'test', issuedAt, expiresAt }] }),
     subscribe: () => () => {},
     invalidate: nothing,
-    reset: nothing,
+    reset: async () => ({ tokenId: id, retryAt: undefined }),
+    retryNow: async () => ({ ended: [], retryAt: undefined }),
     close: nothing,
     [Symbol.asyncDispose]: nothing,
   };

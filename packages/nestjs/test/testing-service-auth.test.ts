@@ -19,13 +19,16 @@ test('forTesting provides a client with a token that costs nothing', async () =>
   expect(auth.peekToken()).toBe(token);
   expect(auth.covers('https://api.example/api/v1/')).toBe(true);
   await auth.invalidate(token);
-  await auth.reset();
-  const counts = { limit: 150, usable: 150, used: 0, pending: 0, remaining: 150, windowMs: 86_400_000 };
-  expect(await auth.getUsage()).toEqual({
-    ...counts,
-    nextFreeAt: undefined,
+  expect(await auth.reset()).toEqual({ tokenId: 'test', retryAt: undefined });
+  expect(await auth.retryNow()).toEqual({ ended: [], retryAt: undefined });
+  const { id, issuedAt, expiresAt } = token;
+  expect(await auth.getUsage()).toMatchObject({
+    limit: 150,
+    used: 0,
+    remaining: 150,
+    availableNow: 150,
     refusedUntil: undefined,
-    windows: [],
+    tokens: [{ id, audience: 'test', issuedAt, expiresAt }],
     issuances: [],
   });
   expect(app.get(getServiceAuthToken('billing'))).toBe(auth);

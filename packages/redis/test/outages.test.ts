@@ -6,6 +6,8 @@ import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { createTestClock, startTestService } from '@service-auth/testing';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
+import { createClient as createClient4 } from 'redis-4';
+import { createClient as createClient5 } from 'redis-5';
 import { createClient } from 'redis-6';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { redisStore } from '../src/index.ts';
@@ -107,6 +109,34 @@ describe.runIf(redis)('a reply that is lost on its way', () => {
     expect(events.map(({ type }) => type)).toEqual(['store_failed', 'store_recovered', 'token_issued']);
     expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 0 });
   });
+});
+
+describe.runIf(redis)('a server that is down when a process begins', () => {
+  test.each([
+    ['node-redis 4', (url: string) => createClient4({ url, socket: { reconnectStrategy: 5 } })],
+    ['node-redis 5', (url: string) => createClient5({ url, socket: { reconnectStrategy: 5 } })],
+    ['node-redis 6', (url: string) => createClient({ url, socket: { reconnectStrategy: 5 } })],
+  ])(
+    'never settles connect() of %s; a client that connects in the background serves as soon as it is up',
+    async (_, create) => {
+      const server = await startRedis({});
+      endings.push(() => server.stop());
+      await server.kill();
+      const client = create(server.url);
+      client.on('error', () => {});
+      endings.push(() => client.disconnect());
+      let isConnected = false;
+      void client.connect().then(() => {
+        isConnected = true;
+      });
+      const store = redisStore(client);
+      await expect(store.load('key', { signal: AbortSignal.timeout(200) })).rejects.toThrow();
+      expect(isConnected).toBe(false);
+      await server.restart();
+      expect(await store.load('key')).toMatchObject({ now: expect.any(Number) });
+      expect(isConnected).toBe(true);
+    },
+  );
 });
 
 describe.runIf(redis)('a server that restarts', () => {

@@ -52,6 +52,8 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
     },
     rateLimit: record.rateLimit && shorter(record.rateLimit),
     rejections: shorter(record.rejections),
+    resets: record.resets.map((reset) => ({ ...reset, at: Math.min(reset.at, now) })),
+    retry: record.retry && { ...shorter(record.retry), openUntil: rest(record.retry.openUntil) },
     // Leases that ended before are counted already.
     deaths: { ...shorter(record.deaths), countedUntil: now },
   };

@@ -13,6 +13,9 @@ import {
   type LedgerEntry,
   type LedgerRecord,
   maxDetailedEntries,
+  maxResets,
+  type ResetEntry,
+  type Retry,
   type StoredToken,
 } from './record.ts';
 import { maxTerms } from './terms.ts';
@@ -44,6 +47,14 @@ export function encodeRecord(record: LedgerRecord): string {
     names.set(name, index);
     return index;
   };
+  const storedReset = ({ id, at, audience, tokenId, instance, reason }: ResetEntry) => [
+    id,
+    at,
+    indexOf(audience),
+    tokenId ?? null,
+    indexOf(instance),
+    reason ?? null,
+  ];
   const json = toJson({
     ...stored({ ...record, rejections: stored(record.rejections), deaths: stored(record.deaths) }),
     terms: record.terms.map(({ tokens, windowMs, reserve, seenAt, by }) => [
@@ -63,6 +74,8 @@ export function encodeRecord(record: LedgerRecord): string {
       indexOf(audience),
     ]),
     condensed: record.condensed.map(({ at, pending, count }) => [at, pending, count]),
+    // Most records have none.
+    resets: record.resets.length === 0 ? undefined : record.resets.map(storedReset),
     names: [...names.keys()],
   });
   return `${header}${checksum(json)} ${json}`;
@@ -100,6 +113,8 @@ export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown 
 
 // Another version of this package, or an attacker with access to the store, may have written any text.
 const oauthError: Reader<OAuthErrorCode> = (wire) => oauthErrorCode(text(wire));
+
+const orNull: Reader<string | undefined> = (wire) => (wire === null ? undefined : text(wire));
 
 /** Reads an object with exactly these fields. Fields of a polluted prototype are ignored. A value that is no object has none of the fields. */
 const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> => {
@@ -149,6 +164,7 @@ interface Indexed {
   readonly entries: readonly unknown[];
   readonly condensed: readonly unknown[];
   readonly audiences: readonly StoredState[];
+  readonly resets: readonly unknown[];
   readonly names: readonly string[];
 }
 
@@ -173,11 +189,13 @@ const shape = object<Omit<LedgerRecord, keyof Indexed> & Indexed>({
   rateLimit: optional(object(spacing)),
   rejections: object<Backoff>(calm),
   deaths: object<Deaths>({ ...calm, countedUntil: countOrZero }),
-  names: listOf(text, 2 * maxEntries + maxAudiences + maxTerms),
+  resets: (wire) => list(wire ?? [], maxResets),
+  retry: optional(object<Retry>({ ...spacing, openUntil: count, id: optional(text) })),
+  names: listOf(text, 2 * (maxEntries + maxResets) + maxAudiences + maxTerms),
 });
 
 function readRecord(wire: unknown): LedgerRecord {
-  const { names, terms, entries, condensed, audiences, ...rest } = shape(wire);
+  const { names, terms, entries, condensed, audiences, resets, ...rest } = shape(wire);
   const known = <Value>(values: readonly Value[], index: unknown): Value => {
     const value = values[count(index)];
     demand(value !== undefined);
@@ -205,6 +223,17 @@ function readRecord(wire: unknown): LedgerRecord {
     condensed: condensed.map((part): Condensed => {
       const [at, pending, entries] = list(part, 3);
       return { at: count(at), pending: flag(pending), count: count(entries) };
+    }),
+    resets: resets.map((part): ResetEntry => {
+      const [id, at, audience, tokenId, instance, reason] = list(part, 6);
+      return {
+        id: text(id),
+        at: count(at),
+        audience: known(names, audience),
+        tokenId: orNull(tokenId),
+        instance: known(names, instance),
+        reason: orNull(reason),
+      };
     }),
     audiences: audiences.map((state): AudienceState => ({ ...state, audience: known(names, state.audience) })),
   };

@@ -5,7 +5,6 @@ import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
 import type { Limits } from './limits.ts';
 import {
-  type AudienceState,
   audienceStateOf,
   type IssuanceReason,
   type LedgerEntry,
@@ -13,6 +12,7 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
+import { withRetryTaken } from './retry.ts';
 
 /** A process asks the ledger for a token. */
 export interface Ask extends Caller {
@@ -76,7 +76,9 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     return { kind: 'write', record: revoke(record, ask.audience, ask.keyId, ask.revoked) };
   const entry = record.entries.find(({ id }) => id === ask.id);
   if (entry && state.lease?.id === ask.id) {
-    const probesFirst = record.failures?.probeAt !== undefined && now < record.failures.retryAt;
+    // A request that ignores a back-off must not cost a token while the endpoint is down.
+    const mayProbe = record.failures?.probeAt !== undefined || record.retry?.id === ask.id;
+    const probesFirst = mayProbe && now < (record.failures?.retryAt ?? 0);
     return { kind: 'admitted', entry, generation: state.lease.generation, probesFirst };
   }
 
@@ -96,9 +98,8 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     return cached && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
   const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
-  const counted = withDeaths(record, now, limits);
-  const denial = denialOf(counted, now, ask, reason, limits);
-  if (!denial) return { kind: 'write', record: withReservation(counted, state, now, ask, reason) };
+  const denial = denialOf(record, now, ask, reason, limits);
+  if (!denial) return { kind: 'write', record: withReservation(record, now, ask, reason, limits) };
   return cached && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: denial.retryAt, denial }
     : { kind: 'deny', reason, denial };
@@ -110,16 +111,17 @@ export function confirms(decision: Decision, cached: Ask['cached']): boolean {
 }
 
 /**
- * Returns why a caller gets no token for this reason now: of all holds and the limit, the one that ends last. Expects the record with the deaths that
- * it shows.
+ * Returns why a caller gets no token for this reason now: of all holds and the limit, the one that ends last. Undefined: it gets one. `now` is the
+ * ledger's time.
  */
 export function denialOf(
-  record: LedgerRecord,
+  known: LedgerRecord,
   now: number,
   caller: Caller,
   reason: IssuanceReason,
   limits: Limits,
 ): Denial | undefined {
+  const record = withDeaths(known, now, limits);
   const state = audienceStateOf(record, caller.audience, caller.keyId);
   const holds = holdsOf(record, [state], now, limits).filter((hold) => binds(hold, caller, reason));
   const room = tightest(admission(record, now, limits, reason));
@@ -131,15 +133,18 @@ export function denialOf(
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;
 }
 
-function withReservation(
-  record: LedgerRecord,
-  state: AudienceState,
+/** Returns the record with the reservation of a process, and with the lease that has the others wait for its outcome. */
+export function withReservation(
+  known: LedgerRecord,
   now: number,
   ask: Ask,
   reason: IssuanceReason,
+  limits: Limits,
 ): LedgerRecord {
+  const record = withDeaths(known, now, limits);
   const { id, instance, audience } = ask;
   const { rejections } = record;
+  const state = audienceStateOf(record, audience, ask.keyId);
   // If nobody needed such a renewal for an hour after it was allowed, the count starts again.
   const recent = now > rejections.retryAt + 60 * minute ? undefined : rejections;
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
@@ -149,7 +154,7 @@ function withReservation(
     unreadableUntil: ask.unreadable ? now + 15 * minute : state.unreadableUntil,
   });
   return {
-    ...next,
+    ...withRetryTaken(next, now, id),
     // An earlier reservation of this ask lost its lease before its request was sent. The new one replaces it.
     entries: [...next.entries.filter((other) => other.id !== id), entry],
     rejections: reason === 'rejected' ? nextBackoff(recent, now, minute, 60 * minute) : rejections,

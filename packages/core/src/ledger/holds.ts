@@ -1,6 +1,7 @@
 import { rejectedRoomAt } from './admission.ts';
 import type { Limits } from './limits.ts';
 import type { AudienceState, IssuanceReason, LedgerRecord } from './record.ts';
+import { isRetryOpen } from './retry.ts';
 
 /**
  * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `rate_limited`: it answered 429.
@@ -52,7 +53,8 @@ export function holdsOf(
     { kind: 'deaths', until: deaths.retryAt },
     { kind: 'rejections', until: rejectedRoomAt(record, now, limits) },
   ];
-  return holds.filter(({ until }) => until > now);
+  const isOpen = isRetryOpen(record, now);
+  return holds.filter(({ kind, until }) => until > now && (!isOpen || kind === 'rejections'));
 }
 
 /** Returns whether a hold on the audience of a caller denies it a token for this reason. */

@@ -100,6 +100,26 @@ export interface Term {
   readonly reserve: number;
 }
 
+/** A process reported that the tokens of an audience were compromised. */
+export interface ResetEntry {
+  readonly id: string;
+  readonly at: number;
+  readonly audience: string;
+  /** The token that was in use. Undefined: none was. */
+  readonly tokenId?: string | undefined;
+  readonly instance: string;
+  /** The words of the person who reported it. */
+  readonly reason?: string | undefined;
+}
+
+/** The fleet was told to try again, although it holds requests off. The next such order has an effect from `retryAt`. */
+export interface Retry extends Backoff {
+  /** Until then the next request is sent in spite of the holds. */
+  readonly openUntil: number;
+  /** The id of the request that was sent so. */
+  readonly id?: string | undefined;
+}
+
 /** A window of the agreement, as a process declared it. */
 export interface DeclaredTerm extends Term {
   /** When a process declared it last. */
@@ -107,6 +127,9 @@ export interface DeclaredTerm extends Term {
   /** The `instance` of that process. */
   readonly by: string;
 }
+
+/** A record lists at most this many resets. */
+export const maxResets = 20;
 
 /** Everything that a fleet shares about one client. A write replaces the whole record. All instants are of the store's clock. */
 export interface LedgerRecord {
@@ -130,6 +153,9 @@ export interface LedgerRecord {
   /** Spaces the renewals that 401s of the API cause. */
   readonly rejections: Backoff;
   readonly deaths: Deaths;
+  /** The newest resets, at most 20. The oldest comes first. */
+  readonly resets: readonly ResetEntry[];
+  readonly retry?: Retry | undefined;
 }
 
 /** Creates an empty record. */
@@ -147,6 +173,8 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     rateLimit: undefined,
     rejections: { count: 0, retryAt: 0 },
     deaths: { count: 0, retryAt: 0, countedUntil: now },
+    resets: [],
+    retry: undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import { compact } from './condense.ts';
 import { revoke } from './generations.ts';
 import type { Limits } from './limits.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord, newRecord, withAudienceState } from './record.ts';
+import { unitedResets } from './resets.ts';
 import { unitedTerms } from './terms.ts';
 
 const minute = 60_000;
@@ -120,6 +121,8 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     rateLimit: base.rateLimit ?? memory.rateLimit,
     rejections: base.rejections.count > 0 ? base.rejections : memory.rejections,
     deaths: base.deaths.count > 0 ? base.deaths : memory.deaths,
+    resets: unitedResets(base.resets, older.resets.map(shifted)),
+    retry: base.retry ?? memory.retry,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A higher sequence that only this process knows must be written too. The next read would take the record for an older one otherwise.

@@ -11,6 +11,7 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
+import { withRetryReturned, withRetrySucceeded } from './retry.ts';
 import { keptTerms } from './terms.ts';
 
 const second = 1_000;
@@ -81,8 +82,9 @@ export function settle(
       // The token was issued between the reservation and now, so it counts from now. It need not count for longer than a pending entry in every term.
       const shifts = keptTerms(record, limits).map(({ pendingMs, settledMs }) => pendingMs - settledMs);
       const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
+      const next = withRetrySucceeded(record, entry.id, reservation.secretId);
       return {
-        ...withAudienceState(record, withToken(state, outcome.token, entry.reason === 'refresh')),
+        ...withAudienceState(next, withToken(state, outcome.token, entry.reason === 'refresh')),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
         failures: undefined,
         rateLimit: undefined,
@@ -90,7 +92,7 @@ export function settle(
       };
     }
     case 'unsent':
-      return { ...withAudienceState(record, state), entries: others };
+      return { ...withAudienceState(withRetryReturned(record, entry.id), state), entries: others };
     case 'released':
       return released({ ...record, entries: others }, state, failedAt, reservation, outcome);
     case 'ambiguous': {

@@ -11,6 +11,7 @@ import {
   declaredBy,
   entriesAt,
   entryAt,
+  hour,
   minute,
   noon,
   oneWindow,
@@ -77,6 +78,11 @@ const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
   rateLimit: maybe(fc.record(spacing)),
   rejections: fc.record(spacing),
   deaths: fc.record({ ...spacing, countedUntil: instant }),
+  resets: fc.array(
+    fc.record({ id: name, at: instant, audience: name, tokenId: maybe(name), instance: name, reason: maybe(name) }),
+    { maxLength: 20 },
+  ),
+  retry: maybe(fc.record({ ...spacing, openUntil: instant, id: maybe(name) })),
 });
 
 /** A record in which everything that can be there is there. */
@@ -108,6 +114,11 @@ const full = recordWith({
   rateLimit: { count: 1, retryAt: noon + minute },
   rejections: { count: 3, retryAt: noon + minute },
   deaths: { count: 2, retryAt: noon + minute, countedUntil: noon },
+  resets: [
+    { id: 'reset-1', at: noon, audience: 'orders', tokenId: 'token-2', instance: 'process', reason: 'leaked' },
+    { id: 'reset-2', at: noon, audience: 'invoices', tokenId: undefined, instance: 'process', reason: undefined },
+  ],
+  retry: { count: 1, retryAt: noon + minute, openUntil: noon + hour, id: 'retried' },
 });
 
 /** A text with a right checksum around any JSON: what an author of records could write. */
@@ -170,7 +181,7 @@ describe('encodeRecord and decodeRecord', () => {
   });
 
   test('give back nothing that a polluted prototype adds', () => {
-    const polluted = ['failures', 'rateLimit', 'token', 'lease', 'refused'];
+    const polluted = ['failures', 'rateLimit', 'token', 'lease', 'refused', 'retry'];
     try {
       for (const field of polluted) Reflect.set(Object.prototype, field, { count: 1, retryAt: 8e15, id: 'x' });
       const record = decodeRecord(encodeRecord({ ...recordWith(), failures: undefined, rateLimit: undefined }));
@@ -246,11 +257,14 @@ describe('a text that cannot be trusted', () => {
     'an id comes twice': (wire) => entries(wire).push(entries(wire)[0] ?? []),
     'an id is endless': (wire) => Object.assign(entries(wire)[0] ?? [], { 0: 'x'.repeat(40_001) }),
     'a bucket is short': (wire) => Object.assign(wire, { condensed: [[1, true]] }),
+    'a reset is short': (wire) => Object.assign(wire, { resets: [['id', 1, 0, null, 0]] }),
+    'there are too many resets': (wire) =>
+      Object.assign(wire, { resets: new Array(21).fill(['id', 1, 0, null, 0, null]) }),
     'a slot is no object': (wire) => Object.assign(wire, { slots: ['slot'] }),
     'a slot has no key': (wire) => Reflect.deleteProperty(first(wire, 'slots'), 'keyId'),
     'a token is incomplete': (wire) => Object.assign(first(wire, 'slots'), { token: { id: 'x' } }),
     'an optional field is null': (wire) => Object.assign(wire, { rateLimit: null }),
-    'there are too many names': (wire) => Object.assign(wire, { names: new Array(16_021).fill('x') }),
+    'there are too many names': (wire) => Object.assign(wire, { names: new Array(16_061).fill('x') }),
     'there are too many slots': (wire) => Object.assign(wire, { slots: new Array(10_001).fill(first(wire, 'slots')) }),
     'there are too many buckets': (wire) => Object.assign(wire, { condensed: new Array(4_001).fill([1, true, 1]) }),
     'there are more entries than are ever written': (wire) =>

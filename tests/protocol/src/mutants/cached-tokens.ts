@@ -74,9 +74,9 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'reset is not written',
     about: 'the reset is not written to the record',
-    file: 'acquire-token.ts',
-    find: 'return ledger.swap(view, revoke(',
-    replace: 'return ledger.swap(view, ((record, ..._: unknown[]) => record)(',
+    file: 'ledger/resets.ts',
+    find: 'const next = revoke(record, audience, keyId, upTo);',
+    replace: 'const next = upTo > 0 ? record : revoke(record, audience, keyId, upTo);',
     modes: ['feasible', 'faults'],
   },
   {

@@ -1,0 +1,64 @@
+import { admission } from './admission.ts';
+import { compact } from './condense.ts';
+import { type Ask, type Denial, denialOf, withReservation } from './decide.ts';
+import type { Caller } from './holds.ts';
+import type { Limits } from './limits.ts';
+import type { IssuanceReason, LedgerRecord } from './record.ts';
+
+// What the record allows next. Every answer comes from the functions that decide about a token. The record must be reconciled.
+
+/** The purposes for which the limit keeps different shares. */
+export type Purpose = Exclude<IssuanceReason, 'expired'>;
+
+/** A caller is refused until this instant. `cause`: what denies a token then. */
+export interface Refusal {
+  readonly until: number;
+  readonly cause: Denial['cause'];
+}
+
+/** Whenever one denial ends there may be another one. There are fewer of them than this. */
+const maxDenials = 50;
+
+/** Returns how many tokens can be issued now for a purpose, if all requests succeed. */
+export function availableFor(
+  purpose: Purpose,
+  record: LedgerRecord,
+  now: number,
+  caller: Caller,
+  limits: Limits,
+): number {
+  if (denialOf(record, now, caller, purpose, limits)) return 0;
+  // Some requests hold up the next one, whatever room there is.
+  const ask: Ask = {
+    ...caller,
+    unreadable: false,
+    reason: purpose,
+    unusable: [],
+    revoked: 0,
+    mayIssue: true,
+    id: '',
+    instance: '',
+    leaseMs: 1,
+  };
+  const next = withReservation(record, now, ask, purpose, limits);
+  if (denialOf(next, now, caller, purpose, limits)) return 1;
+  return Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));
+}
+
+/** Returns until when a caller is refused, if nothing else happens. Undefined: it is not refused. */
+export function refusalOf(
+  record: LedgerRecord,
+  now: number,
+  caller: Caller,
+  limits: Limits,
+  purpose: Purpose = 'cold',
+): Refusal | undefined {
+  let refusal: Refusal | undefined;
+  for (let denials = 0; denials < maxDenials; denials++) {
+    const at = refusal?.until ?? now;
+    const denial = denialOf(compact(record, at, limits), at, caller, purpose, limits);
+    if (!denial) return refusal;
+    refusal = { until: denial.retryAt, cause: denial.cause };
+  }
+  return refusal;
+}

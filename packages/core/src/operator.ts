@@ -1,0 +1,116 @@
+import type { UsableToken } from './cached-token.ts';
+import { configError, problemOfText } from './config-problems.ts';
+import { refusalOf } from './ledger/availability.ts';
+import type { Caller } from './ledger/holds.ts';
+import { audienceStateOf, audienceStatesOf } from './ledger/record.ts';
+import { withReset } from './ledger/resets.ts';
+import { retryRoomAt, withRetry } from './ledger/retry.ts';
+import { untilDone } from './pause.ts';
+import { randomId } from './seal.ts';
+import { toLocalTime, type View } from './shared-ledger.ts';
+import type { Hold, Usage } from './usage.ts';
+import { holdsIn, usageOf } from './usage-of.ts';
+import type { Work } from './work.ts';
+
+// The calls that people make, or programs on their behalf: what is spent, this token is compromised, try again now.
+
+/** Options of `reset()`. */
+export interface ResetOptions {
+  /** Why the token is reset, for `getUsage().resets`: 1 to 200 characters. Everybody who can read the store can read it. Default: none. */
+  reason?: string | undefined;
+}
+
+/** The result of `reset()`. */
+export interface ResetResult {
+  /** The id of the token that nobody uses any more. Undefined: there was none. */
+  readonly tokenId: string | undefined;
+  /** The instant from which a replacement can be issued, in epoch milliseconds of this machine's clock. Undefined: now. */
+  readonly retryAt: number | undefined;
+}
+
+/** The result of `retryNow()`. */
+export interface RetryResult {
+  /** The holds that ended. */
+  readonly ended: readonly Hold[];
+  /** If this was tried a short time ago: the instant from which it has an effect again, in epoch milliseconds of this machine's clock. */
+  readonly retryAt: number | undefined;
+}
+
+/** Reads what is spent and what can be had. */
+export async function readUsage(work: Work): Promise<Usage> {
+  const { limits, clock } = work.settings;
+  const view = await work.ledger.load();
+  return usageOf(view, await callerIn(view, work), limits, clock);
+}
+
+/** Returns who asks. Undefined: the client secret cannot be had. */
+async function callerIn({ record, now }: View, { settings, secrets }: Work): Promise<Caller | undefined> {
+  const { audience } = settings;
+  const states = audienceStatesOf(record, audience);
+  // Only holds on this audience depend on the secret. The application's vault should not be asked for anything else.
+  const dependsOnSecret = states.some(({ credentialsBackoff, renewAfter }) => credentialsBackoff || renewAfter > now);
+  if (!dependsOnSecret) return { audience, keyId: '', secretId: '' };
+  try {
+    const { key } = await secrets.last();
+    return { audience, keyId: key.id, secretId: key.secretId };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the checked reason of a reset. */
+export function reasonOf(options: ResetOptions | undefined): string | undefined {
+  const reason = options?.reason;
+  const problem = reason === undefined ? undefined : problemOfText(reason, 200);
+  if (problem) throw configError([{ option: 'reason', message: problem }]);
+  return reason;
+}
+
+/** Writes that all tokens of the audience are compromised. `upTo`: the generation up to which they are. */
+export async function resetTokens(
+  work: Work,
+  cached: UsableToken | undefined,
+  reason: string | undefined,
+): Promise<{ readonly result: ResetResult; readonly upTo: number }> {
+  const { settings } = work;
+  const { audience, clock, instance, limits } = settings;
+  const { key } = await work.secrets.last();
+  const known = cached && { id: cached.token.id, generation: cached.generation };
+  const reset = { id: randomId(), audience, keyId: key.id, instance, reason, cached: known };
+  const view = await untilDone(clock, async () => {
+    const found = await work.ledger.load();
+    const record = withReset(found.record, found.now, reset);
+    return record ? work.ledger.swap(found, record) : found;
+  });
+  const { record, now } = view;
+  const listed = record.resets.find(({ id }) => id === reset.id);
+  if (!listed) return { result: { tokenId: undefined, retryAt: undefined }, upTo: 0 };
+  const { tokenId } = listed;
+  settings.emit('token_reset', { tokenId, reason });
+  const caller = { audience, keyId: key.id, secretId: key.secretId };
+  const refusal = refusalOf(record, now, caller, limits, 'reset');
+  const retryAt = refusal && toLocalTime(refusal.until, view, clock);
+  return { result: { tokenId, retryAt }, upTo: audienceStateOf(record, audience, key.id).revoked };
+}
+
+/** Ends the holds of the fleet: the next token request, of whatever process, is sent in spite of them. */
+export async function retryNow({ settings, ledger }: Work): Promise<RetryResult> {
+  const { clock, limits } = settings;
+  let ended: readonly Hold[] = [];
+  let retryAt: number | undefined;
+  await untilDone(clock, async () => {
+    const view = await ledger.load();
+    const holds = holdsIn(view, limits, clock);
+    if (holds.length === 0) return view;
+    const at = retryRoomAt(view.record, view.now);
+    if (at > view.now) {
+      retryAt = toLocalTime(at, view, clock);
+      return view;
+    }
+    const record = withRetry(view.record, view.now);
+    const left = holdsIn({ ...view, record }, limits, clock);
+    ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
+    return ledger.swap(view, record);
+  });
+  return { ended, retryAt };
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { ServiceAuth } from '../src/index.ts';
+import { type Bed, createBed, failure, hour, minute, second } from './support/bed.ts';
+import { answering, failing } from './support/scripted-endpoint.ts';
+
+const refused = answering(401, '{"error":"invalid_client"}');
+
+/** The endpoint rejects the credentials until the fleet waits for a quarter of an hour. */
+async function rejectedCredentials(bed: Bed): Promise<ServiceAuth> {
+  const auth = bed.client();
+  bed.endpoint.otherwise(refused);
+  for (let times = 0; times < 3; times++) {
+    const { retryAt } = await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(auth.getToken()));
+    if (times < 2) await bed.clock.advance(retryAt - bed.clock.now());
+  }
+  return auth;
+}
+
+describe('retryNow', () => {
+  test('has the next caller try credentials again that the provider mended', async () => {
+    const bed = createBed();
+    const auth = await rejectedCredentials(bed);
+    const until = bed.clock.now() + 15 * minute;
+    bed.endpoint.otherwise(bed.endpoint.issue);
+    const other = bed.client();
+    await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(other.getToken()));
+    expect(await auth.retryNow()).toEqual({
+      ended: [{ kind: 'credentials', until, audience: 'orders', status: 401 }],
+      retryAt: undefined,
+    });
+    expect(await auth.getUsage()).toMatchObject({ holds: [], refusedUntil: undefined, availableNow: 1 });
+    await bed.token(other);
+    expect(await auth.getUsage()).toMatchObject({ holds: [], availableNow: 27 });
+  });
+
+  test('allows the fleet one attempt: if it fails, everybody waits again', async () => {
+    const bed = createBed();
+    const auth = await rejectedCredentials(bed);
+    await auth.retryNow();
+    const sent = bed.endpoint.requests.length;
+    const callers = [
+      auth,
+      ...Array.from({ length: 5 }, (_, index) => bed.client({ audience: index < 3 ? 'orders' : 'invoices' })),
+    ];
+    const before = bed.endpoint.requests.length;
+    bed.endpoint.otherwise(answering(429, '', { 'retry-after': '3600' }));
+    await bed.clock.until(Promise.allSettled(callers.map((caller) => caller.getToken())));
+    expect(bed.endpoint.requests.length).toBe(before + 1);
+    expect(sent).toBe(before);
+    for (const caller of callers) await expect(bed.clock.until(caller.getToken())).rejects.toThrow();
+    expect(bed.endpoint.requests.length).toBe(before + 1);
+  });
+
+  test('ends what a 429 asked for', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    bed.endpoint.next(answering(429, '', { 'retry-after': '86400' }));
+    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    expect((await auth.retryNow()).ended).toMatchObject([{ kind: 'rate_limited', status: 429 }]);
+    await bed.token(auth);
+  });
+
+  test('after failures sends a probe first, which costs nothing while the endpoint is still down', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    bed.endpoint.otherwise(answering(503));
+    for (let times = 0; times < 4; times++) {
+      const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
+      if (times < 3) await bed.clock.advance(retryAt - bed.clock.now());
+    }
+    const { used } = await auth.getUsage();
+    await auth.retryNow();
+    bed.endpoint.otherwise(failing('ECONNREFUSED'));
+    await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
+    expect((await auth.getUsage()).used).toBe(used);
+    const requests = bed.endpoint.requests.slice(-1);
+    expect(requests[0]?.body).not.toContain('client_secret');
+  });
+
+  test('has an effect once in 1, 2, 4 … 60 minutes, and says when', async () => {
+    const bed = createBed();
+    const auth = await rejectedCredentials(bed);
+    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      expect((await auth.retryNow()).ended).toHaveLength(1);
+      await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(auth.getToken()));
+      const sent = bed.endpoint.requests.length;
+      const retryAt = bed.clock.now() + minutes * minute;
+      expect(await bed.client().retryNow()).toEqual({ ended: [], retryAt });
+      await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(auth.getToken()));
+      expect(bed.endpoint.requests.length).toBe(sent);
+      await bed.clock.advance(minutes * minute);
+      // The credentials are tried again by themselves meanwhile.
+      await bed.clock.until(auth.getToken()).catch(() => {});
+    }
+  });
+
+  test('never exceeds the limit', async () => {
+    const bed = createBed();
+    for (let spent = 0; spent < 28; spent++) await bed.token(bed.client({ audience: `audience ${spent}` }));
+    const auth = bed.client();
+    expect(await auth.retryNow()).toEqual({ ended: [], retryAt: undefined });
+    await failure('ERR_ISSUANCE_LIMIT', bed.clock.until(auth.getToken()));
+  });
+
+  test('writes nothing if nothing holds the fleet up', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    await bed.token(auth);
+    const before = await bed.store.text();
+    expect(await auth.retryNow()).toEqual({ ended: [], retryAt: undefined });
+    expect(await bed.store.text()).toBe(before);
+  });
+
+  test('is over when nobody needed a token for a quarter of an hour', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    bed.endpoint.next(answering(429, '', { 'retry-after': '7200' }));
+    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    await auth.retryNow();
+    await bed.clock.advance(15 * minute);
+    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+  });
+
+  test('has a process that kept a rejected token try to replace it', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    for (let renewals = 0; renewals < 2; renewals++) await auth.invalidate(await bed.token(auth));
+    const kept = await bed.token(auth);
+    await bed.clock.advance(second);
+    await auth.invalidate(kept);
+    expect((await bed.token(auth)).value).toBe(kept.value);
+    expect((await auth.retryNow()).ended).toMatchObject([{ kind: 'rejections' }]);
+    await auth.invalidate(kept);
+    expect((await bed.token(auth)).value).not.toBe(kept.value);
+  });
+
+  test('is offered again, if the request that should make use of it was not sent', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    bed.endpoint.next(answering(429, '', { 'retry-after': `${hour / second}` }));
+    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    await auth.retryNow();
+    // The process sleeps between its reservation and its request.
+    bed.store.next('swap', async (call) => {
+      const result = await call();
+      bed.clock.suspend(minute);
+      return result;
+    });
+    const sent = bed.endpoint.requests.length;
+    await bed.token(auth);
+    expect(bed.endpoint.requests.length).toBe(sent + 1);
+  });
+});
