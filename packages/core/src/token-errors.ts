@@ -52,15 +52,21 @@ export function errorOf(
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
     }
     default:
-      return limitError(denial, retryAt, when);
+      return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
   }
 }
 
-function limitError({ room }: Denial, retryAt: number, when: string): ServiceAuthError {
-  const { term, used = 0, own = true } = room ?? {};
+function limitError({ room }: Denial, retryAt: number, when: string, local: (at: number) => number): ServiceAuthError {
+  const { term, used = 0, own = true, young } = room ?? {};
   const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
-  const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}. getUsage() shows who spent them.${stated}`;
+  // A record that may follow a lost one spends less, and some tokens are kept for resets.
+  const why = young
+    ? ` This record is new: until ${new Date(local(young.endsAt)).toISOString()} only ${young.gainable} of ${usable} can be issued.`
+    : used < usable
+      ? ' The others are kept for more urgent purposes, such as reset().'
+      : '';
+  const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}.${why} getUsage() shows who spent them.${stated}`;
   return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
 }
 

@@ -24,6 +24,14 @@ describe('the limit', () => {
     expect(error.retryAt).toBeGreaterThan(bed.clock.now() + 24 * hour);
     // The state is not "spent": the rest is kept back.
     expect(error.message).toContain(`The budget has no room: ${issued} of ${usable} usable tokens`);
+    const isNew = durability !== 'process';
+    const until = new Date(bed.clock.now() + 27 * hour).toISOString();
+    const gainable = durability === 'durable' ? 30 : 25;
+    expect(error.message).toContain(
+      isNew
+        ? `This record is new: until ${until} only ${gainable} of ${usable} can be issued.`
+        : 'The others are kept for more urgent purposes, such as reset().',
+    );
     expect(bed.endpoint.requests.length).toBe(issued);
     expect(bed.eventsOf('issuance_refused')).toMatchObject([
       { reason: 'cold', limit: 150, used: issued, windowMs: day, retryAt: error.retryAt },

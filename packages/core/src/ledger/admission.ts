@@ -12,6 +12,8 @@ export interface TermRoom extends EnforcedTerm {
   readonly room: number;
   /** The instant from which at least one token may be issued for this reason, `now` at the earliest. */
   readonly roomAt: number;
+  /** There is no room because tokens that the record does not know may count: until this instant only so many may be issued. */
+  readonly young?: { readonly gainable: number; readonly endsAt: number } | undefined;
 }
 
 /** Some tokens that leave a term at one moment. */
@@ -36,12 +38,15 @@ export function admission(record: LedgerRecord, now: number, limits: Limits, rea
       const gains = parts.filter(({ at }) => at >= record.completeSince);
       rules.push({ parts: gains, ceiling: gainable(term, reason), endsAt: record.completeSince + term.pendingMs });
     }
+    const [own, gained] = rules.map((rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling)));
+    const [, young] = rules;
     return {
       ...enforced,
+      young: young && (gained ?? 0) > (own ?? 0) ? { gainable: term.coldStart, endsAt: young.endsAt } : undefined,
       used,
       pending: countOf(parts.filter((part) => part.pending)),
       room: Math.max(0, Math.min(...rules.map((rule) => rule.ceiling - countOf(rule.parts)))),
-      roomAt: Math.max(...rules.map((rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling)))),
+      roomAt: Math.max(own ?? 0, gained ?? 0),
     };
   });
 }
