@@ -88,7 +88,9 @@ export interface ServiceAuthEventFields {
     readonly advice: string | undefined;
     readonly count: number;
   };
-  /** A setting of the store endangers the record. Each warning is reported once. */
+  /** The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported once, until it can be read again. */
+  store_damaged: { readonly key: string };
+  /** A setting of the store endangers the record, or this process has two records of one client id. Each warning is reported once. */
   store_warning: { readonly warning: string };
   /** The store answers again. */
   store_recovered: Record<never, never>;

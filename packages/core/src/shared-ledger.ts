@@ -11,9 +11,10 @@ import { declare, foreignTerms, isDeclarationDue } from './ledger/terms.ts';
 import { sharedMemoryStore } from './memory-store.ts';
 import { type End, observe } from './observe.ts';
 import { timedOut, untilDone, within } from './pause.ts';
+import { isSecondRecord } from './record-sightings.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { Settings } from './settings.ts';
-import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
+import type { Store, StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
 
 /** The record at one moment. */
 export interface View {
@@ -23,6 +24,8 @@ export interface View {
   /** The moment just before the store was asked, so never later than the moment of `now`. */
   readonly readAt: Instant;
   readonly version: string | undefined;
+  /** Problems of the store that endanger the record. */
+  readonly warnings?: readonly string[];
   /** The stored record does not say, or not recently, what this process agreed with the operator. */
   readonly isDeclarationDue?: boolean;
 }
@@ -60,6 +63,8 @@ const maxReadMs = 30_000;
 const declareAgainMs = 300_000;
 
 const noWarnings: readonly string[] = [];
+const secondRecord =
+  'This process has two records of one client id, in two stores or under two prefixes. Each of them counts alone, so together they may exceed the limit. Give all clients the same store.';
 
 /** The memory of a process of the record and of its store. A client keeps this object, and creates the ledger for each attempt. */
 export class LedgerMemory {
@@ -68,6 +73,8 @@ export class LedgerMemory {
   seen: { text: string; now: number; ledgerNow: number; askedAt: Instant; at: number } | undefined;
   warned: readonly string[] = noWarnings;
   failing = false;
+  /** The record could not be read when it was read last, and that was reported. */
+  damaged = false;
   failedSwaps = 0;
   declareAfter: number | undefined;
   /** The terms of others that were reported last. */
@@ -133,13 +140,15 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
     const snapshot = await call('load', async (key, options) => checked(await store.load(key, options)), tries);
     // After a slow read, the age of the answer is unknown, and so is the life that its token has left.
     if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
-    for (const warning of snapshot.warnings ?? []) {
+    const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
+    if (typeof loaded === 'string') throw damaged(loaded);
+    memory.damaged = false;
+    const warnings = warningsOf(snapshot, loaded);
+    for (const warning of warnings) {
       if (memory.warned.includes(warning)) continue;
       memory.warned = [...memory.warned, warning];
       settings.emit('store_warning', { warning });
     }
-    const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
-    if (typeof loaded === 'string') throw integrityError(loaded);
     const remembered = known && (known.text === snapshot.record ? loaded : decodeRecord(known.text));
     // Ignore a remembered record that cannot be decoded.
     const before: Seen | undefined =
@@ -160,14 +169,28 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
     const backMs = before ? before.now + before.elapsedMs - snapshot.now : 0;
     const anomalyMs = Math.max(found.clockBackMs, backMs);
     if (anomalyMs > tolerableMs) settings.emit('clock_anomaly', { clock: 'store', byMs: -Math.round(anomalyMs) });
+    const aheadMs = before ? snapshot.now - before.now - before.maxElapsedMs : 0;
+    if (aheadMs > tolerableMs) settings.emit('clock_anomaly', { clock: 'store', byMs: Math.round(aheadMs) });
 
-    const view = { record, now, readAt, version: snapshot.version, isDeclarationDue: isDue };
+    const view = { record, now, readAt, version: snapshot.version, isDeclarationDue: isDue, warnings };
     if (!found.changed) {
       const text = snapshot.record;
       if (text !== undefined && memory.seen === known) remember(text, snapshot.now, now, readAt);
       return view;
     }
     return swap(view, record);
+  }
+
+  function damaged(problem: 'damaged' | 'unknown version'): Error {
+    const { key = '' } = memory;
+    if (problem === 'damaged' && !memory.damaged) settings.emit('store_damaged', { key });
+    memory.damaged = true;
+    return integrityError(problem, key, store);
+  }
+
+  function warningsOf({ warnings = [] }: StoreSnapshot, record: LedgerRecord | undefined): readonly string[] {
+    const isSecond = record && isSecondRecord(store, memory.key ?? '', record.epoch);
+    return isSecond ? [...warnings, secondRecord] : warnings;
   }
 
   async function swap(view: View, record: LedgerRecord): Promise<View | undefined> {
@@ -222,7 +245,8 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
   return { load, swap, declare: declareTerms };
 }
 
-function checked(answer: StoreSnapshot): StoreSnapshot {
+/** Checks what a store returned. It may be the store of an application. */
+export function checked(answer: StoreSnapshot): StoreSnapshot {
   const snapshot = ownProperties(answer) as StoreSnapshot;
   const { record, version, now } = snapshot;
   const isWhole = typeof record === typeof version && (record === undefined || typeof record === 'string');
@@ -243,10 +267,12 @@ function readable(text: string): string {
   throw Object.assign(new RangeError(advice), { advice });
 }
 
-function integrityError(problem: 'damaged' | 'unknown version'): Error {
+/** Creates the error of a record that cannot be read. */
+export function integrityError(problem: 'damaged' | 'unknown version', key: string, { durability }: Store): Error {
+  const where = `The record ${key} in the ${durability} store`;
   const message =
     problem === 'damaged'
-      ? 'The stored record is damaged. It was not changed. Restore it, or delete it when no token was issued for a day.'
-      : 'The stored record was written by a newer version of Service Auth. It was not changed. Update this process.';
+      ? `${where} is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.`
+      : `${where} was written by a newer version of Service Auth. It was not changed. Update this process.`;
   return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
 }

@@ -116,6 +116,8 @@ export interface Usage {
   readonly holds: readonly Hold[];
   /** The tokens in use. */
   readonly tokens: readonly TokenInUse[];
+  /** Problems of the store that endanger the record, each a sentence: that of the event `store_warning`. */
+  readonly warnings: readonly string[];
   /** The newest issuances that count in a window, at most 150. The newest comes first. */
   readonly issuances: readonly Issuance[];
   /** The newest resets, at most 20. The newest comes first. */

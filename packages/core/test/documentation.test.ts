@@ -30,6 +30,7 @@ const events: Record<ServiceAuthEventType, true> = {
   acquisition_ended: true,
   agreement_differs: true,
   token_reset: true,
+  store_damaged: true,
 };
 
 const documented = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');

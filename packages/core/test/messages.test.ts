@@ -78,16 +78,19 @@ describe('an error of the store', () => {
   test.each([
     [
       'nonsense',
-      'The stored record is damaged. It was not changed. Restore it, or delete it when no token was issued for a day.',
+      'in the durable store is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.',
     ],
     [
       'service-auth/77 x',
-      'The stored record was written by a newer version of Service Auth. It was not changed. Update this process.',
+      'in the durable store was written by a newer version of Service Auth. It was not changed. Update this process.',
     ],
   ])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();
     const load = async () => ({ record, version: '1', now: clock.now() });
-    await expect(client({ store: { ...store, load } }).getToken()).rejects.toThrow(`[service-auth] ${message}`);
+    await expect(client({ store: { ...store, load } }).getToken()).rejects.toThrow(
+      /^\[service-auth\] The record [0-9a-f]{40} in the durable store /,
+    );
+    await expect(client({ store: { ...store, load } }).getToken()).rejects.toThrow(message);
   });
 });
 

@@ -148,6 +148,7 @@ describe('getUsage', () => {
       ],
       holds: [],
       tokens: [],
+      warnings: [],
       issuances: [],
       resets: [],
     });

@@ -24,6 +24,7 @@ const unspent: Usage = {
   windows: [{ ...window, tokens: 150, own: true }],
   holds: [],
   tokens: [],
+  warnings: [],
   issuances: [],
   resets: [],
 };

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
+import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+
+describe('a damaged record', () => {
+  test('is reported once by each process, and the message says which one it is and what helps', async () => {
+    const { client, clock, store, token, eventsOf } = createBed();
+    const auth = client();
+    const { id } = await token(auth);
+    const { recordKey } = createUsageReader({
+      authUrl: 'https://auth.example.com',
+      clientId: 'client-1',
+      store,
+      clock,
+    });
+    const key = await recordKey;
+    await store.replace('service-auth/2 00000000 {}');
+    const other = client();
+    for (const one of [auth, other, other]) {
+      const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(one.getUsage()));
+      expect(message).toContain(`The record ${key} in the durable store is damaged.`);
+      expect(message).toContain('Delete it while processes of the fleet run');
+    }
+    await failure('ERR_STORE_INTEGRITY', clock.until(other.getToken()));
+    expect(eventsOf('store_damaged')).toMatchObject([{ key }, { key }]);
+    // What the message says helps.
+    await store.replace(undefined);
+    expect(await auth.getUsage()).toMatchObject({ used: 1, tokens: [{ id }] });
+    expect((await token(other)).id).toBe(id);
+    await store.replace('damaged');
+    await failure('ERR_STORE_INTEGRITY', clock.until(other.getUsage()));
+    expect(eventsOf('store_damaged')).toHaveLength(3);
+  });
+});
+
+describe('two records of one client id in a process', () => {
+  test('are reported, and shown by getUsage', async () => {
+    const { client, clock, token, eventsOf } = createBed();
+    const [left, right] = [memoryStore({ clock }), memoryStore({ clock })];
+    const [one, two] = [client({ store: left }), client({ store: right })];
+    for (const auth of [one, two, one, two]) {
+      await token(auth);
+      await clock.advance(26 * second);
+    }
+    await one.getUsage();
+    await two.getUsage();
+    expect(eventsOf('store_warning')).toHaveLength(2);
+    await token(two);
+    await two.getUsage();
+    expect((await one.getUsage()).warnings).toMatchObject([expect.stringContaining('two records of one client id')]);
+  });
+
+  test('are not seen in one record, whatever the store objects, and not when the record is lost', async () => {
+    const { client, clock, store, token, use, eventsOf } = createBed();
+    const sameRecord: Store = { durability: 'durable', load: store.load, swap: store.swap };
+    const [one, two] = [client(), client({ store: sameRecord })];
+    await token(one);
+    await use(two, minute);
+    for (let losses = 0; losses < 4; losses++) {
+      await store.replace(undefined);
+      await use(losses % 2 ? one : two, minute);
+      await use(losses % 2 ? two : one, minute);
+    }
+    expect(eventsOf('store_warning')).toEqual([]);
+    const another = client({ clientId: 'client-2', store: memoryStore({ clock }) });
+    await token(another);
+    await use(one, minute);
+    await another.getUsage();
+    expect(eventsOf('store_warning')).toEqual([]);
+  });
+});
+
+describe('a clock of the store that leaps forward', () => {
+  test('by more than ten minutes against the clocks of this machine is reported', async () => {
+    const { client, clock, store, token, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    store.aheadMs = 9 * minute;
+    await auth.getUsage();
+    await clock.advance(hour);
+    await auth.getUsage();
+    expect(eventsOf('clock_anomaly')).toEqual([]);
+    store.aheadMs += 11 * minute;
+    await auth.getUsage();
+    expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'store', byMs: 11 * minute }]);
+    await auth.getUsage();
+    expect(eventsOf('clock_anomaly')).toHaveLength(1);
+  });
+
+  test('is not seen in a machine that slept', async () => {
+    const { client, clock, token, eventsOf } = createBed();
+    const auth = client();
+    await token(auth);
+    clock.suspend(day / 2);
+    await auth.getUsage();
+    expect(eventsOf('clock_anomaly').filter(({ clock }) => clock === 'store')).toEqual([]);
+  });
+});
