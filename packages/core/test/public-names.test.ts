@@ -9,6 +9,7 @@ test('the package exports these names, and no others', () => {
     'createAccessToken',
     'createServiceAuth',
     'createServiceAuthFromEnv',
+    'createUsageReader',
     'fetchTransport',
     'isServiceAuthError',
     'memoryStore',

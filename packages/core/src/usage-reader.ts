@@ -1,0 +1,107 @@
+import { type Clock, instantOf, systemClock } from './clock.ts';
+import { configError, problemOfMethods, problemOfText, type Report } from './config-problems.ts';
+import { type ConfigProblem, serviceAuthError } from './errors.ts';
+import { describeForeign, ownProperties } from './foreign.ts';
+import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
+import { decodeRecord } from './ledger/codec.ts';
+import type { Limits } from './ledger/limits.ts';
+import { reconcile } from './ledger/repair.ts';
+import { outsideRequest } from './next.ts';
+import { timedOut, within } from './pause.ts';
+import { randomId, recordKeyOf } from './seal.ts';
+import { checked, integrityError } from './shared-ledger.ts';
+import type { Store } from './store.ts';
+import { endpointName, parseAddress } from './url-scope.ts';
+import type { Usage } from './usage.ts';
+import { usageOf } from './usage-of.ts';
+
+/** Options of {@link createUsageReader}. */
+export interface UsageReaderOptions {
+  /** The store of the fleet. */
+  store: Store;
+  /** The address of the authorization server, as the fleet has it. Nothing is sent to it. */
+  authUrl: string | URL;
+  /** The identifier of the client, as the fleet has it: 1 to 512 characters. */
+  clientId: string;
+  /** The agreement with the operator. Default: what the processes of the fleet wrote into the record. */
+  issuanceLimit?: IssuanceLimit | undefined;
+  /** The source of time, for tests. Default: the clocks of this machine. */
+  clock?: Clock | undefined;
+}
+
+/** Reads the usage of a fleet. It needs no secret, requests no token and writes nothing. */
+export interface UsageReader {
+  /**
+   * Returns what `getUsage()` of a client returns. `refusedUntil` speaks of all audiences: it is set if the credentials were rejected for one of them that
+   * has no token.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
+   */
+  getUsage(): Promise<Usage>;
+  /** The key of the record in the store. A store may put a prefix before it. */
+  readonly recordKey: Promise<string>;
+}
+
+const storeTimeoutMs = 2_000;
+
+/**
+ * Creates a reader of the usage, for monitoring and for people.
+ * @throws `ERR_CONFIG` with all problems of the options
+ */
+export function createUsageReader(options: UsageReaderOptions): UsageReader {
+  const { store, endpoint, clientId, limits, clock } = resolved(options);
+  let key: Promise<string> | undefined;
+  const recordKey = (): Promise<string> => {
+    key ??= recordKeyOf(endpoint, clientId);
+    return key;
+  };
+
+  async function getUsage(): Promise<Usage> {
+    const name = await recordKey();
+    const load = () => within(storeTimeoutMs, clock, async (signal) => checked(await store.load(name, { signal })));
+    const readAt = instantOf(clock);
+    const snapshot = await load().catch((error: unknown) => {
+      throw storeError(describeForeign(error), clock);
+    });
+    if (snapshot === timedOut) throw storeError('TimeoutError', clock);
+    const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
+    if (typeof loaded === 'string') throw integrityError(loaded, name, store);
+    const { record, now } = reconcile(loaded, undefined, snapshot.now, randomId(), limits);
+    const { version, warnings = [] } = snapshot;
+    return usageOf({ record, now, readAt, version, warnings }, undefined, limits, clock);
+  }
+
+  return {
+    getUsage: () => outsideRequest(getUsage),
+    get recordKey() {
+      return recordKey();
+    },
+  };
+}
+
+function storeError(what: string, clock: Clock): Error {
+  const message = `The store could not be read (${what}). Check the store and try again.`;
+  return serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
+}
+
+const names: readonly string[] = ['store', 'authUrl', 'clientId', 'issuanceLimit', 'clock'];
+
+function resolved(given: UsageReaderOptions) {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (option, message) => {
+    if (message !== undefined) problems.push({ option, message });
+  };
+  const options = ownProperties(typeof given === 'object' && given) as Partial<UsageReaderOptions>;
+  for (const name of Object.keys(options)) if (!names.includes(name)) report(name, 'is not an option');
+  // Nothing is sent to the address, so it need not be encrypted.
+  const authUrl = parseAddress(options.authUrl, true);
+  if (typeof authUrl === 'string') report('authUrl', authUrl);
+  report('clientId', problemOfText(options.clientId, 512));
+  report('store', problemOfMethods(options.store, ['load'], 'a Store, such as fileStore()'));
+  const clock = options.clock ?? systemClock;
+  report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
+  const { store, clientId, issuanceLimit } = options as UsageReaderOptions;
+  const durability = Object(store).durability as Store['durability'];
+  const limits: Limits = issuanceLimit ? resolveLimits(issuanceLimit, durability, report) : { terms: [], durability };
+  if (problems.length > 0) throw configError(problems);
+  return { store, endpoint: endpointName(authUrl as URL), clientId, limits, clock };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { createUsageReader, memoryStore, type UsageReaderOptions } from '../src/index.ts';
+import { createBed, day, failure, hour, minute } from './support/bed.ts';
+import { fails, hangs } from './support/faulty-store.ts';
+import { answering } from './support/scripted-endpoint.ts';
+
+const who = { authUrl: 'https://auth.example.com', clientId: 'client-1' };
+
+describe('a reader of the usage', () => {
+  test('says what a client says, without a secret, and writes nothing', async () => {
+    const { client, clock, store, token, endpoint } = createBed();
+    const auth = client({
+      issuanceLimit: {
+        windows: [
+          { tokens: 10, windowMs: hour },
+          { tokens: 50, windowMs: day },
+        ],
+      },
+    });
+    await token(auth);
+    await clock.advance(minute);
+    await auth.reset({ reason: 'found in a log' });
+    await token(auth);
+    const before = [await store.text(), store.calls.swap];
+    const reader = createUsageReader({ ...who, store, clock });
+    const usage = await auth.getUsage();
+    const others = usage.windows.map((window) => ({ ...window, own: false }));
+    expect(await reader.getUsage()).toEqual({ ...usage, windows: others });
+    await clock.advance(30 * day);
+    await reader.getUsage();
+    expect([await store.text(), store.calls.swap]).toEqual(before);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('shows the agreement that the fleet wrote, or the one that it is given', async () => {
+    const { client, clock, store, token } = createBed();
+    await token(client({ issuanceLimit: { tokens: 300, reserve: 20 } }));
+    expect(await createUsageReader({ ...who, store, clock }).getUsage()).toMatchObject({ limit: 300, usable: 280 });
+    const issuanceLimit = { tokens: 100, reserve: 0 };
+    const { windows } = await createUsageReader({ ...who, store, clock, issuanceLimit }).getUsage();
+    expect(windows).toMatchObject([
+      { tokens: 100, usable: 100, used: 1, own: true },
+      { tokens: 300, own: false },
+    ]);
+    // The agreement is still shown when no process has stated it for a long time.
+    await clock.advance(10 * hour);
+    expect(await createUsageReader({ ...who, store, clock }).getUsage()).toMatchObject({ limit: 300, used: 1 });
+  });
+
+  test('says that nothing is known where there is no record', async () => {
+    const { clock, store } = createBed();
+    const usage = await createUsageReader({ ...who, store, clock }).getUsage();
+    expect(usage).toMatchObject({ limit: 0, used: 0, windows: [], issuances: [], tokens: [], refusedUntil: undefined });
+    expect(await store.text()).toBeUndefined();
+    const issuanceLimit = { tokens: 150 };
+    const known = await createUsageReader({ ...who, store, clock, issuanceLimit }).getUsage();
+    expect(known).toMatchObject({ limit: 150, remaining: 120, availableNow: 28 });
+  });
+
+  test('finds the record of the client by its key', async () => {
+    const { client, clock, token } = createBed();
+    const store = memoryStore({ clock });
+    await token(client({ store }));
+    const reader = createUsageReader({ ...who, authUrl: 'https://AUTH.example.com:443/', store, clock });
+    expect((await store.load(await reader.recordKey)).record).toContain('service-auth/');
+    expect((await reader.getUsage()).used).toBe(1);
+  });
+
+  test('tells of credentials that were rejected for an audience that has no token', async () => {
+    const { client, clock, endpoint, store, token } = createBed();
+    await token(client());
+    endpoint.next(answering(403, '{"error":"access_denied"}'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ audience: 'invoices' }).getToken()));
+    const until = clock.now() + 5 * minute;
+    const reader = createUsageReader({ ...who, store, clock });
+    expect(await reader.getUsage()).toMatchObject({
+      availableNow: 0,
+      refusedUntil: until,
+      refusedBecause: 'credentials',
+      holds: [{ kind: 'credentials', until, audience: 'invoices', status: 403 }],
+    });
+    await clock.advance(5 * minute);
+    await token(client({ audience: 'invoices' }));
+    expect(await reader.getUsage()).toMatchObject({ refusedUntil: undefined, availableNow: 26, holds: [] });
+  });
+
+  test('rejects if the store fails or has a damaged record', async () => {
+    const { client, clock, store, token } = createBed();
+    await token(client());
+    const reader = createUsageReader({ ...who, store, clock });
+    store.always('load', fails);
+    await failure('ERR_STORE', reader.getUsage());
+    store.always('load', hangs);
+    await failure('ERR_STORE', clock.until(reader.getUsage()));
+    store.always('load');
+    await store.replace('service-auth/2 00000000 {}');
+    const error = await failure('ERR_STORE_INTEGRITY', reader.getUsage());
+    expect(error.message).toContain(await reader.recordKey);
+  });
+
+  test('is refused with all problems of its options', async () => {
+    const wrong = { authUrl: 'nowhere', store: {}, clientId: '', issuanceLimit: { tokens: 0 }, secret: 'canary' };
+    const { problems, message } = await failure('ERR_CONFIG', () =>
+      createUsageReader(wrong as unknown as UsageReaderOptions),
+    );
+    expect(problems.map(({ option }) => option)).toEqual([
+      'secret',
+      'authUrl',
+      'clientId',
+      'store',
+      'issuanceLimit.tokens',
+    ]);
+    expect(message).not.toContain('canary');
+  });
+});
