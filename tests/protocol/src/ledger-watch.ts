@@ -7,6 +7,7 @@ import { createLeaseWatch } from './lease-watch.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
+import { usageDiffers } from './usage-watch.ts';
 import type { World } from './world.ts';
 
 /** Watches the record itself, by core's own functions; where code is tried that is wrong on purpose, by the right ones. */
@@ -47,6 +48,7 @@ export function createLedgerWatch(
     record ? (admission(record, ledgerNow(), limits, 'reset')[0]?.used ?? 0) : 0;
   const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   let known: LedgerRecord | undefined;
+  let applications = 0;
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
   const nothing = { retryAt: 0, since: 0 };
   const backoffs = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
@@ -111,6 +113,9 @@ export function createLedgerWatch(
       known = record;
       if (record) leases?.began(record, ledgerNow());
       if (record && before && record.highWaterAt < before.highWaterAt) store().noticed();
+      applications += 1;
+      const difference = record && applications % 10 === 0 && usageDiffers(record, ledgerNow(), limits);
+      if (difference) violated('what is said to be available can be had', difference);
       if (!record || !isComparable) return;
       comparePurposes(before, record);
       noteBackoffs(record);
