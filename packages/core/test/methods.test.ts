@@ -2,7 +2,17 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ServiceAuth } from '../src/index.ts';
 import { createBed } from './support/bed.ts';
 
-const methods = ['covers', 'getToken', 'peekToken', 'invalidate', 'reset', 'retryNow', 'getUsage', 'subscribe', 'close'] as const;
+const methods = [
+  'covers',
+  'getToken',
+  'peekToken',
+  'invalidate',
+  'reset',
+  'retryNow',
+  'getUsage',
+  'subscribe',
+  'close',
+] as const;
 
 describe('the methods of a client', () => {
   test('work without the client', async () => {

@@ -1,0 +1,37 @@
+import { serviceAuthError } from './errors.ts';
+import { ownProperties } from './foreign.ts';
+import { decodeRecord } from './ledger/codec.ts';
+import type { Store, StoreSnapshot, StoreSwapResult } from './store.ts';
+
+/** Checks what a store returned. It may be the store of an application. */
+export function checked(answer: StoreSnapshot): StoreSnapshot {
+  const snapshot = ownProperties(answer) as StoreSnapshot;
+  const { record, version, now } = snapshot;
+  const isWhole = typeof record === typeof version && (record === undefined || typeof record === 'string');
+  if (!isWhole || !Number.isFinite(now)) throw new TypeError('damaged');
+  snapshot.now = Math.floor(now);
+  return snapshot;
+}
+
+/** Checks the result of a swap. */
+export function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResult {
+  if (typeof swapped !== 'boolean' || !Number.isFinite(now)) throw new TypeError('damaged');
+  return { swapped, now: Math.floor(now) };
+}
+
+/** A record in the store that nobody can read would stop the whole fleet, so it is not written. */
+export function readable(text: string): string {
+  if (decodeRecord(text) !== 'damaged') return text;
+  const advice = 'it was left as it was, because it would become too large, or have a value that no record has.';
+  throw Object.assign(new RangeError(advice), { advice });
+}
+
+/** Creates the error of a record that cannot be read. */
+export function integrityError(problem: 'damaged' | 'unknown version', key: string, { durability }: Store): Error {
+  const where = `The record ${key} in the ${durability} store`;
+  const message =
+    problem === 'damaged'
+      ? `${where} is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.`
+      : `${where} was written by a newer version of Service Auth. It was not changed. Update this process.`;
+  return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
+}
