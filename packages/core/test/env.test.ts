@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createServiceAuthFromEnv, ServiceAuthError, type ServiceAuthOptions } from '../src/index.ts';
+import { createServiceAuthFromEnv, memoryStore, ServiceAuthError, type ServiceAuthOptions } from '../src/index.ts';
 import { createBed, failure } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 
@@ -110,11 +110,9 @@ describe('createServiceAuthFromEnv', () => {
 
   test('takes several windows and a reserve', async () => {
     const { SERVICE_AUTH_TOKEN_LIMIT: _, ...rest } = env;
-    const auth = createServiceAuthFromEnv({
-      ...rest,
-      SERVICE_AUTH_LIMITS: '10/1h, 50/24h,7/90s,9000/31d,5/10m',
-      SERVICE_AUTH_RESERVE: '900',
-    });
+    const limits = { SERVICE_AUTH_LIMITS: '10/1h, 50/24h,7/90s,9000/31d,5/10m', SERVICE_AUTH_RESERVE: '900' };
+    // Clients without a store share one, in which the clients of other tests stated another agreement.
+    const auth = createServiceAuthFromEnv({ ...rest, ...limits }, { store: memoryStore() });
     const { windows } = await auth.getUsage();
     expect(windows.map(({ tokens, windowMs, usable }) => [tokens, windowMs, usable])).toEqual([
       [10, 3_600_000, 9],

@@ -48,7 +48,12 @@ describe.runIf(redis)('a server that accepts everything and answers nothing', ()
       relay.set('pass');
       await auth.getToken();
       expect(service.counts.issued).toBe(1);
-      expect(events.map(({ type }) => type)).toEqual(['store_failed', 'store_recovered', 'token_issued']);
+      expect(events.map(({ type }) => type)).toEqual([
+        'store_failed',
+        'token_unavailable',
+        'store_recovered',
+        'token_issued',
+      ]);
     });
 
     test(`delays no caller whose signal aborts, with ${name}`, async () => {
