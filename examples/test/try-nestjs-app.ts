@@ -63,11 +63,11 @@ async function use(app: ChildProcessWithoutNullStreams, service: TestService): P
   await ask('/health');
   await ask('/orders');
   await ask('/orders/usage');
-  const held = service.tokenEndpoint.hold();
+  const paused = service.tokenEndpoint.pauseNext();
   const lastAnswer = ask('/invoices');
-  await held.arrived;
+  await paused.arrived;
   app.kill('SIGTERM');
-  held.release();
+  paused.resume();
   await lastAnswer;
 
   const [exitCode, signal] = await ended;

@@ -85,12 +85,12 @@ export async function visit(application: Application, tarballs: ReadonlyMap<stri
       await ready(server);
       if (name === 'classic' && !isRestarted) {
         // A request that is answered leaves its token request behind for the next one.
-        const held = service.tokenEndpoint.hold();
+        const paused = service.tokenEndpoint.pauseNext();
         const before = service.counts.tokenRequests;
         assert.deepEqual(await get('left'), [200, 'orders later']);
-        await held.arrived;
+        await paused.arrived;
         const next = get('handler');
-        held.release();
+        paused.resume();
         assert.deepEqual(await next, [200, 'orders 200'], 'after a request that left');
         assert.equal(service.counts.tokenRequests, before + 1, 'token requests after a request that left');
       }

@@ -23,11 +23,11 @@ export const exercises: Readonly<Record<string, () => Exercise>> = {
     }),
 
   aborts: () =>
-    exercise(async ({ auth, signal, clock, hold }, times) => {
+    exercise(async ({ auth, signal, clock, pause }, times) => {
       // Two days later, so that the reset has its slot.
       await clock.advance(2 * day);
       await auth.reset();
-      const release = hold();
+      const resume = pause();
       const waiting = auth.getToken({ signal });
       for (let call = 0; call < times; call += 1) {
         const controller = new AbortController();
@@ -35,7 +35,7 @@ export const exercises: Readonly<Record<string, () => Exercise>> = {
         controller.abort();
         await aborted.catch(() => {});
       }
-      release();
+      resume();
       await waiting;
     }),
 
@@ -56,7 +56,7 @@ interface Equipment {
   create(): ServiceAuth;
   issued(): number;
   /** Holds the next answers back until the returned function is called. */
-  hold(): () => void;
+  pause(): () => void;
 }
 
 function exercise(run: (equipment: Equipment, times: number) => Promise<void>): Exercise {
@@ -85,12 +85,12 @@ function exercise(run: (equipment: Equipment, times: number) => Promise<void>): 
     auth: create(),
     create,
     issued: () => issued,
-    hold() {
-      let release = () => {};
+    pause() {
+      let open = () => {};
       gate = new Promise((resolve) => {
-        release = resolve;
+        open = resolve;
       });
-      return () => release();
+      return () => open();
     },
   };
   return { clock, signal, run: (times) => run(equipment, times) };

@@ -97,13 +97,13 @@ describe.each(Object.entries(copies))('a wrapper that always brings a cancelToke
       const { token, cancel } = axios.CancelToken.source();
       return { response: instance.get(url, { cancelToken: token }), unsubscribe: cancel };
     };
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const [one, other] = [subscribe('/one'), subscribe('/other')];
     const error = rejectionOf(one.response);
-    await held.arrived;
+    await paused.arrived;
     one.unsubscribe();
     expect(axios.isCancel(await error)).toBe(true);
-    held.release();
+    paused.resume();
     expect((await other.response).status).toBe(200);
     expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/other']);
   });

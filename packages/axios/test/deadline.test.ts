@@ -11,30 +11,30 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
   test('a signal ends the wait as axios cancels', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const controller = new AbortController();
     const response = rejectionOf(instance.get('/', { signal: controller.signal }));
-    await held.arrived;
+    await paused.arrived;
     controller.abort();
     const error = await response;
     expect(error).toBeInstanceOf(axios.CanceledError);
     expect(error).toMatchObject({ code: 'ERR_CANCELED', config: { url: '/' } });
     expect(service.counts.apiRequests).toBe(0);
-    held.release();
+    paused.resume();
   });
 
   test('a cancelToken ends the wait with its own reason, and forgets the request afterwards', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service));
     const { token, cancel } = axios.CancelToken.source();
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const waiting = rejectionOf(instance.get('/', { cancelToken: token }));
-    await held.arrived;
+    await paused.arrived;
     cancel('not needed any more');
     const error = await waiting;
     expect(axios.isCancel(error)).toBe(true);
     expect(error).toMatchObject({ message: 'not needed any more' });
-    held.release();
+    paused.resume();
     await instance.get('/');
 
     const { token: other } = axios.CancelToken.source();
@@ -49,16 +49,16 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
       const instance = createInstance(axios, service, createAuth(service));
       await instance.get('/');
       service.revoke('all');
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const controller = new AbortController();
       const { token, cancel } = axios.CancelToken.source();
       const option = kind === 'signal' ? { signal: controller.signal } : { cancelToken: token };
       const response = rejectionOf(instance.get('/', option));
-      await held.arrived;
+      await paused.arrived;
       kind === 'signal' ? controller.abort() : cancel();
       expect(axios.isCancel(await response)).toBe(true);
       expect(service.counts.apiRequests).toBe(2);
-      held.release();
+      paused.resume();
     }
   });
 
@@ -66,7 +66,7 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     const service = await startService();
     const auth = createAuth(service);
     const instance = createInstance(axios, service, auth, { timeout: 20 });
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const error = (await rejectionOf(instance.get('/'))) as AxiosError;
     expect(error).toBeInstanceOf(axios.AxiosError);
     expect(error).toMatchObject({ message: 'timeout of 20ms exceeded', code: 'ECONNABORTED', config: { url: '/' } });
@@ -78,7 +78,7 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     instance.interceptors.request.use(({ transitional: _, ...config }) => config as never);
     expect(await rejectionOf(instance.get('/'))).toMatchObject({ code: 'ECONNABORTED' });
     expect(service.counts.apiRequests).toBe(0);
-    held.release();
+    paused.resume();
     await auth.getToken();
     expect((await instance.get('/', { timeout: 0 })).status).toBe(200);
     expect(service.counts.issued).toBe(1);
@@ -100,11 +100,11 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
         return { status: sent.length === 1 ? 401 : 200, statusText: '', headers: {}, data: '', config };
       },
     });
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const response = instance.get('/');
-    await held.arrived;
+    await paused.arrived;
     vi.advanceTimersByTime(2_000);
-    held.release();
+    paused.resume();
     await response;
     await instance.get('/');
     expect(sent).toEqual([
@@ -145,10 +145,10 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     vi.stubEnv('http_proxy', elsewhere.url);
     onTestFinished(() => void vi.unstubAllEnvs());
     const instance = createInstance(axios, service, createAuth(service), { timeout: 20 });
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     expect(await rejectionOf(instance.get('/'))).toBeInstanceOf(axios.AxiosError);
     expect(elsewhere.requests).toEqual([]);
-    held.release();
+    paused.resume();
   });
 
   test('no timer is left when the wait is over', async () => {
@@ -179,7 +179,7 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     const instance = createInstance(axios, service, createAuth(service));
     const controller = new AbortController();
     await instance.get('/');
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const response = instance.get('/', {
       signal: controller.signal,
       validateStatus: null,
@@ -189,7 +189,7 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
       },
     });
     expect(axios.isCancel(await rejectionOf(response))).toBe(true);
-    held.release();
+    paused.resume();
   });
 
   test('a ServiceAuthError comes through with its code, and nothing is sent', async () => {

@@ -90,14 +90,14 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
     const instance = createInstance(axios, service, createAuth(service), streamed);
     await instance.get('/', { responseType: 'text' });
     service.revoke('all');
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const controller = new AbortController();
     const response = rejectionOf(instance.get('/', { signal: controller.signal }));
-    await held.arrived;
+    await paused.arrived;
     controller.abort();
     expect(axios.isCancel(await response)).toBe(true);
     expect(await isClosed(bodies[1])).toBe(true);
-    held.release();
+    paused.resume();
   });
 
   test('a 401 that is delivered has its body', async () => {
@@ -109,7 +109,7 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
     expect(await textOf(data)).toBe('no');
   });
 
-  test('both rejections are reported when the second token is refused as well', async () => {
+  test('both rejections are reported when the second token is rejected as well', async () => {
     const service = await startService();
     const auth = createAuth(service);
     const instance = createInstance(axios, service, auth, defaults);

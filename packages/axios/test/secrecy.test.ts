@@ -43,14 +43,14 @@ const failures: Record<string, (service: TestService, instance: AxiosInstance) =
     return instance.get('/');
   },
   'a timeout': (service, instance) => {
-    service.api.hold();
+    service.api.pauseNext();
     return instance.get('/', { timeout: 20 });
   },
   'a cancellation': async (service, instance) => {
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const controller = new AbortController();
     const response = instance.get('/', { signal: controller.signal });
-    await Promise.race([held.arrived, response]);
+    await Promise.race([paused.arrived, response]);
     controller.abort();
     return response;
   },
@@ -114,14 +114,14 @@ test.each(Object.entries(copies))(
     const httpAgent = new Agent({ keepAlive: true });
     onTestFinished(() => httpAgent.destroy());
     const instance = createInstance(axios, service, createAuth(service), { httpAgent });
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const other = instance.get('/');
-    await held.arrived;
+    await paused.arrived;
     service.api.next({ status: 500 });
     const error = await rejectionOf(instance.get('/'));
     expect(error).toMatchObject({ config: { httpAgent } });
     expect(service.findSecrets(printed(error, false))).toEqual([]);
-    held.release();
+    paused.resume();
     await other;
   },
 );
@@ -134,12 +134,12 @@ test.each(Object.entries(copies))(
     onTestFinished(() => httpAgent.destroy());
     const instance = createInstance(axios, service, createAuth(service), { httpAgent });
     await instance.get('/');
-    const held = service.api.hold({ status: 500 });
+    const paused = service.api.pauseNext({ status: 500 });
     const failing = rejectionOf(instance.get('/'));
-    await held.arrived;
+    await paused.arrived;
     const queued = [instance.get('/'), instance.get('/')];
     await vi.waitUntil(() => Object.values(httpAgent.requests).flat().length === 2);
-    held.release();
+    paused.resume();
     const error = await failing;
     // One has the connection by now, the other one waits.
     expect(service.findSecrets(inspect(httpAgent.requests, { depth: 5 }))).toEqual(['access token']);

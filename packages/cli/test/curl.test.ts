@@ -31,9 +31,9 @@ test('curl reads its data from standard input if an argument says so', async () 
 test('no argument and no variable of curl has the token or the secret', async () => {
   const service = await startCanaryService();
   for (const args of [['-s'], ['-s', '-d', '@-']]) {
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const running = start(['curl', '/api/v1/orders', '--', ...args], { env: variablesOf(service, file()) });
-    await held.arrived;
+    await paused.arrived;
     const descendants = descendantsOf(running.pid);
     expect(descendants.map(({ name }) => name)).toContain('curl');
     const visible = [running.pid, ...descendants.map(({ pid }) => pid)].map((pid) =>
@@ -43,7 +43,7 @@ test('no argument and no variable of curl has the token or the secret', async ()
     const text = [...visible, ...inherited].join('\n');
     expect(sightings(text)).toEqual([]);
     expect(service.findSecrets(text)).toEqual([]);
-    held.release();
+    paused.resume();
     expect((await running.outcome).code).toBe(0);
   }
 });

@@ -107,11 +107,11 @@ test('a spent budget and an endpoint that answers 429 end with 75, and standard 
 test('Ctrl-C during a token request ends the program with 130, and the next one uses what arrived', async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, file());
-  const held = service.tokenEndpoint.hold();
+  const paused = service.tokenEndpoint.pauseNext();
   const running = start(['token'], { env });
-  await held.arrived;
+  await paused.arrived;
   running.kill('SIGINT');
-  held.release();
+  paused.resume();
   expect(await running.outcome).toMatchObject({ code: 130, stdout: '' });
   expect((await run(['token'], { env })).code).toBe(0);
   expect(service.counts.issued).toBe(1);

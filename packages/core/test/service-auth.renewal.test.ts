@@ -67,7 +67,7 @@ describe('renewal ahead of expiry', () => {
     expect(endpoint.requests.length).toBe(5);
   });
 
-  test('that is refused by the budget goes unnoticed, but is reported', async () => {
+  test('that the budget denies goes unnoticed, but is reported', async () => {
     const { client, clock, endpoint, token, use, eventsOf } = createBed();
     const auth = client({ issuanceLimit: { tokens: 2, reserve: 0 } });
     const first = await token(auth);

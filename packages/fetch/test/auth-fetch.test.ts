@@ -259,16 +259,16 @@ describe('a wait for a token', () => {
   test.each(['init', 'Request'])('rejects with the reason of the signal in the %s', async (place) => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const controller = new AbortController();
     const { signal } = controller;
     const url = `${service.baseUrl}/api/v1/`;
     const response = place === 'init' ? authFetch(url, { signal }) : authFetch(new Request(url, { signal }));
-    await held.arrived;
+    await paused.arrived;
     const reason = new Error('changed my mind');
     controller.abort(reason);
     await expect(response).rejects.toBe(reason);
-    held.release();
+    paused.resume();
     expect(service.counts.apiRequests).toBe(0);
   });
 

@@ -36,10 +36,10 @@ test('ky sends the token, and what it is told to send again', async () => {
 
 test('ky covers the wait for a token by its timeout', async () => {
   const service = await startService();
-  const held = service.tokenEndpoint.hold();
+  const paused = service.tokenEndpoint.pauseNext();
   const api = ky.create({ fetch: createAuthFetch(createAuth(service)), retry: 0, timeout: 20 });
   await expect(api.get(`${service.baseUrl}/api/v1/`)).rejects.toMatchObject({ name: 'TimeoutError' });
-  held.release();
+  paused.resume();
 });
 
 test('openapi-fetch sends the token, and what it is told to send again', async () => {

@@ -191,12 +191,12 @@ describe('the token', () => {
     const authFetch = createAuthFetch(createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/items` }));
     const controller = new AbortController();
     service.api.next({ status: 302, headers: { location: '/api/v1/items/2' } });
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const response = authFetch(new Request(`${service.baseUrl}/api/v1/items/1`, { signal: controller.signal }));
-    await held.arrived;
+    await paused.arrived;
     controller.abort(new Error('changed my mind'));
     await expect(response).rejects.toThrow('changed my mind');
-    held.release();
+    paused.resume();
   });
 
   test('stays with a Request that fetch redirects within the API, body and all', async () => {

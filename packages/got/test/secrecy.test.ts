@@ -46,18 +46,18 @@ const failures: Record<
     return send();
   },
   'a timeout': (service, send) => {
-    service.api.hold();
+    service.api.pauseNext();
     return send({ timeout: { request: 200 } });
   },
   'the timeout of a signal': (service, send) => {
-    service.api.hold();
+    service.api.pauseNext();
     return send({ signal: AbortSignal.timeout(200) });
   },
   'an abort': async (service, send) => {
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const controller = new AbortController();
     const response = send({ signal: controller.signal });
-    await Promise.race([held.arrived, response]);
+    await Promise.race([paused.arrived, response]);
     controller.abort();
     return response;
   },
@@ -74,10 +74,10 @@ test('an error of cancel(), which got 14 has, shows no token, unless it is told 
     const retry = { limit: 1, calculateDelay: ({ computedValue }: { computedValue: number }) => computedValue && 1 };
     const api = got.extend(serviceAuth(createAuth(service), { scrubErrors }), { retry });
     for (let count = 0; count < failures; count++) service.api.next({ status: 503 });
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const response = api.get(`${service.baseUrl}/api/v1/`);
     const failed = response.catch((reason: unknown) => printed(reason));
-    await held.arrived;
+    await paused.arrived;
     (response as unknown as { cancel(): void }).cancel();
     const text = await failed;
     expect(text).toContain('CancelError');
@@ -93,14 +93,14 @@ describe.each(Object.entries(copies))('an error of %s', (_, got) => {
     const agent = new Agent({ keepAlive: true });
     onTestFinished(() => agent.destroy());
     const api = got.extend(serviceAuth(createAuth(service)), { agent: { http: agent }, retry: { limit: 0 } });
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const other = api.get(`${service.baseUrl}/api/v1/`);
-    await held.arrived;
+    await paused.arrived;
     service.api.next({ status: 500 });
     const error = await api.get(`${service.baseUrl}/api/v1/`).catch((reason) => reason);
     expect(error).toMatchObject({ name: 'HTTPError', options: { agent: { http: agent } } });
     expect(service.findSecrets(printed(error))).toEqual([]);
-    held.release();
+    paused.resume();
     await other;
   });
 
@@ -111,14 +111,14 @@ describe.each(Object.entries(copies))('an error of %s', (_, got) => {
     const api = got.extend(serviceAuth(createAuth(service)), { agent: { http: agent }, retry: { limit: 0 } });
     const get = () => api.get(`${service.baseUrl}/api/v1/`);
     service.api.next({ status: 500 });
-    const held = service.api.hold();
+    const paused = service.api.pauseNext();
     const failed = get().catch((reason) => reason);
     const others = [get(), get()];
     const error = await failed;
     expect(error).toMatchObject({ name: 'HTTPError', options: { agent: { http: agent } } });
     expect(Object.values(agent.requests).flat()).toHaveLength(1);
     expect(service.findSecrets(printed(error))).toEqual([]);
-    held.release();
+    paused.resume();
     await Promise.all(others);
   });
 
@@ -141,11 +141,11 @@ describe.each(Object.entries(copies))('an error of %s', (_, got) => {
   test('for a stream that the application destroys shows no token, unless it is told to', async () => {
     const shown = async (scrubErrors: boolean) => {
       const service = await startService();
-      const held = service.api.hold();
+      const paused = service.api.pauseNext();
       const api = got.extend(serviceAuth(createAuth(service), { scrubErrors }));
       const stream = api.stream(`${service.baseUrl}/api/v1/`);
       const failed = once(stream, 'error');
-      await held.arrived;
+      await paused.arrived;
       stream.destroy(new Error('enough'));
       const [error] = await failed;
       expect(error).toMatchObject({ message: 'enough' });

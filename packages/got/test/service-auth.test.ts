@@ -328,15 +328,15 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       const api = got.extend(serviceAuth(source), { throwHttpErrors: false });
       const url = `${service.baseUrl}/api/v1/`;
       service.api.always({ status: 200 });
-      const held = service.api.hold({ status: 401 });
+      const paused = service.api.pauseNext({ status: 401 });
       const slow = api(url);
-      await held.arrived;
+      await paused.arrived;
       for (let count = 0; count < renewals; count++) {
         await source.invalidate(await source.getToken());
         await api(url);
       }
       invalidate.mockClear();
-      held.release();
+      paused.resume();
       const { statusCode } = await slow;
       return { statusCode, reported: invalidate.mock.calls.map(([{ id }]) => id) };
     }
@@ -462,14 +462,14 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
 
   test('an abort that ends the wait for a token is an AbortError of got', async () => {
     const service = await startService();
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const controller = new AbortController();
     const { signal } = controller;
     const response = got.extend(serviceAuth(createAuth(service)))(`${service.baseUrl}/api/v1/`, { signal });
-    await held.arrived;
+    await paused.arrived;
     controller.abort();
     await expect(response).rejects.toMatchObject({ name: 'AbortError' });
-    held.release();
+    paused.resume();
     expect(service.counts.apiRequests).toBe(0);
   });
 });

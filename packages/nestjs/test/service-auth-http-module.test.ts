@@ -235,14 +235,14 @@ describe('an Observable of the HttpService', () => {
       if (options?.signal) waits.push(options.signal);
       return getToken(options);
     };
-    const hold = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const subscription = http.get('/api/v1/abandoned').subscribe();
-    await hold.arrived;
+    await paused.arrived;
     expect(waits.map(({ aborted }) => aborted)).toEqual([false]);
     subscription.unsubscribe();
     await new Promise((resolve) => waits[0]?.addEventListener('abort', resolve, { once: true }));
 
-    hold.release();
+    paused.resume();
     await firstValueFrom(http.get('/api/v1/wanted'));
     expect(service.apiRequests.map(({ path }) => path)).toEqual(['/api/v1/wanted']);
     expect(service.counts.issued).toBe(1);

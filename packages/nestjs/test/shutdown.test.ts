@@ -32,13 +32,13 @@ test('a request that waits for its token while the application shuts down is ans
   );
   await app.listen(0, '127.0.0.1');
   const auth = app.get(ServiceAuth);
-  const hold = service.tokenEndpoint.hold();
+  const paused = service.tokenEndpoint.pauseNext();
   // Closed at once, for Express would wait for the connection to be given up.
   const answer = fetch(`${await app.getUrl()}/orders`, { headers: { connection: 'close' } });
-  await hold.arrived;
+  await paused.arrived;
 
   const closed = app.close();
-  hold.release();
+  paused.resume();
   expect(await (await answer).text()).toBe('valid');
   await closed;
   await expect(auth.getToken()).rejects.toMatchObject({ code: 'ERR_CLOSED' });

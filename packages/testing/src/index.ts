@@ -20,7 +20,7 @@ export type { TestClient, TestCredentials } from './service/client-registry.ts';
 export type { ForeignOrigin, ForeignRequest } from './service/foreign-origin.ts';
 export { startForeignOrigin } from './service/foreign-origin.ts';
 export type { IssuedToken, TestIssuanceLimit } from './service/issuance-log.ts';
-export type { Hold, RecordedRequest, Script, ScriptedAnswer, ScriptedChoice } from './service/script.ts';
+export type { PausedRequest, RecordedRequest, Script, ScriptedAnswer, ScriptedChoice } from './service/script.ts';
 export type { SecretKind } from './service/secret-finder.ts';
 export type { PublicSigningKey, SigningKey, TokenClaims } from './service/signing-key.ts';
 export { createSigningKey } from './service/signing-key.ts';

@@ -49,7 +49,7 @@ describe('the API accepts', () => {
 });
 
 describe('the API answers 401 to', () => {
-  async function refused(bearer: string, authorization: string | undefined): Promise<void> {
+  async function rejected(bearer: string, authorization: string | undefined): Promise<void> {
     const headers = authorization === undefined ? {} : { authorization };
     const response = await callApi(service, undefined, { headers });
     expect(response.status).toBe(401);
@@ -60,7 +60,7 @@ describe('the API answers 401 to', () => {
   test('no token, with a challenge', async () => {
     const response = await callApi(service);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-    await refused('none', undefined);
+    await rejected('none', undefined);
   });
 
   test('anything that is not "Bearer" and a token', async () => {
@@ -72,13 +72,13 @@ describe('the API answers 401 to', () => {
       `Bearer ${token}, Bearer ${token}`,
       'Basic YTpi',
     ]) {
-      await refused('invalid', header);
+      await rejected('invalid', header);
     }
   });
 
   test('a token of another service', async () => {
     await using other = await startTestService();
-    await refused('invalid', `Bearer ${await issueToken(other)}`);
+    await rejected('invalid', `Bearer ${await issueToken(other)}`);
   });
 
   test('a token that was tampered with, in any of its parts', async () => {
@@ -96,21 +96,21 @@ describe('the API answers 401 to', () => {
       `${token}.x`,
       'x',
     ];
-    for (const each of tampered) await refused('invalid', `Bearer ${each}`);
+    for (const each of tampered) await rejected('invalid', `Bearer ${each}`);
   });
 
   test('a token that was revoked, and to no other', async () => {
     const [first, second] = [await issueToken(service), await issueToken(service)];
     service.revoke(first);
     expect((await callApi(service, first)).headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
-    await refused('revoked', `Bearer ${first}`);
+    await rejected('revoked', `Bearer ${first}`);
     expect((await callApi(service, second)).status).toBe(200);
   });
 
   test('all tokens that were issued when all were revoked, and to none issued later', async () => {
     const earlier = [await issueToken(service), await issueToken(service)];
     service.revoke('all');
-    for (const token of earlier) await refused('revoked', `Bearer ${token}`);
+    for (const token of earlier) await rejected('revoked', `Bearer ${token}`);
     expect((await callApi(service, await issueToken(service))).status).toBe(200);
   });
 

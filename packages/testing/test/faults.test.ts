@@ -268,60 +268,60 @@ describe('time', () => {
   });
 });
 
-describe('a held request', () => {
+describe('a paused request', () => {
   test('keeps the answer back until the test releases it; the token is issued by then', async () => {
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const response = requestToken(service);
-    await held.arrived;
+    await paused.arrived;
     expect(service.counts.issued).toBe(1);
-    held.release();
+    paused.resume();
     expect((await response).status).toBe(200);
   });
 
   test('can keep the request from being handled', async () => {
-    const held = service.tokenEndpoint.hold({ waitBefore: 'handling' });
+    const paused = service.tokenEndpoint.pauseNext({ waitBefore: 'handling' });
     const response = requestToken(service);
-    await held.arrived;
+    await paused.arrived;
     expect([service.counts.issued, service.tokenRequests[0]?.outcome]).toEqual([0, 'pending']);
-    held.release();
+    paused.resume();
     expect((await response).status).toBe(200);
     expect(service.tokenRequests[0]?.outcome).toBe('issued');
   });
 
   test('goes with any other answer', async () => {
-    const held = service.tokenEndpoint.hold({ status: 503 });
+    const paused = service.tokenEndpoint.pauseNext({ status: 503 });
     const response = requestToken(service);
-    await held.arrived;
-    held.release();
+    await paused.arrived;
+    paused.resume();
     expect((await response).status).toBe(503);
   });
 
   test('does not delay other requests', async () => {
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const first = requestToken(service);
-    await held.arrived;
+    await paused.arrived;
     expect(await outcome()).toBe(200);
-    held.release();
+    paused.resume();
     await first;
   });
 
   test('survives a client that goes away, and the token stays issued', async () => {
-    const held = service.tokenEndpoint.hold();
+    const paused = service.tokenEndpoint.pauseNext();
     const controller = new AbortController();
     const response = requestToken(service, {}, { signal: controller.signal });
-    await held.arrived;
+    await paused.arrived;
     controller.abort();
     await expect(response).rejects.toThrow();
-    held.release();
+    paused.resume();
     expect(await outcome()).toBe(200);
     expect(service.counts.issued).toBe(2);
   });
 
   test('ends when the service closes', async () => {
     const closing = await startTestService({ signingKey });
-    const held = closing.tokenEndpoint.hold();
+    const paused = closing.tokenEndpoint.pauseNext();
     const response = requestToken(closing);
-    await held.arrived;
+    await paused.arrived;
     await closing.close();
     await expect(response).rejects.toThrow();
   });

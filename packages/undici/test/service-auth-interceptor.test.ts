@@ -322,11 +322,11 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       await auth.getToken();
       const content = Buffer.alloc(20_000_000, 'x');
       service.api.next({ status: 401, body: content });
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       expect(statusCode).toBe(401);
       expect((await buffer(body)).equals(content)).toBe(true);
-      held.release();
+      paused.resume();
       const next = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       expect(await next.body.json()).toMatchObject({ bearer: 'valid' });
       expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
@@ -339,12 +339,12 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       const dispatcher = createAgent(undici, counter.interceptor, serviceAuthInterceptor(auth));
       await auth.getToken();
       service.api.next({ status: 401, body: Buffer.alloc(20_000_000, 'x') });
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const { body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       // Time enough for all of it to arrive.
       for (let count = 0; count < 50; count++) await (await fetch(`${service.baseUrl}/api/v1/`)).text();
       expect(counter.bytes).toBeLessThan(2_000_000);
-      held.release();
+      paused.resume();
       await body.dump();
     });
 
@@ -419,14 +419,14 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       const dispatcher = createAgent(undici, counter.interceptor, serviceAuthInterceptor(auth));
       await auth.getToken();
       service.api.next({ status: 401, ...answer });
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const signal = new EventEmitter();
       const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal });
-      await held.arrived;
+      await paused.arrived;
       await vi.waitUntil(() => counter.bytes > 0);
       signal.emit('abort');
       await expect(response).rejects.toMatchObject({ code: 'UND_ERR_ABORTED' });
-      held.release();
+      paused.resume();
       await auth.getToken();
       expect(service.counts.apiRequests).toBe(1);
     });
@@ -496,26 +496,26 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     test('rejects with the reason of the signal', async () => {
       const service = await startService();
       const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const controller = new AbortController();
       const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal: controller.signal });
-      await held.arrived;
+      await paused.arrived;
       const reason = new Error('changed my mind');
       controller.abort(reason);
       await expect(response).rejects.toBe(reason);
-      held.release();
+      paused.resume();
       expect(service.counts.apiRequests).toBe(0);
     });
 
     test('ends in an abort by an event emitter once the token is there', async () => {
       const service = await startService();
       const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const signal = new EventEmitter();
       const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal });
-      await held.arrived;
+      await paused.arrived;
       signal.emit('abort');
-      held.release();
+      paused.resume();
       await expect(response).rejects.toMatchObject({ code: 'UND_ERR_ABORTED' });
       expect(service.counts.apiRequests).toBe(0);
     });
@@ -655,11 +655,11 @@ describe.each(Object.entries(copies))(
       await (await request()).body.dump();
       service.revoke('all');
       service.api.next({ status: 401, body: 'who are you?' });
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const response = request();
-      await held.arrived;
+      await paused.arrived;
       await agent[end]();
-      held.release();
+      paused.resume();
       const { statusCode, body } = await response;
       expect([statusCode, await body.text()]).toEqual([401, 'who are you?']);
       expect(service.counts.apiRequests).toBe(2);
@@ -670,12 +670,12 @@ describe.each(Object.entries(copies))(
       const service = await startService();
       const agent = new undici.Agent();
       const dispatcher = agent.compose(serviceAuthInterceptor(createAuth(service)));
-      const held = service.tokenEndpoint.hold();
+      const paused = service.tokenEndpoint.pauseNext();
       const response = undici.request(`${service.baseUrl}/api/v1/`, { dispatcher });
       const failure = expect(response).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
-      await held.arrived;
+      await paused.arrived;
       await agent.close();
-      held.release();
+      paused.resume();
       await failure;
       expect(service.counts.apiRequests).toBe(0);
     });

@@ -58,7 +58,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       if (message.type === 'ready') begun += 1;
       if (begun === size) onReady();
       if (message.type === 'sending' && processes[index] === child) ambushes.shift()?.(index);
-      if (message.type === 'refused') denials.set(child, `${options.instance} was last told: ${message.what}`);
+      if (message.type === 'denied') denials.set(child, `${options.instance} was last told: ${message.what}`);
       if (message.type === 'served') {
         denials.delete(child);
         askers.get(child)?.();

@@ -24,8 +24,8 @@ export type WorkerMessage =
   | { readonly type: 'ready' }
   /** A token request is about to be sent. */
   | { readonly type: 'sending' }
-  /** Not yet, and why. */
-  | { readonly type: 'refused'; readonly what: string }
+  /** The process has no token yet. `what` is the reason. */
+  | { readonly type: 'denied'; readonly what: string }
   /** The answer to any message: the API took the steady customer's token. */
   | { readonly type: 'served' }
   /** Something that must not happen. */
@@ -94,7 +94,7 @@ async function callGreedily(): Promise<void> {
 
 async function serve(): Promise<void> {
   for (;;) {
-    const token = await tolerating(auth.getToken(), (what) => say({ type: 'refused', what }));
+    const token = await tolerating(auth.getToken(), (what) => say({ type: 'denied', what }));
     const headers = { authorization: token?.authorization ?? '' };
     const answer = token && (await fetch(`${options.serviceUrl}/api/v1/`, { headers }));
     if (answer?.ok) {
@@ -102,7 +102,7 @@ async function serve(): Promise<void> {
       return;
     }
     // It may have expired on the way: a process of a busy machine is stopped longer than a token of four seconds allows for.
-    if (answer) say({ type: 'refused', what: `the API answered ${answer.status}` });
+    if (answer) say({ type: 'denied', what: `the API answered ${answer.status}` });
     await delay(50);
   }
 }

@@ -75,7 +75,7 @@ export function createLimitWatch(
     return term.binds.some(({ from, until }) => from < requestedAt - sentWithinMs && requestedAt < until);
   }
 
-  /** The request that came last found all others in the record, so it had to be refused if the term bound its process. */
+  /** The request that came last found all others in the record, so it had to be denied if the term bound its process. */
   function judge(term: WatchedTerm, within: readonly ServiceToken[], window: string): void {
     if (within.length <= term.bound) return;
     const lastAt = Math.max(...within.map(({ requestedAt }) => requestedAt));

@@ -153,7 +153,7 @@ function growRecord(world: World, fleet: Fleet, service: Service): void {
   });
 }
 
-/** Liveness: nothing fails any more, so everybody gets a token, except who is refused for what has been spent. */
+/** Liveness: nothing fails any more, so everybody gets a token, except callers that are denied because the budget is spent. */
 async function everyoneIsServed(
   world: World,
   fleet: Fleet,

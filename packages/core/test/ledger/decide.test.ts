@@ -239,7 +239,7 @@ describe('the lease of another process', () => {
   });
 });
 
-describe('refusals', () => {
+describe('denials', () => {
   const denial = (fields: Partial<LedgerRecord>, ask: Partial<Ask> = {}) => {
     const decision = decideOn(recordWith(fields), ask);
     return 'denial' in decision ? { kind: decision.kind, ...decision.denial } : decision.kind;
@@ -304,7 +304,7 @@ describe('refusals', () => {
     expect(denial(again)).toBe('write');
   });
 
-  test('those who can go on are told when to ask again, the others are refused', () => {
+  test('those who can go on are told when to ask again, the others are denied', () => {
     for (const reason of ['refresh', 'rejected'] as const) {
       expect(denial({ failures }, { reason, cached: cachedCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
     }
@@ -313,7 +313,7 @@ describe('refusals', () => {
     }
   });
 
-  test('renewals ahead of expiry are refused long before a cold start', () => {
+  test('renewals ahead of expiry are denied long before a cold start', () => {
     const entries = entriesAt(noon, 84);
     expect(denial({ entries }, { reason: 'refresh', cached: cachedCurrent })).toMatchObject({
       kind: 'keep',

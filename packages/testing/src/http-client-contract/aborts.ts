@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
 import {
   arrival,
-  type Bench,
   type DefineCase,
   expectIssued,
   expectNoRejection,
   expectSent,
   expectStatus,
+  type Fixture,
   within,
-} from './bench.ts';
+} from './fixture.ts';
 
 const rejected = (response: Promise<unknown>) =>
   assert.rejects(response, () => true, 'the request resolved instead of rejecting');
@@ -20,7 +20,7 @@ async function abort(controller: AbortController, response: Promise<unknown>): P
   await within(rejected(response), 'the aborted request');
 }
 
-async function nextRequestSucceeds({ send, service }: Bench, issued: number): Promise<void> {
+async function nextRequestSucceeds({ send, service }: Fixture, issued: number): Promise<void> {
   expectStatus(await send(), 200);
   expectIssued({ service }, issued);
 }
@@ -34,62 +34,62 @@ export function abortCases(define: DefineCase): ContractCase[] {
       assert.equal(service.counts.apiRequests, 0, 'the aborted request was sent');
     }),
 
-    define('an abort while waiting for a token ends the wait at once, and the token is not lost', async (bench) => {
-      const held = bench.service.tokenEndpoint.hold();
+    define('an abort while waiting for a token ends the wait at once, and the token is not lost', async (fixture) => {
+      const paused = fixture.service.tokenEndpoint.pauseNext();
       const controller = new AbortController();
-      const response = bench.send({ signal: controller.signal });
-      await arrival(held, response);
+      const response = fixture.send({ signal: controller.signal });
+      await arrival(paused, response);
       await abort(controller, response);
-      held.release();
-      await nextRequestSucceeds(bench, 1);
-      assert.equal(bench.service.counts.apiRequests, 1, 'the aborted request was sent');
+      paused.resume();
+      await nextRequestSucceeds(fixture, 1);
+      assert.equal(fixture.service.counts.apiRequests, 1, 'the aborted request was sent');
     }),
 
-    define('an abort while waiting for a token leaves other callers alone', async (bench) => {
-      const held = bench.service.tokenEndpoint.hold();
+    define('an abort while waiting for a token leaves other callers alone', async (fixture) => {
+      const paused = fixture.service.tokenEndpoint.pauseNext();
       const controller = new AbortController();
-      const aborted = bench.send({ signal: controller.signal });
-      const other = bench.send();
-      await arrival(held, other);
+      const aborted = fixture.send({ signal: controller.signal });
+      const other = fixture.send();
+      await arrival(paused, other);
       await abort(controller, aborted);
-      held.release();
+      paused.resume();
       expectStatus(await other, 200);
-      expectIssued(bench, 1);
+      expectIssued(fixture, 1);
     }),
 
-    define('an abort while waiting for another token after a 401 ends the wait at once', async (bench) => {
-      await bench.warmUp();
-      bench.service.revoke('all');
-      const held = bench.service.tokenEndpoint.hold();
+    define('an abort while waiting for another token after a 401 ends the wait at once', async (fixture) => {
+      await fixture.warmUp();
+      fixture.service.revoke('all');
+      const paused = fixture.service.tokenEndpoint.pauseNext();
       const controller = new AbortController();
-      const response = bench.send({ signal: controller.signal });
-      await arrival(held, response);
+      const response = fixture.send({ signal: controller.signal });
+      await arrival(paused, response);
       await abort(controller, response);
-      held.release();
-      await nextRequestSucceeds(bench, 2);
-      assert.equal(bench.apiRequests().length, 2, 'the aborted request was sent again');
+      paused.resume();
+      await nextRequestSucceeds(fixture, 2);
+      assert.equal(fixture.apiRequests().length, 2, 'the aborted request was sent again');
     }),
 
-    define('an abort while the API answers ends the request, and the token stays', async (bench) => {
-      const held = bench.service.api.hold();
+    define('an abort while the API answers ends the request, and the token stays', async (fixture) => {
+      const paused = fixture.service.api.pauseNext();
       const controller = new AbortController();
-      const response = bench.send({ signal: controller.signal });
-      await arrival(held, response);
+      const response = fixture.send({ signal: controller.signal });
+      await arrival(paused, response);
       await abort(controller, response);
-      held.release();
-      await nextRequestSucceeds(bench, 1);
-      assert.equal(bench.service.counts.apiRequests, 2, 'the aborted request was sent again');
-      expectNoRejection(bench);
+      paused.resume();
+      await nextRequestSucceeds(fixture, 1);
+      assert.equal(fixture.service.counts.apiRequests, 2, 'the aborted request was sent again');
+      expectNoRejection(fixture);
     }),
 
-    define("the client's own timeout ends a request, and the token stays", async (bench) => {
-      await bench.warmUp();
-      const held = bench.service.api.hold();
-      await within(rejected(bench.send({ timeoutMs: 50 })), 'a request with a timeout of 50 ms');
-      held.release();
-      await nextRequestSucceeds(bench, 1);
-      expectSent(bench, 2);
-      expectNoRejection(bench);
+    define("the client's own timeout ends a request, and the token stays", async (fixture) => {
+      await fixture.warmUp();
+      const paused = fixture.service.api.pauseNext();
+      await within(rejected(fixture.send({ timeoutMs: 50 })), 'a request with a timeout of 50 ms');
+      paused.resume();
+      await nextRequestSucceeds(fixture, 1);
+      expectSent(fixture, 2);
+      expectNoRejection(fixture);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
 import type { RecordedApiRequest } from '../service/api.ts';
-import { type DefineCase, expectIssued, expectStatus } from './bench.ts';
+import { type DefineCase, expectIssued, expectStatus } from './fixture.ts';
 import type { HttpClientBody, HttpClientBodyKind } from './subject.ts';
 
 interface Sample {
@@ -83,12 +83,12 @@ export function bodyCases(define: DefineCase): ContractCase[] {
 }
 
 function replayCase(define: DefineCase, kind: string, { contentType, make, expected }: Sample): ContractCase {
-  return define(`a body of kind ${kind} is sent again byte for byte`, async (bench) => {
-    await bench.warmUp();
-    bench.service.revoke('all');
+  return define(`a body of kind ${kind} is sent again byte for byte`, async (fixture) => {
+    await fixture.warmUp();
+    fixture.service.revoke('all');
     const headers = contentType === undefined ? {} : { 'content-type': contentType };
-    expectStatus(await bench.send({ method: 'POST', headers, body: make() }), 200);
-    const [first, second, ...others] = bench.apiRequests();
+    expectStatus(await fixture.send({ method: 'POST', headers, body: make() }), 200);
+    const [first, second, ...others] = fixture.apiRequests();
     assert.ok(first && second && others.length === 0, 'the request was not sent twice');
     if (typeof expected === 'string') assert.equal(first.body.text, expected);
     else assert.match(first.body.text, expected);
@@ -99,21 +99,21 @@ function replayCase(define: DefineCase, kind: string, { contentType, make, expec
 }
 
 function streamCase(define: DefineCase): ContractCase {
-  return define('a stream is sent once: its 401 is returned, and the next request has a new token', async (bench) => {
-    await bench.warmUp();
-    bench.service.revoke('all');
+  return define('a stream is sent once: its 401 is returned, and the next request has a new token', async (fixture) => {
+    await fixture.warmUp();
+    fixture.service.revoke('all');
     const headers = { 'content-type': 'text/plain' };
-    const { status } = await bench.send({
+    const { status } = await fixture.send({
       method: 'POST',
       headers,
       body: { kind: 'stream', value: streamOf(streamed) },
     });
     expectStatus({ status }, 401);
     assert.deepEqual(
-      bench.apiRequests().map(({ body, bearer }) => [body.text, bearer]),
+      fixture.apiRequests().map(({ body, bearer }) => [body.text, bearer]),
       [[streamed, 'revoked']],
     );
-    expectStatus(await bench.send(), 200);
-    expectIssued(bench, 2);
+    expectStatus(await fixture.send(), 200);
+    expectIssued(fixture, 2);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { arrival, type Bench, type DefineCase, expectIssued, expectSent, expectStatus } from './bench.ts';
+import { arrival, type DefineCase, expectIssued, expectSent, expectStatus, type Fixture } from './fixture.ts';
 
 const bodies: readonly (readonly [name: string, body: string])[] = [
   ['no body', ''],
@@ -24,7 +24,7 @@ async function withoutCrash(action: () => Promise<void>): Promise<void> {
 }
 
 /** Gives the client the time in which the end of a connection reaches it: the end was sent before these requests. */
-async function letConnectionsEnd({ service }: Bench): Promise<void> {
+async function letConnectionsEnd({ service }: Fixture): Promise<void> {
   for (let count = 0; count < 20; count++) await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
 }
 
@@ -33,19 +33,19 @@ export function connectionCases(define: DefineCase): ContractCase[] {
   return bodies.map(([name, body]) =>
     define(
       `a 401 with ${name} is followed by the resend, if the API ends the connection before there is another token`,
-      (bench) =>
+      (fixture) =>
         withoutCrash(async () => {
-          const { service } = bench;
-          await bench.warmUp();
-          const held = service.tokenEndpoint.hold();
+          const { service } = fixture;
+          await fixture.warmUp();
+          const paused = service.tokenEndpoint.pauseNext();
           service.api.next({ status: 401, body, headers: { connection: 'close' } });
-          const response = bench.send();
-          await arrival(held, response);
-          await letConnectionsEnd(bench);
-          held.release();
+          const response = fixture.send();
+          await arrival(paused, response);
+          await letConnectionsEnd(fixture);
+          paused.resume();
           expectStatus(await response, 200);
-          expectStatus(await bench.send(), 200);
-          expectSent(bench, 3);
+          expectStatus(await fixture.send(), 200);
+          expectSent(fixture, 3);
           expectIssued({ service }, 2);
         }),
     ),

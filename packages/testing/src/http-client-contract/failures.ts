@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { ServiceAuthErrorCode, Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { type Bench, type DefineCase, expectNoRejection } from './bench.ts';
+import { type DefineCase, expectNoRejection, type Fixture } from './fixture.ts';
 
 const member = (value: unknown, name: PropertyKey): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
@@ -49,13 +49,13 @@ function printed(error: unknown): string {
   return [...texts, inspect(error, { depth: Number.POSITIVE_INFINITY })].join('\n');
 }
 
-async function failsWith(bench: Bench, code: ServiceAuthErrorCode): Promise<void> {
-  const error = await rejectionOf(bench.send());
-  const typed = (bench.traits.failure ?? typedErrorIn)(error);
+async function failsWith(fixture: Fixture, code: ServiceAuthErrorCode): Promise<void> {
+  const error = await rejectionOf(fixture.send());
+  const typed = (fixture.traits.failure ?? typedErrorIn)(error);
   assert.equal(member(typed, 'code'), code, `no ${code} was found in what the client rejected with`);
   if (code !== 'ERR_CLOSED') assert.equal(typeof member(typed, 'retryAt'), 'number', 'retryAt is missing');
-  assert.deepEqual(bench.service.findSecrets(printed(error)), [], 'the error contains a secret');
-  assert.deepEqual(bench.apiRequests(), [], 'a request was sent without a token');
+  assert.deepEqual(fixture.service.findSecrets(printed(error)), [], 'the error contains a secret');
+  assert.deepEqual(fixture.apiRequests(), [], 'a request was sent without a token');
 }
 
 const refuse = async (): Promise<never> => {
@@ -66,47 +66,47 @@ const brokenStore: Store = { durability: 'durable', load: refuse, swap: refuse }
 /** Failures reach the caller in the client's own way, and tell no secret. */
 export function failureCases(define: DefineCase): ContractCase[] {
   return [
-    define('ERR_TOKEN_ENDPOINT reaches the caller when the token endpoint is down', async (bench) => {
-      bench.service.tokenEndpoint.always({ cut: 'request' });
-      await failsWith(bench, 'ERR_TOKEN_ENDPOINT');
+    define('ERR_TOKEN_ENDPOINT reaches the caller when the token endpoint is down', async (fixture) => {
+      fixture.service.tokenEndpoint.always({ cut: 'request' });
+      await failsWith(fixture, 'ERR_TOKEN_ENDPOINT');
     }),
 
-    define('ERR_CREDENTIALS_REJECTED reaches the caller when the client secret is wrong', async (bench) => {
-      bench.service.setClientSecret('another-secret-of-no-value');
-      await failsWith(bench, 'ERR_CREDENTIALS_REJECTED');
+    define('ERR_CREDENTIALS_REJECTED reaches the caller when the client secret is wrong', async (fixture) => {
+      fixture.service.setClientSecret('another-secret-of-no-value');
+      await failsWith(fixture, 'ERR_CREDENTIALS_REJECTED');
     }),
 
-    define('ERR_RATE_LIMITED reaches the caller when the token endpoint answers 429', async (bench) => {
-      bench.service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '60' } });
-      await failsWith(bench, 'ERR_RATE_LIMITED');
+    define('ERR_RATE_LIMITED reaches the caller when the token endpoint answers 429', async (fixture) => {
+      fixture.service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '60' } });
+      await failsWith(fixture, 'ERR_RATE_LIMITED');
     }),
 
     define(
       'ERR_ISSUANCE_LIMIT reaches the caller when the limit is reached',
-      async (bench) => {
-        await bench.warmUp();
-        await bench.clock.advance(11 * 60_000);
-        await failsWith(bench, 'ERR_ISSUANCE_LIMIT');
+      async (fixture) => {
+        await fixture.warmUp();
+        await fixture.clock.advance(11 * 60_000);
+        await failsWith(fixture, 'ERR_ISSUANCE_LIMIT');
       },
       { service: { lifetimeMs: 600_000 }, client: () => ({ issuanceLimit: { tokens: 1, reserve: 0 } }) },
     ),
 
-    define('ERR_STORE reaches the caller when the store is down', (bench) => failsWith(bench, 'ERR_STORE'), {
+    define('ERR_STORE reaches the caller when the store is down', (fixture) => failsWith(fixture, 'ERR_STORE'), {
       client: () => ({ store: brokenStore }),
     }),
 
-    define('ERR_CLOSED reaches the caller after close()', async (bench) => {
-      await bench.subject.auth.close();
-      await failsWith(bench, 'ERR_CLOSED');
+    define('ERR_CLOSED reaches the caller after close()', async (fixture) => {
+      await fixture.subject.auth.close();
+      await failsWith(fixture, 'ERR_CLOSED');
     }),
 
-    define('a broken connection to the API is reported by the client, without a secret', async (bench) => {
-      await bench.warmUp();
-      bench.service.api.always({ cut: 'answer' });
-      const error = await rejectionOf(bench.send());
-      const { printable = (value: unknown) => value } = bench.traits;
-      assert.deepEqual(bench.service.findSecrets(printed(printable(error))), [], 'the error contains a secret');
-      expectNoRejection(bench);
+    define('a broken connection to the API is reported by the client, without a secret', async (fixture) => {
+      await fixture.warmUp();
+      fixture.service.api.always({ cut: 'answer' });
+      const error = await rejectionOf(fixture.send());
+      const { printable = (value: unknown) => value } = fixture.traits;
+      assert.deepEqual(fixture.service.findSecrets(printed(printable(error))), [], 'the error contains a secret');
+      expectNoRejection(fixture);
     }),
   ];
 }

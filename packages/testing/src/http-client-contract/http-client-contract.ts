@@ -1,9 +1,9 @@
 import type { ContractCase } from '../contract/contract-case.ts';
 import { abortCases } from './aborts.ts';
-import { caseDefiner } from './bench.ts';
 import { bodyCases } from './bodies.ts';
 import { connectionCases } from './connections.ts';
 import { failureCases } from './failures.ts';
+import { caseDefiner } from './fixture.ts';
 import { originCases } from './origins.ts';
 import { redirectCases } from './redirects.ts';
 import { rejectionCases } from './rejections.ts';

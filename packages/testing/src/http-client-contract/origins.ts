@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
 import {
-  type Bench,
   type DefineCase,
   expectIssued,
   expectNoRejection,
   expectStatus,
+  type Fixture,
   foreignIsUnauthenticated,
-} from './bench.ts';
+} from './fixture.ts';
 
 /** Addresses that are not the API, whatever they look like; `api` and `foreign` are host and port. */
 const spellings: readonly [name: string, spell: (api: string, foreign: string) => string][] = [
@@ -27,62 +27,62 @@ const spellings: readonly [name: string, spell: (api: string, foreign: string) =
 
 const hostOf = (url: string): string => new URL(url).host;
 
-async function sendToStranger(bench: Bench, url: string): Promise<void> {
-  await bench.warmUp();
+async function sendToStranger(fixture: Fixture, url: string): Promise<void> {
+  await fixture.warmUp();
   // Refusing to send is as good as sending without a token: only what arrived counts.
-  await bench.send({ url }).catch(() => {});
-  const bearers = bench.apiRequests().map(({ bearer }) => bearer);
+  await fixture.send({ url }).catch(() => {});
+  const bearers = fixture.apiRequests().map(({ bearer }) => bearer);
   assert.ok(!bearers.includes('valid'), 'the token was attached');
-  assert.deepEqual(bench.service.findSecrets(bench.foreign.received), [], 'a secret reached a foreign host');
-  expectIssued(bench, 1);
-  expectNoRejection(bench);
+  assert.deepEqual(fixture.service.findSecrets(fixture.foreign.received), [], 'a secret reached a foreign host');
+  expectIssued(fixture, 1);
+  expectNoRejection(fixture);
 }
 
 /** The token is sent to no other origin and to no other path. */
 export function originCases(define: DefineCase): ContractCase[] {
   return [
     ...spellings.map(([name, spell]) =>
-      define(`no token goes to ${name}`, (bench) => {
-        const url = spell(hostOf(bench.service.baseUrl), hostOf(bench.foreign.url));
-        return sendToStranger(bench, url);
+      define(`no token goes to ${name}`, (fixture) => {
+        const url = spell(hostOf(fixture.service.baseUrl), hostOf(fixture.foreign.url));
+        return sendToStranger(fixture, url);
       }),
     ),
 
-    define('a foreign host is reached, without a token', async (bench) => {
-      await bench.warmUp();
-      expectStatus(await bench.send({ url: `${bench.foreign.url}/x` }), 200);
-      assert.equal(bench.foreign.requests.length, 1, 'the foreign host did not receive one request');
-      foreignIsUnauthenticated(bench);
+    define('a foreign host is reached, without a token', async (fixture) => {
+      await fixture.warmUp();
+      expectStatus(await fixture.send({ url: `${fixture.foreign.url}/x` }), 200);
+      assert.equal(fixture.foreign.requests.length, 1, 'the foreign host did not receive one request');
+      foreignIsUnauthenticated(fixture);
     }),
 
     define(
       'a path outside baseUrl gets no token',
-      async (bench) => {
-        const { status } = await bench.send({ url: `${bench.service.url}/api/v1/others` });
+      async (fixture) => {
+        const { status } = await fixture.send({ url: `${fixture.service.url}/api/v1/others` });
         expectStatus({ status }, 401);
-        assert.equal(bench.service.counts.tokenRequests, 0, 'a token was asked for');
-        expectNoRejection(bench);
+        assert.equal(fixture.service.counts.tokenRequests, 0, 'a token was asked for');
+        expectNoRejection(fixture);
       },
       { client: (service) => ({ baseUrl: `${service.baseUrl}/api/v1/items` }) },
     ),
 
-    define('a 401 of a foreign host is returned, and says nothing about the token', async (bench) => {
-      await bench.warmUp();
-      bench.foreign.answers.always({ status: 401 });
-      expectStatus(await bench.send({ url: bench.foreign.url }), 401);
-      assert.equal(bench.foreign.requests.length, 1, 'the foreign host did not receive one request');
-      expectNoRejection(bench);
+    define('a 401 of a foreign host is returned, and says nothing about the token', async (fixture) => {
+      await fixture.warmUp();
+      fixture.foreign.answers.always({ status: 401 });
+      expectStatus(await fixture.send({ url: fixture.foreign.url }), 401);
+      assert.equal(fixture.foreign.requests.length, 1, 'the foreign host did not receive one request');
+      expectNoRejection(fixture);
     }),
 
-    define('user name and password in the address are the only credentials sent', async (bench) => {
-      await bench.warmUp();
-      const url = bench.service.baseUrl.replace('http://', 'http://user:password@');
-      await bench.send({ url: `${url}/api/v1/` }).catch(() => {});
+    define('user name and password in the address are the only credentials sent', async (fixture) => {
+      await fixture.warmUp();
+      const url = fixture.service.baseUrl.replace('http://', 'http://user:password@');
+      await fixture.send({ url: `${url}/api/v1/` }).catch(() => {});
       assert.ok(
-        bench.apiRequests().every(({ tokenId }) => tokenId === undefined),
+        fixture.apiRequests().every(({ tokenId }) => tokenId === undefined),
         'the token was attached',
       );
-      expectNoRejection(bench);
+      expectNoRejection(fixture);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { type DefineCase, expectIssued, expectStatus } from './bench.ts';
+import { type DefineCase, expectIssued, expectStatus } from './fixture.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -37,17 +37,17 @@ export function sendingCases(define: DefineCase): ContractCase[] {
       expectStatus({ status }, 200);
     }),
 
-    define("the caller's own Authorization wins, and its 401 is its own affair", async (bench) => {
-      const { service, send } = bench;
-      await bench.warmUp();
+    define("the caller's own Authorization wins, and its 401 is its own affair", async (fixture) => {
+      const { service, send } = fixture;
+      await fixture.warmUp();
       const names = ['authorization', 'Authorization', 'AUTHORIZATION'];
       for (const name of names) expectStatus(await send({ headers: { [name]: 'Bearer own' } }), 401);
       expectStatus(await send({ headers: { Authorization: 'Basic b3duOm93bg==' } }), 401);
       const expected = ['Bearer own', 'Bearer own', 'Bearer own', 'Basic b3duOm93bg=='];
-      const received = bench.apiRequests().map(({ authorizationSha256 }) => authorizationSha256);
+      const received = fixture.apiRequests().map(({ authorizationSha256 }) => authorizationSha256);
       assert.deepEqual(received, expected.map(sha256));
       expectIssued({ service }, 1);
-      assert.ok(bench.events.every(({ type }) => type !== 'token_rejected'));
+      assert.ok(fixture.events.every(({ type }) => type !== 'token_rejected'));
     }),
 
     define('a request that opted out gets no token, and needs none', async ({ service, send, events }) => {

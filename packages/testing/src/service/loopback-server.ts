@@ -29,7 +29,7 @@ export interface LoopbackServer {
 
 /** The handling of a request for which no script exists. */
 export function unscripted(own: OwnAnswer): Exchange {
-  return { choice: { answer: {}, hold: async () => {} }, handle: async () => own };
+  return { choice: { answer: {}, pause: async () => {} }, handle: async () => own };
 }
 
 export function jsonAnswer(status: number, value: unknown, headers: Record<string, string> = {}): OwnAnswer {
@@ -96,9 +96,9 @@ export async function startLoopbackServer(
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { choice, handle } = await exchange(await receive(request, clock));
     onActivity();
-    const { answer, hold } = choice;
+    const { answer, pause } = choice;
     const wait = async () => {
-      await hold();
+      await pause();
       if (answer.delayMs !== undefined) await delay(answer.delayMs);
     };
     if (answer.waitBefore === 'handling') await wait();

@@ -20,7 +20,7 @@ export interface ScriptedAnswer {
   readonly body?: string | Uint8Array | undefined;
   /** The time that the request waits, 0 to 3,600,000 ms on the service's clock. Default 0. */
   readonly delayMs?: number | undefined;
-  /** The point at which `delayMs` and a hold delay the request: before it is handled, or (default) when the answer is ready. */
+  /** The point at which `delayMs` and a pause delay the request: before it is handled, or (default) when the answer is ready. */
   readonly waitBefore?: 'handling' | 'answering' | undefined;
   /**
    * Breaks the connection. `request`: before the request is handled; `answer`: after it is handled, before the first byte of the answer; `body`: in
@@ -36,11 +36,12 @@ export type ScriptedChoice<Request extends RecordedRequest, Answer extends Scrip
   request: Request,
 ) => Answer | undefined | Promise<Answer | undefined>;
 
-/** The hold of a request, which waits until the test releases it. */
-export interface Hold {
+/** A request that waits until the test resumes it. */
+export interface PausedRequest {
   /** Resolves when the request has arrived and waits. */
   readonly arrived: Promise<void>;
-  release(): void;
+  /** Lets the request continue. */
+  resume(): void;
 }
 
 /** Scripts the answers of one endpoint. Queued answers come first, then the standing answer, then the service's own. */
@@ -49,17 +50,17 @@ export interface Script<Request extends RecordedRequest, Answer extends Scripted
   next(...answers: Answer[]): void;
   /** Sets the standing answer: one answer for all requests, or a function that chooses it for each request. */
   always(answer: Answer | ScriptedChoice<Request, Answer>): void;
-  /** Queues an answer that waits until the test releases it. */
-  hold(answer?: Answer): Hold;
-  /** Removes all queued answers and the standing answer. Requests that are held remain held. */
+  /** Queues an answer that waits until the test resumes the request. Default: the service's own answer. */
+  pauseNext(answer?: Answer): PausedRequest;
+  /** Removes all queued answers and the standing answer. Paused requests remain paused. */
   clear(): void;
 }
 
-/** The chosen answer to one request, with its hold. */
+/** The chosen answer to one request, with its pause. */
 export interface Choice<Answer> {
   readonly answer: Answer;
-  /** Marks the request as arrived and waits for its release. */
-  hold(): Promise<void>;
+  /** Marks the request as arrived and waits until it is resumed. */
+  pause(): Promise<void>;
 }
 
 /** The service's side of a {@link Script}. */
@@ -67,7 +68,7 @@ export interface ScriptReader<Request, Answer> {
   choose(request: Request): Promise<Choice<Answer>>;
 }
 
-const noHold = async (): Promise<void> => {};
+const noPause = async (): Promise<void> => {};
 
 export function createScript<Request extends RecordedRequest, Answer extends ScriptedAnswer>(): Script<
   Request,
@@ -79,20 +80,20 @@ export function createScript<Request extends RecordedRequest, Answer extends Scr
 
   return {
     next(...answers) {
-      queue.push(...answers.map((answer) => ({ answer, hold: noHold })));
+      queue.push(...answers.map((answer) => ({ answer, pause: noPause })));
     },
     always(answer) {
       standing = typeof answer === 'function' ? answer : () => answer;
     },
-    hold(answer = {} as Answer) {
+    pauseNext(answer = {} as Answer) {
       const arrival = createDeferred();
-      const release = createDeferred();
-      const hold = () => {
+      const resumption = createDeferred();
+      const pause = () => {
         arrival.resolve();
-        return release.promise;
+        return resumption.promise;
       };
-      queue.push({ answer, hold });
-      return { arrived: arrival.promise, release: () => release.resolve() };
+      queue.push({ answer, pause });
+      return { arrived: arrival.promise, resume: () => resumption.resolve() };
     },
     clear() {
       queue = [];
@@ -101,7 +102,7 @@ export function createScript<Request extends RecordedRequest, Answer extends Scr
     async choose(request) {
       const queued = queue.shift();
       if (queued) return queued;
-      return { answer: (await standing?.(request)) ?? ({} as Answer), hold: noHold };
+      return { answer: (await standing?.(request)) ?? ({} as Answer), pause: noPause };
     },
   };
 }

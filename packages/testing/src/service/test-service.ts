@@ -88,7 +88,7 @@ export interface TestService extends AsyncDisposable {
   setClientSecret(clientSecret: string | readonly string[], clientId?: string): void;
   /** Returns the kinds of secrets of this service that `text` contains, whole or in part, for tests of leaks. */
   findSecrets(text: string): SecretKind[];
-  /** Closes all connections, including those of held requests. Rejects with the error of a scripted function, if one threw. */
+  /** Closes all connections, including those of paused requests. Rejects with the error of a scripted function, if one threw. */
   close(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export interface ScriptedTokenAnswer extends ScriptedAnswer {
 /**
  * The outcome of a token request. `issued`: a token was issued, even if its answer was scripted; `refused`: the limit is reached; `rejected`:
  * the request or its credentials are wrong; `scripted`: the scripted answer issued nothing; `pending`: the request was not handled, because
- * it is held or its connection was cut before.
+ * it is paused or its connection was cut before.
  */
 export type TokenRequestOutcome = 'issued' | 'refused' | 'rejected' | 'scripted' | 'pending';
 

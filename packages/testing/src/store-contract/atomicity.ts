@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { type Bench, changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './bench.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, type Fixture, freshKey, write } from './fixture.ts';
 
 /** The store and three more handles, as four processes would have them. */
-async function handles({ store, another }: Bench): Promise<Store[]> {
+async function handles({ store, another }: Fixture): Promise<Store[]> {
   return [store, ...(await Promise.all([another(), another(), another()]))];
 }
 
@@ -63,41 +63,41 @@ export function atomicityCases(define: DefineCase): ContractCase[] {
       await expectKept(store, key);
     }),
 
-    define('of many swaps that create a record at once, one wins and is kept', async (bench) => {
-      const stores = await handles(bench);
+    define('of many swaps that create a record at once, one wins and is kept', async (fixture) => {
+      const stores = await handles(fixture);
       const contenders = Array.from({ length: 40 }, (_, index) => changeTo(`contender ${index}`));
       const results = await Promise.all(
-        contenders.map((change, index) => (stores[index % stores.length] as Store).swap(bench.key, change)),
+        contenders.map((change, index) => (stores[index % stores.length] as Store).swap(fixture.key, change)),
       );
       const winners = contenders.filter((_, index) => results[index]?.swapped);
       assert.equal(winners.length, 1, 'not exactly one swap created the record');
-      for (const store of stores) await expectKept(store, bench.key, winners[0]);
+      for (const store of stores) await expectKept(store, fixture.key, winners[0]);
     }),
 
-    define('of many swaps from the same version at once, one wins and is kept', async (bench) => {
-      const stores = await handles(bench);
-      let kept = await write(bench.store, bench.key, 'first');
+    define('of many swaps from the same version at once, one wins and is kept', async (fixture) => {
+      const stores = await handles(fixture);
+      let kept = await write(fixture.store, fixture.key, 'first');
       for (let round = 0; round < 5; round += 1) {
         const contenders = Array.from({ length: 12 }, (_, index) => changeTo(`contender ${index}`, kept));
         const results = await Promise.all(
-          contenders.map((change, index) => (stores[index % stores.length] as Store).swap(bench.key, change)),
+          contenders.map((change, index) => (stores[index % stores.length] as Store).swap(fixture.key, change)),
         );
         const winners = contenders.filter((_, index) => results[index]?.swapped);
         assert.equal(winners.length, 1, 'not exactly one swap replaced the version');
         [kept] = winners as [typeof kept];
-        for (const store of stores) await expectKept(store, bench.key, kept);
+        for (const store of stores) await expectKept(store, fixture.key, kept);
       }
     }),
 
-    define('many handles that add to one record lose nothing and invent nothing', async (bench) => {
-      const stores = await handles(bench);
+    define('many handles that add to one record lose nothing and invent nothing', async (fixture) => {
+      const stores = await handles(fixture);
       const entries = stores.map(() => Array.from({ length: 25 }, () => randomUUID()));
       await Promise.all(
         stores.map(async (store, index) => {
-          for (const entry of entries[index] ?? []) await append(store, bench.key, entry);
+          for (const entry of entries[index] ?? []) await append(store, fixture.key, entry);
         }),
       );
-      const { record } = await bench.store.load(bench.key);
+      const { record } = await fixture.store.load(fixture.key);
       const kept = JSON.parse(record ?? '[]').sort();
       assert.deepEqual(kept, entries.flat().sort(), `${kept.length} entries of ${entries.flat().length} are kept`);
     }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, freshKey, write } from './bench.ts';
+import { changeTo, type DefineCase, freshKey, write } from './fixture.ts';
 
 // The least that a time zone is away from UTC is 15 minutes; a server and this machine agree better than that.
 const tolerableDifferenceMs = 10 * 60_000;

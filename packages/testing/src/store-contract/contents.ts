@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, freshKey, write } from './bench.ts';
+import { changeTo, type DefineCase, expectKept, freshKey, write } from './fixture.ts';
 
 const records: Record<string, string> = {
   'an empty record': '',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, within, write } from './bench.ts';
+import { changeTo, type DefineCase, expectKept, within, write } from './fixture.ts';
 
 // Real time, and only for a store that does not notice.
 const promptMs = 1_000;

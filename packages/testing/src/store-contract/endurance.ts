@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './bench.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './fixture.ts';
 
 const tenYearsMs = 10 * 365 * 86_400_000;
 

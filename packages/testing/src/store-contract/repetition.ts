@@ -1,5 +1,5 @@
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, expectRefusal, expectRepeatable, write } from './bench.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, expectRepeatable, write } from './fixture.ts';
 
 /** Clients resend what they got no answer to: a change executed twice is one change. */
 export function repetitionCases(define: DefineCase): ContractCase[] {
@@ -10,11 +10,11 @@ export function repetitionCases(define: DefineCase): ContractCase[] {
       await expectKept(store, key, first);
     }),
 
-    define('the swap that replaced the record, executed again, reports success once more', async (bench) => {
-      const { store, key } = bench;
+    define('the swap that replaced the record, executed again, reports success once more', async (fixture) => {
+      const { store, key } = fixture;
       const second = await write(store, key, 'second', await write(store, key, 'first'));
       await expectRepeatable(store, key, second);
-      await expectRepeatable(await bench.another(), key, second);
+      await expectRepeatable(await fixture.another(), key, second);
       await expectKept(store, key, second);
     }),
 
@@ -40,9 +40,9 @@ export function repetitionCases(define: DefineCase): ContractCase[] {
       await expectKept(store, key, second);
     }),
 
-    define('a swap that replaced the record brings nothing back after others went on', async (bench) => {
-      const { store, key } = bench;
-      const other = await bench.another();
+    define('a swap that replaced the record brings nothing back after others went on', async (fixture) => {
+      const { store, key } = fixture;
+      const other = await fixture.another();
       const second = await write(store, key, 'second', await write(store, key, 'first'));
       const third = await write(other, key, 'third', second);
       await expectRefusal(store, key, second);

@@ -1,10 +1,10 @@
 import type { ContractCase } from '../contract/contract-case.ts';
 import { atomicityCases } from './atomicity.ts';
-import { caseDefiner } from './bench.ts';
 import { clockCases } from './clock.ts';
 import { contentCases } from './contents.ts';
 import { deadlineCases } from './deadlines.ts';
 import { enduranceCases } from './endurance.ts';
+import { caseDefiner } from './fixture.ts';
 import { repetitionCases } from './repetition.ts';
 import type { OpenStore } from './subject.ts';
 

@@ -62,7 +62,7 @@ export const rejectionMistakes: readonly Mistake<ConnectHttpClient>[] = [
         'a 401 leads to one new token and one resend of the same request',
         'a 401 with a large body is followed by the resend',
       ),
-      ...caught(/the client answered before it sent the request that was to be held/, ...endedConnections),
+      ...caught(/the client answered before it sent the request that was to be paused/, ...endedConnections),
     },
   },
   {
@@ -152,7 +152,7 @@ export const rejectionMistakes: readonly Mistake<ConnectHttpClient>[] = [
         'a stream is sent once: its 401 is returned, and the next request has a new token',
       ),
       ...caught(
-        /the client answered before it sent the request that was to be held/,
+        /the client answered before it sent the request that was to be paused/,
         'an abort while waiting for another token after a 401 ends the wait at once',
       ),
     },

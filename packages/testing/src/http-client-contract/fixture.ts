@@ -4,7 +4,7 @@ import { createTestClock, type TestClock } from '../clock/test-clock.ts';
 import type { ContractCase } from '../contract/contract-case.ts';
 import type { RecordedApiRequest } from '../service/api.ts';
 import { type ForeignOrigin, startForeignOrigin } from '../service/foreign-origin.ts';
-import type { Hold, ScriptedAnswer } from '../service/script.ts';
+import type { PausedRequest, ScriptedAnswer } from '../service/script.ts';
 import { createSigningKey, type SigningKey } from '../service/signing-key.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../service/test-service.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
 } from './subject.ts';
 
 /** All that a case works with: the service, a foreign host, and the client between them. */
-export interface Bench {
+export interface Fixture {
   readonly service: TestService;
   readonly foreign: ForeignOrigin;
   readonly clock: TestClock;
@@ -35,7 +35,7 @@ export interface Bench {
 /** Makes cases of one suite: all share the client under test and the key that signs tokens. */
 export type DefineCase = (
   name: string,
-  run: (bench: Bench) => Promise<void>,
+  run: (fixture: Fixture) => Promise<void>,
   options?: { service?: TestServiceOptions; client?: (service: TestService) => Partial<ServiceAuthOptions> },
 ) => ContractCase;
 
@@ -58,16 +58,16 @@ export async function within<Value>(promise: Promise<Value>, what: string, limit
   }
 }
 
-/** Waits until a request of `response` is held. Rejects if the client is done without it. */
-export async function arrival({ arrived }: Hold, response: Promise<unknown>): Promise<void> {
+/** Waits until a request of `response` is paused. Rejects if the client is done without it. */
+export async function arrival({ arrived }: PausedRequest, response: Promise<unknown>): Promise<void> {
   const unexpected = response.then(() =>
-    assert.fail('the client answered before it sent the request that was to be held'),
+    assert.fail('the client answered before it sent the request that was to be paused'),
   );
   await Promise.race([arrived, unexpected]);
 }
 
 /** The rejections that the API's answers caused. */
-export function rejections({ events }: Bench): readonly ServiceAuthEvent[] {
+export function rejections({ events }: Fixture): readonly ServiceAuthEvent[] {
   return events.filter((event) => event.type === 'token_rejected');
 }
 
@@ -77,26 +77,26 @@ export function expectStatus(answer: Pick<HttpClientResponse, 'status'>, status:
 }
 
 /** Expects that the token endpoint has issued `count` tokens. */
-export function expectIssued({ service }: Pick<Bench, 'service'>, count: number): void {
+export function expectIssued({ service }: Pick<Fixture, 'service'>, count: number): void {
   assert.equal(service.counts.issued, count, `${service.counts.issued} tokens were issued instead of ${count}`);
 }
 
 /** Expects that the API has received `count` requests since the last `warmUp`. */
-export function expectSent(bench: Pick<Bench, 'apiRequests'>, count: number): void {
-  const { length } = bench.apiRequests();
+export function expectSent(fixture: Pick<Fixture, 'apiRequests'>, count: number): void {
+  const { length } = fixture.apiRequests();
   assert.equal(length, count, `the API received ${length} requests instead of ${count}`);
 }
 
 /** Expects that no token was reported as rejected. */
-export function expectNoRejection(bench: Bench): void {
-  assert.deepEqual(rejections(bench), [], 'a token was reported as rejected');
+export function expectNoRejection(fixture: Fixture): void {
+  assert.deepEqual(rejections(fixture), [], 'a token was reported as rejected');
 }
 
 /** The body of an answer that is not for the caller: large enough that nobody receives it without reading it. */
 export const unread: string = 'x'.repeat(1_000_000);
 
 /** Sends requests that are answered 200 after `first`, one after the other. An answer that was not freed keeps its connection. */
-export async function connectionsStayFew({ service, send, clock }: Bench, first: ScriptedAnswer): Promise<void> {
+export async function connectionsStayFew({ service, send, clock }: Fixture, first: ScriptedAnswer): Promise<void> {
   const numbers: number[] = [];
   for (let count = 0; count < 20; count++) {
     service.api.next(first);
@@ -110,13 +110,13 @@ export async function connectionsStayFew({ service, send, clock }: Bench, first:
 }
 
 /** A foreign host receives requests, and none of them has credentials. The message of the failure does not quote them. */
-export function foreignIsUnauthenticated({ foreign }: Bench): void {
+export function foreignIsUnauthenticated({ foreign }: Fixture): void {
   assert.ok(foreign.requests.length > 0, 'the foreign host received nothing');
   assert.ok(!/authorization/i.test(foreign.received), 'an Authorization header reached a foreign host');
 }
 
 /** Checks at the end of every case that no secret was shown. */
-function checkSecrecy({ service, foreign, events }: Bench): void {
+function checkSecrecy({ service, foreign, events }: Fixture): void {
   assert.deepEqual(service.findSecrets(foreign.received), [], 'a secret reached a foreign host');
   // Recorded requests are without their Authorization header.
   const elsewhere = JSON.stringify([service.apiRequests, service.tokenRequests]);
@@ -124,11 +124,13 @@ function checkSecrecy({ service, foreign, events }: Bench): void {
   assert.deepEqual(service.findSecrets(JSON.stringify(events)), [], 'an event contains a secret');
 }
 
-function createBench(facts: Pick<Bench, 'service' | 'foreign' | 'clock' | 'subject' | 'traits' | 'events'>): Bench {
+function createFixture(
+  facts: Pick<Fixture, 'service' | 'foreign' | 'clock' | 'subject' | 'traits' | 'events'>,
+): Fixture {
   const { service, subject } = facts;
   let apiRequestsBefore = 0;
 
-  const bench: Bench = {
+  const fixture: Fixture = {
     ...facts,
     send(request) {
       const url = `${service.baseUrl}/api/v1/`;
@@ -136,12 +138,12 @@ function createBench(facts: Pick<Bench, 'service' | 'foreign' | 'clock' | 'subje
       return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, ...request });
     },
     async warmUp() {
-      expectStatus(await bench.send(), 200);
+      expectStatus(await fixture.send(), 200);
       apiRequestsBefore = service.apiRequests.length;
     },
     apiRequests: () => service.apiRequests.slice(apiRequestsBefore),
   };
-  return bench;
+  return fixture;
 }
 
 export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits): DefineCase {
@@ -164,11 +166,11 @@ export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits
         const foreign = open(await startForeignOrigin({ clock }));
         const options = { ...service.options, onEvent, ...client?.(service) };
         const subject = open(await connect({ service, options }));
-        const bench = createBench({ service, foreign, clock, subject, traits, events });
-        await within(run(bench), 'the case', caseLimitMs);
-        checkSecrecy(bench);
+        const fixture = createFixture({ service, foreign, clock, subject, traits, events });
+        await within(run(fixture), 'the case', caseLimitMs);
+        checkSecrecy(fixture);
       } finally {
-        // All at once: a request that is still held ends when the service closes, and until then keeps the client open.
+        // All at once: a request that is still paused ends when the service closes, and until then keeps the client open.
         await Promise.all(opened.map((resource) => resource.close()));
       }
     },

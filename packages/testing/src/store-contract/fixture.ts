@@ -6,7 +6,7 @@ import { type SteppableClock, steppableClock } from './steppable-clock.ts';
 import type { OpenStore } from './subject.ts';
 
 /** All that a case works with. */
-export interface Bench {
+export interface Fixture {
   readonly store: Store;
   /** A key that nothing was ever kept under. */
   readonly key: string;
@@ -16,7 +16,7 @@ export interface Bench {
   reopen(): Promise<Store>;
 }
 
-export type DefineCase = (name: string, run: (bench: Bench) => Promise<void>) => ContractCase;
+export type DefineCase = (name: string, run: (fixture: Fixture) => Promise<void>) => ContractCase;
 
 // Real time, and only for a store that never answers: a case takes milliseconds, seconds on a slow disk.
 const caseLimitMs = 60_000;
@@ -81,7 +81,7 @@ export function caseDefiner(open: OpenStore): DefineCase {
     async run() {
       const clock = steppableClock();
       let subject = await open({ clock });
-      const bench: Bench = {
+      const fixture: Fixture = {
         store: subject.store,
         key: freshKey(),
         clock,
@@ -93,7 +93,7 @@ export function caseDefiner(open: OpenStore): DefineCase {
         },
       };
       try {
-        await within(run(bench), 'the case', caseLimitMs);
+        await within(run(fixture), 'the case', caseLimitMs);
       } finally {
         await subject.close();
       }
