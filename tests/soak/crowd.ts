@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
 
-/** What clients take that wait in one process for their next call. */
+/** The memory of clients that wait in one process for their next call. */
 export interface Crowd {
   /** Bytes of heap of one client with a token, without the text of the token. */
   readonly bytes: number;
@@ -14,7 +14,7 @@ export interface Crowd {
 }
 
 const tokenLength = 754;
-/** What a client may take in {@link Crowd.bytes}. */
+/** The most that a client may take in {@link Crowd.bytes}. */
 export const maxBytes = 3_250;
 
 /** Creates clients of different client ids with the default store, and gets a token for each. */

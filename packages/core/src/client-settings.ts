@@ -26,7 +26,7 @@ type Outcome = ServiceAuthEventFields['token_rejected']['outcome'];
 
 interface Subscription {
   readonly listener: ServiceAuthEventListener;
-  /** Whether the listener gets the events of operations, too. */
+  /** True if the listener gets the events of operations, too. */
   readonly operations: boolean;
 }
 
@@ -74,7 +74,7 @@ export class ClientSettings {
     return this.#instance;
   }
 
-  /** Whether anybody listens to the events of operations. */
+  /** True if anybody listens to the events of operations. */
   get observesOperations(): boolean {
     return this.#subscriptions.some((subscription) => subscription.operations);
   }

@@ -26,7 +26,7 @@ export interface ServiceAuthEventFields {
     readonly used: number;
     readonly usable: number;
     readonly warnings: readonly TokenResponseWarning[];
-    /** How long the token request took. */
+    /** The duration of the token request. */
     readonly durationMs: number;
   };
   /** This process uses a token from now on that was issued to another process. That costs nothing. */
@@ -42,7 +42,7 @@ export interface ServiceAuthEventFields {
     readonly reason?: TokenResponseReason | undefined;
     readonly ambiguous: boolean;
     readonly retryAt: number | undefined;
-    /** How long the token request took, or the probe before it. */
+    /** The duration of the token request, or of the probe before it. */
     readonly durationMs: number;
   };
   /**
@@ -134,7 +134,7 @@ export type ServiceAuthEvent = {
 
 /** Options of `subscribe()`. */
 export interface SubscribeOptions {
-  /** Whether the listener gets an event for each operation of the store, and for each attempt to get a token, too. Default false. */
+  /** True if the listener gets an event for each operation of the store, and for each attempt to get a token, too. Default false. */
   operations?: boolean | undefined;
 }
 

@@ -12,7 +12,7 @@ const hour = 3_600_000;
 // Longer than the longest window with everything that follows it.
 const keptHours = 33 * 24;
 
-/** What lies in memory: data only. A function would keep the copy of this module that it belongs to. */
+/** The content of the memory, which is data only. A function would keep the copy of this module that it belongs to. */
 interface Memory {
   readonly records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
   /** The wall clock at the origin of the monotonic clock. */

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Settings } from './settings.ts';
 
-/** How an operation ended. */
+/** The end of an operation. */
 export type End<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** Runs an operation, and reports how it ended and how long it took, if anybody listens to operations. */

@@ -44,7 +44,7 @@ export interface Settings extends CommonSettings {
   readonly instance: string;
   readonly emit: Emit;
   readonly emitRepeated: EmitRepeated;
-  /** Whether anybody listens to the events of operations. */
+  /** True if anybody listens to the events of operations. */
   readonly observesOperations: boolean;
 }
 

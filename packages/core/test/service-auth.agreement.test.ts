@@ -5,7 +5,7 @@ import { fails } from './support/faulty-store.ts';
 
 type IssuanceLimit = ServiceAuthOptions['issuanceLimit'];
 
-/** How many of so many new processes, each with an audience of its own, get a token. */
+/** Returns how many of so many new processes get a token. Each has an audience of its own. */
 async function issuedTo({ client, token }: Bed, count: number, issuanceLimit?: IssuanceLimit, name = 'api') {
   let issued = 0;
   for (let index = 0; index < count; index += 1) {

@@ -1,4 +1,4 @@
-// What `getUsage()` says about the next tokens is what happens.
+// The next tokens are those that `getUsage()` announces.
 import { describe, expect, test } from 'vitest';
 import type { ServiceAuth, StoreDurability } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';

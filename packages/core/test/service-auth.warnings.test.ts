@@ -23,7 +23,7 @@ describe('a damaged record', () => {
     }
     await failure('ERR_STORE_INTEGRITY', clock.until(other.getToken()));
     expect(eventsOf('store_damaged')).toMatchObject([{ key }, { key }]);
-    // What the message says helps.
+    // The advice of the message helps.
     await store.replace(undefined);
     expect(await auth.getUsage()).toMatchObject({ used: 1, tokens: [{ id }] });
     expect((await token(other)).id).toBe(id);

@@ -11,7 +11,7 @@ const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expire
 
 interface Report {
   readonly outcomes: Record<string, number | string>;
-  /** By sender: the requests whose errors show the token. */
+  /** The requests whose errors show the token, for each sender. */
   readonly leaks: Readonly<Record<'hand' | 'adapter', readonly string[]>>;
 }
 

@@ -2,7 +2,7 @@ import { type Limits, leavesAt, type TermLimits } from './limits.ts';
 import type { IssuanceReason, LedgerRecord } from './record.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
-/** What one term says about a token for one reason. */
+/** The answer of one term to a token for one reason. */
 export interface TermRoom extends EnforcedTerm {
   /** The tokens that count in this term. Those of unknown outcome are included. */
   readonly used: number;

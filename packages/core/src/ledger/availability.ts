@@ -5,7 +5,7 @@ import type { Caller } from './holds.ts';
 import type { Limits } from './limits.ts';
 import type { IssuanceReason, LedgerRecord } from './record.ts';
 
-// What the record allows next. Every answer comes from the functions that decide about a token. The record must be reconciled.
+// Tells what the record allows next. Every answer comes from the functions that decide about a token. The record must be reconciled.
 
 /** The purposes for which the limit keeps different shares. */
 export type Purpose = Exclude<IssuanceReason, 'expired'>;

@@ -18,7 +18,7 @@ const day = 24 * hour;
 const newest = 150;
 /** So many of the entries that are younger than a lease stay in detail. Their outcome may still be written once more. */
 const mostYoung = 2_000;
-/** What has left all terms is kept for this long, so that a longer window can begin at once. */
+/** Entries that have left all terms are kept for this long, so that a longer window can begin at once. */
 const leastKeptMs = 8 * day;
 
 /** Drops what no longer counts, and moves older entries into buckets. `now` is the ledger's time. */

@@ -23,7 +23,7 @@ function spentInTerm(record: LedgerRecord, now: number, term: TermLimits, limits
   if (!hasRoomAt(now)) return now;
   const everyMs = paceOf(record, now, term);
   const stepMs = Math.max(everyMs, term.windowMs / steps);
-  // What is spent within a window decides about all later ones.
+  // The spending of one window decides about all later ones.
   for (let at = now + stepMs; at <= now + term.pendingMs; at += stepMs) {
     future = { ...future, condensed: [...future.condensed, { at, pending: false, count: stepMs / everyMs }] };
     if (!hasRoomAt(at)) return Math.ceil(at);

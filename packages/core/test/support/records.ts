@@ -51,7 +51,7 @@ export function declaredBy(by: string, term: Term, seenAt: number): DeclaredTerm
   return { ...term, seenAt, by };
 }
 
-/** What counts in the first term. */
+/** Returns the count of the first term. */
 export function spentIn(
   record: LedgerRecord,
   now: number = noon,

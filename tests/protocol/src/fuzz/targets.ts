@@ -33,7 +33,7 @@ const statuses = fc.oneof(
   fc.integer({ min: 100, max: 999 }),
 );
 
-/** How many tokens count in all enforced terms together, how many terms there are, and whether all of them have room. */
+/** Returns the number of tokens that count in all enforced terms together, the number of terms, and true if all of them have room. */
 function rooms(record: LedgerRecord, now: number) {
   const found = admission(record, now, limits, 'reset');
   const counts = found.reduce((sum, { used }) => sum + used, 0);
