@@ -40,6 +40,8 @@ export interface Client {
   /** One caller: gets a token, uses it, and asks for another one when the API says 401. Resolves with the error, if it was refused. */
   call(): Promise<unknown>;
   reset(): void;
+  /** Tells the fleet to try again now. */
+  retryNow(): void;
 }
 
 const minute = 60_000;
@@ -239,5 +241,15 @@ export function createClient(
     );
   }
 
-  return { auth, call, reset };
+  function retryNow(): void {
+    auth.retryNow().then(
+      ({ ended }) => world.note(`${machine.name} ends ${ended.map(({ kind }) => kind).join(', ')}`),
+      (error: unknown) => {
+        judge.published(error);
+        if (!isServiceAuthError(error)) judge.violated('every error is typed', String(error));
+      },
+    );
+  }
+
+  return { auth, call, reset, retryNow };
 }

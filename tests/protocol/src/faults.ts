@@ -58,6 +58,7 @@ export const timedFaults = [
   'store_wiped',
   'store_regressed',
   'split_brain',
+  'retry_ordered',
   'tokens_exchanged',
   'reset',
   'revoked',

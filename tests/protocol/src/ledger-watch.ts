@@ -139,6 +139,9 @@ export function createLedgerWatch(
     },
     sending(machine, isProbe) {
       if (!isComparable || !known) return;
+      // Somebody ordered a retry, and this process sends the one request that ignores the holds.
+      const retried = known.entries.find(({ id }) => id === known?.retry?.id);
+      if (retried?.instance === machine) return;
       const now = ledgerNow();
       const { retryAt, countedUntil } = withDeaths(known, now, limits).deaths;
       if (retryAt > now && now - countedUntil > sentWithinMs)

@@ -144,6 +144,24 @@ export const modes: Readonly<Record<string, Mode>> = {
         rates: { tokens_exchanged: 24, crash: 12, close: 6, reset: 4, api_401: 0.02, caller_aborts: 0.02 },
       }),
   },
+  operated: {
+    about: 'people who order retries and resets, while the endpoint rejects credentials, answers 429 and fails',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([8, 12, 24]),
+        callEveryMs: random.between(5, 60) * minute,
+        rates: {
+          ...everything,
+          retry_ordered: 24,
+          reset: 6,
+          token_refused: 0.15,
+          token_rate_limited: 0.15,
+          token_5xx_before: 0.1,
+          endpoint_outage: 3,
+        },
+      }),
+  },
   wiped: {
     about: 'a durable store that loses everything once a window',
     promised: true,

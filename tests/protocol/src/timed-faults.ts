@@ -205,6 +205,11 @@ function happenings({
       const { machine, clients } = someone('reset').member;
       machine.deliver(() => dice.of('reset').pick(clients).reset());
     },
+    retry_ordered() {
+      if (!dice.strike('retry_ordered')) return;
+      const { machine, clients } = someone('retry_ordered').member;
+      machine.deliver(() => dice.of('retry_ordered').pick(clients).retryNow());
+    },
     revoked() {
       if (dice.strike('revoked')) service.revokeAll();
     },

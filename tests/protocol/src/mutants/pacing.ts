@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 /** Mutants of the rules for how a fleet asks again after deaths and outages, which spare the budget. */
 export const pacingMutants: readonly Mutant[] = [
   {
+    name: 'a retry admits everybody',
+    about: 'after an order to try again, every request of the fleet ignores the holds',
+    file: 'ledger/retry.ts',
+    find: '? { ...record, retry: { ...record.retry, id } } : record;',
+    replace: '? { ...record, retry: { ...record.retry } } : record;',
+    modes: ['operated'],
+  },
+  {
     name: 'deaths are not paced',
     about: 'after a process died during its request, the next one asks at once',
     file: 'ledger/holds.ts',
