@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from './clock.ts';
 import { own } from './foreign.ts';
+import { warningsOfMemory } from './several-processes.ts';
 import type { Store } from './store.ts';
 
 /** Options of {@link memoryStore}. */
@@ -57,7 +58,9 @@ function storeIn(find: () => Memory, clock: Clock): Store {
       options?.signal?.throwIfAborted();
       const { records, now } = open();
       const found = records.get(key);
-      return found ? { record: found.record, version: found.version, now } : { now };
+      const warnings = warningsOfMemory();
+      const rest = warnings ? { now, warnings } : { now };
+      return found ? { record: found.record, version: found.version, ...rest } : rest;
     },
     async swap(key, { expected, version, record }, options) {
       options?.signal?.throwIfAborted();

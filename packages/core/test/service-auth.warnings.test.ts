@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 
@@ -94,5 +94,36 @@ describe('a clock of the store that leaps forward', () => {
     clock.suspend(day / 2);
     await auth.getUsage();
     expect(eventsOf('clock_anomaly').filter(({ clock }) => clock === 'store')).toEqual([]);
+  });
+});
+
+describe('a store in the memory of a process', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  test.each(['KUBERNETES_SERVICE_HOST', 'AWS_LAMBDA_FUNCTION_NAME', 'VERCEL', 'NODE_APP_INSTANCE', 'NODE_UNIQUE_ID'])(
+    'in production is reported where %s says that the process is not alone',
+    async (name) => {
+      vi.stubEnv('NODE_ENV', 'production');
+      vi.stubEnv(name, '0');
+      const { client, clock, store, token, eventsOf } = createBed();
+      const auth = client({ store: memoryStore({ clock }) });
+      await token(auth);
+      await auth.getUsage();
+      expect(eventsOf('store_warning')).toMatchObject([{ warning: expect.stringContaining(`${name} is set`) }]);
+      expect((await auth.getUsage()).warnings).toHaveLength(1);
+      // A store that the processes share is not reported.
+      const shared: Store = { ...store, load: async () => ({ now: clock.now() }) };
+      expect((await client({ store: shared, clientId: 'client-2' }).getUsage()).warnings).toEqual([]);
+    },
+  );
+
+  test('is not reported elsewhere', async () => {
+    const { client, clock } = createBed();
+    const auth = client({ store: memoryStore({ clock }) });
+    vi.stubEnv('NODE_ENV', 'production');
+    expect((await auth.getUsage()).warnings).toEqual([]);
+    vi.stubEnv('NODE_ENV', 'development');
+    vi.stubEnv('KUBERNETES_SERVICE_HOST', '10.0.0.1');
+    expect((await auth.getUsage()).warnings).toEqual([]);
   });
 });
