@@ -18,6 +18,7 @@ const heavy = [
   'tests/{chaos,protocol,soak}/test/**/*.test.ts',
 ];
 
+const core = ['packages/core/test/**/*.test.ts'];
 // Each of these replaces modules, or looks at what the whole process holds, so it has a process of its own.
 const isolated = [
   'packages/core/test/{fetch-transport,polluted-platform,prototype-pollution}.test.ts',
@@ -49,13 +50,18 @@ const config: ViteUserConfig = {
   ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
   test: {
     projects: [
-      // Two processes run all of these, which saves a start and the loading of the sources for each file.
+      // Two processes run all files of a project, which saves a start and the loading of the sources for each file. The tests of core
+      // change the global WebCrypto, so no other tests run in their processes.
+      {
+        extends: true,
+        test: { name: 'core', include: core, exclude: [...configDefaults.exclude, ...isolated], isolate: false },
+      },
       {
         extends: true,
         test: {
           name: 'light',
           include: tests,
-          exclude: [...configDefaults.exclude, ...isolated, ...heavy],
+          exclude: [...configDefaults.exclude, ...core, ...isolated, ...heavy],
           isolate: false,
         },
       },

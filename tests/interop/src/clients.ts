@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { HttpService } from '@nestjs/axios';
 import { NestFactory } from '@nestjs/core';
 import { attachServiceAuth } from '@service-auth/axios';
-import { createServiceAuth, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
+import { createServiceAuth, memoryStore, type ServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { serviceAuth } from '@service-auth/got';
 import { ServiceAuth as InjectedServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
@@ -23,23 +23,26 @@ export interface Client {
 /** Every adapter there is, each attached to its client. */
 export const clients: Readonly<Record<string, (options: ServiceAuthOptions) => Client | Promise<Client>>> = {
   axios(options) {
-    const auth = createServiceAuth(options);
+    const auth = createServiceAuth({ store: memoryStore(), ...options });
     const instance = axios.create({ validateStatus: null });
     attachServiceAuth(instance, auth);
     return { auth, get: async (url) => (await instance.get(url)).status };
   },
   fetch(options) {
-    const auth = createServiceAuth(options);
+    const auth = createServiceAuth({ store: memoryStore(), ...options });
     const authFetch = createAuthFetch(auth);
     return { auth, get: async (url) => (await authFetch(url)).status };
   },
   got(options) {
-    const auth = createServiceAuth(options);
+    const auth = createServiceAuth({ store: memoryStore(), ...options });
     const api = got.extend(serviceAuth(auth), { throwHttpErrors: false });
     return { auth, get: async (url) => (await api.get(url)).statusCode };
   },
   async nestjs(options) {
-    const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register({ validateStatus: null })];
+    const imports = [
+      ServiceAuthModule.forRoot({ store: memoryStore(), ...options }),
+      ServiceAuthHttpModule.register({ validateStatus: null }),
+    ];
     const module = { module: class AppModule {}, imports };
     const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
     const http = app.get(HttpService, { strict: false });
@@ -50,7 +53,7 @@ export const clients: Readonly<Record<string, (options: ServiceAuthOptions) => C
     };
   },
   undici(options) {
-    const auth = createServiceAuth(options);
+    const auth = createServiceAuth({ store: memoryStore(), ...options });
     const agent = new Agent();
     const dispatcher = agent.compose(serviceAuthInterceptor(auth));
     async function get(url: string): Promise<number> {

@@ -40,7 +40,7 @@ async function open(connect: (typeof clients)[string], options: ServiceAuthOptio
 
 /** The error of `getToken()`, and the number of counted tokens. */
 async function failure(options: ServiceAuthOptions) {
-  const auth = createServiceAuth(options);
+  const auth = createServiceAuth({ store: memoryStore(), ...options });
   const error: unknown = await auth.getToken().then(
     () => expect.fail('it did not fail'),
     (reason: unknown) => reason,
@@ -83,7 +83,7 @@ describe.each(Object.entries(peers))('with %s', (_, start) => {
 
   test('a token is renewed ahead of its expiry, and the API accepts the new one', async () => {
     const clock = shiftedClock();
-    const auth = createServiceAuth({ ...peer.options, clock });
+    const auth = createServiceAuth({ ...peer.options, clock, store: memoryStore() });
     const first = await auth.getToken();
     // Some servers issue the same JWT twice within one second.
     const second = () => Math.floor(Date.now() / 1_000);
@@ -114,7 +114,7 @@ describe.each(Object.entries(peers))('with %s', (_, start) => {
 
   test('an address with nothing at it is a wrong address, and costs nothing', async () => {
     const wrong = await failure({ ...peer.options, authUrl: `${peer.options.authUrl}/elsewhere` });
-    expect(wrong).toMatchObject({ code: 'ERR_TOKEN_ENDPOINT', status: 404, ambiguous: false, used: 0 });
+    expect(wrong).toMatchObject({ code: 'ERR_TOKEN_ENDPOINT', endpointStatus: 404, ambiguous: false, used: 0 });
   });
 });
 
@@ -129,9 +129,9 @@ describe('what oidc-provider refuses', () => {
     ['a wrong secret', { clientSecret: 'not-the-secret' }, 401, 'invalid_client'],
     ['an unknown client', { clientId: 'nobody' }, 401, 'invalid_client'],
     ['an audience it does not know', { audience: 'https://elsewhere.example/' }, 400, 'invalid_target'],
-  ])('%s, is reported with its own code, and costs nothing', async (_, options, status, oauthError) => {
+  ])('%s, is reported with its own code, and costs nothing', async (_, options, endpointStatus, oauthError) => {
     const refused = await failure({ ...peer.options, ...options });
-    expect(refused).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', status, oauthError, used: 0 });
+    expect(refused).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', endpointStatus, oauthError, used: 0 });
   });
 
   test.each(Object.entries(clients))('%s passes on, and sends nothing to the API', async (_, connect) => {
@@ -146,7 +146,10 @@ describe('what oidc-provider refuses', () => {
     // got has errors of its own, in which ours is the cause.
     const ours = isServiceAuthError(error) ? error : error.cause;
     const { code } = error as ServiceAuthError;
-    expect([code, ours]).toMatchObject(['ERR_CREDENTIALS_REJECTED', { status: 401, oauthError: 'invalid_client' }]);
+    expect([code, ours]).toMatchObject([
+      'ERR_CREDENTIALS_REJECTED',
+      { endpointStatus: 401, oauthError: 'invalid_client' },
+    ]);
     expect(isServiceAuthError(ours)).toBe(true);
     expect(logLines(error).join()).not.toContain(options.clientSecret);
     expect(api.answers).toEqual([]);
@@ -155,7 +158,11 @@ describe('what oidc-provider refuses', () => {
   test('JSON, when no case translates it', async () => {
     const strict = await startOidcProvider({ front: false });
     const refused = await failure(strict.options);
-    expect(refused).toMatchObject({ code: 'ERR_CREDENTIALS_REJECTED', status: 400, oauthError: 'invalid_request' });
+    expect(refused).toMatchObject({
+      code: 'ERR_CREDENTIALS_REJECTED',
+      endpointStatus: 400,
+      oauthError: 'invalid_request',
+    });
     await strict.close();
   });
 });
@@ -168,7 +175,7 @@ describe('what oauth2-mock-server can be made to answer', () => {
   afterAll(() => peer.close());
 
   test.each([
-    ['503', { statusCode: 503 }, {}, { code: 'ERR_TOKEN_ENDPOINT', status: 503, ambiguous: true, used: 1 }],
+    ['503', { statusCode: 503 }, {}, { code: 'ERR_TOKEN_ENDPOINT', endpointStatus: 503, ambiguous: true, used: 1 }],
     ['429', { statusCode: 429 }, {}, { code: 'ERR_RATE_LIMITED', used: 0 }],
     [
       'a token of another type',
@@ -188,7 +195,7 @@ describe('what oauth2-mock-server can be made to answer', () => {
 
   test('a lifetime in words of digits, and a type in small letters: both are understood', async () => {
     peer.next((answer) => Object.assign(answer.body ?? {}, { expires_in: '1800', token_type: 'bearer' }));
-    const { issuedAt, expiresAt } = await createServiceAuth(peer.options).getToken();
+    const { issuedAt, expiresAt } = await createServiceAuth({ ...peer.options, store: memoryStore() }).getToken();
     expect(expiresAt - issuedAt).toBe(1_800_000);
   });
 });
