@@ -49,7 +49,8 @@ for (const name of asked) {
     console.log(answer.goals.map((goal) => `\n${goalText(goal)}`).join(''));
     if (scope.quick) continue;
     const command = asked.length === questions.length ? 'pnpm bench' : `pnpm bench ${name}`;
-    console.log(`\nWritten: ${writeAnswer(name, answer, { command, load }).join(', ')}`);
+    const commit = run('git', ['rev-parse', '--short', 'HEAD']);
+    console.log(`\nWritten: ${writeAnswer(name, answer, { command, commit, load }).join(', ')}`);
   } catch (error) {
     failed.push(name);
     console.error(error);
@@ -58,10 +59,12 @@ for (const name of asked) {
 if (scope.quick) console.log('\nNothing is written by a quick run.');
 if (failed.length > 0) stop(`\nNot answered: ${failed.join(', ')}.`);
 
-function run(command: string, argv: string[]): void {
+/** Returns what the command prints. */
+function run(command: string, argv: string[]): string {
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1' };
   const { status, stdout, stderr, error } = spawnSync(command, argv, { cwd: root, encoding: 'utf8', env });
   if (status !== 0) stop(`${stdout ?? ''}${stderr ?? ''}${error ?? ''}\n${command} ${argv.join(' ')} failed.`);
+  return stdout.trim();
 }
 
 function stop(reason: string): never {

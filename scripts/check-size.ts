@@ -7,10 +7,10 @@ import { codeEntries, type Entry, readPackages } from './packages.ts';
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
   core: 27.1,
-  'core/http': 1.2,
+  'core/http': 1.9,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,
-  axios: 3.8,
+  axios: 4,
   fetch: 1.6,
   file: 3.7,
   got: 1.2,
@@ -19,7 +19,7 @@ const limits: Readonly<Record<string, number>> = {
   postgres: 2.1,
   redis: 1.4,
   testing: Number.POSITIVE_INFINITY,
-  undici: 1.5,
+  undici: 1.7,
 };
 
 for (const { name: folderName, folder, manifest } of readPackages()) {

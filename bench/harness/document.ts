@@ -12,6 +12,8 @@ const pictures = 'performance';
 /** The command and the time of a measurement. */
 export interface Run {
   readonly command: string;
+  /** The commit that was measured, shortened. */
+  readonly commit: string;
   /** The machine's load average just before it. */
   readonly load: number;
 }
@@ -59,9 +61,9 @@ function pictureName(name: string, index: number): string {
   return index === 0 ? name : `${name}-${index + 1}`;
 }
 
-function describeRun({ command, load }: Run): string {
+function describeRun({ command, commit, load }: Run): string {
   const processors = cpus();
   const machine = `${processors.length} × ${processors[0]?.model ?? 'unknown processor'}, ${process.platform}`;
   const date = new Date().toISOString().slice(0, 10);
-  return `_\`${command}\`, ${date}, Node ${process.versions.node}, ${machine}, load average before it ${load.toFixed(1)}._`;
+  return `_\`${command}\`, ${date}, commit ${commit}, Node ${process.versions.node}, ${machine}, load average before it ${load.toFixed(1)}._`;
 }

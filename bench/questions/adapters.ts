@@ -24,7 +24,7 @@ export default async function adapters(scope: Scope): Promise<Answer> {
   return answerFrom(await measureClients(scope, true, options), (client, runs) =>
     atMost(
       `${client}: a request that is mocked, handwritten interceptor = 1`,
-      client === 'fetch' ? 1.5 : 1.05,
+      client === 'fetch' ? 1.2 : 1.05,
       ratioOf(runs, oursFor(client), handwrittenInterceptor),
     ),
   );
