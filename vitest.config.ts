@@ -78,6 +78,17 @@ const config: ViteUserConfig = {
         },
       },
       ...['10', '11', '11-newest'].map(withNest),
+      // `pnpm check frameworks`: it installs the frameworks and packs our packages first.
+      {
+        extends: true,
+        test: {
+          name: 'frameworks',
+          include: ['tests/interop/frameworks/test/*.test.ts'],
+          maxWorkers: 1,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
     // Two on two processors: while one waits for a socket, the other one computes.
     maxWorkers: '100%',

@@ -40,6 +40,7 @@ const steps: Record<string, string[]> = {
   outcomes: ['node', source, 'scripts/check-outcomes.ts'],
   runtimes: ['node', source, 'scripts/check-runtimes.ts'],
   next: ['node', source, 'scripts/check-next.ts'],
+  frameworks: ['node', 'scripts/check-frameworks.ts'],
 };
 
 const asked = process.argv.slice(2);

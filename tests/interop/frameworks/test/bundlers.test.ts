@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createApplication, startOrders, startProgram } from '../application.ts';
+
+let home: string;
+
+beforeAll(() => {
+  home = createApplication(new URL('../apps/bundled/', import.meta.url));
+});
+
+test.each(['esbuild', 'webpack', 'rspack', 'vite'])(
+  '%s bundles core and the fetch adapter into one file, which needs one token',
+  async (bundler) => {
+    await using build = startProgram(home, ['../generated/bundled/build.js', bundler]);
+    expect(await build.ended, build.output).toBe(0);
+    const bundle = readFileSync(join(home, `out/${bundler}.mjs`), 'utf8');
+    expect(bundle).not.toMatch(/(from|import|require\() ?["']@service-auth/);
+
+    const { service, env } = await startOrders();
+    onTestFinished(() => service.close());
+    await using program = startProgram(home, [`../generated/bundled/out/${bundler}.mjs`], env);
+    expect(await program.ended, program.output).toBe(0);
+    expect(program.output).toContain('200,200,200');
+    expect(service.counts).toMatchObject({ issued: 1, apiUnauthorized: 0 });
+  },
+);
