@@ -6,13 +6,20 @@
 import { isServer, startRecipe, urlOf } from './backends/start-recipe.ts';
 
 const [name = ''] = process.argv.slice(2);
-await using recipe = await startRecipe(name, { stdio: isServer(name) ? 'pipe' : 'inherit' });
-if (isServer(name)) {
-  const response = await fetch(`${await urlOf(recipe)}/orders`);
+const recipe = await startRecipe(name, { stdio: isServer(name) ? 'pipe' : 'inherit' });
+try {
+  process.exitCode = isServer(name) ? await visit(`${await urlOf(recipe)}/orders`) : await recipe.ended;
+  const { issued, apiRequests, apiUnauthorized } = recipe.shop.service.counts;
+  console.log(
+    `Tokens issued: ${issued}. Requests to the API: ${apiRequests}, of which ${apiUnauthorized} were answered 401.`,
+  );
+} finally {
+  // Node 22 has no `await using`.
+  await recipe[Symbol.asyncDispose]();
+}
+
+async function visit(url: string): Promise<number> {
+  const response = await fetch(url);
   console.log(`GET /orders was answered ${response.status}: ${await response.text()}`);
-  process.exitCode = response.ok ? 0 : 1;
-} else process.exitCode = await recipe.ended;
-const { issued, apiRequests, apiUnauthorized } = recipe.shop.service.counts;
-console.log(
-  `Tokens issued: ${issued}. Requests to the API: ${apiRequests}, of which ${apiUnauthorized} were answered 401.`,
-);
+  return response.ok ? 0 : 1;
+}
