@@ -7,6 +7,23 @@ import { HealthController } from './health.controller.ts';
 import { InvoicesModule } from './invoices.module.ts';
 import { OrdersController } from './orders.controller.ts';
 
+const variables = [
+  'SERVICE_AUTH_URL',
+  'SERVICE_BASE_URL',
+  'SERVICE_AUTH_AUDIENCE',
+  'SERVICE_AUTH_CLIENT_ID',
+  'SERVICE_AUTH_CLIENT_SECRET',
+  'BILLING_CLIENT_ID',
+  'BILLING_CLIENT_SECRET',
+];
+
+/** Runs before Nest creates the modules, so that one error names all variables that are missing. A schema of Joi or Zod does the same. */
+function validate(env: Record<string, unknown>): Record<string, unknown> {
+  const missing = variables.filter((name) => !env[name]);
+  if (missing.length > 0) throw new Error(`These variables are not set: ${missing.join(', ')}`);
+  return env;
+}
+
 /** The settings of both clients. */
 function service(config: ConfigService) {
   return {
@@ -18,7 +35,7 @@ function service(config: ConfigService) {
 
 @Module({
   imports: [
-    ConfigModule.forRoot({ isGlobal: true }),
+    ConfigModule.forRoot({ isGlobal: true, validate }),
     // The client that is injected by the class ServiceAuth …
     ServiceAuthModule.forRootAsync({
       inject: [ConfigService],
