@@ -1,4 +1,4 @@
-import { configurationOptions, readerOptions } from './configuration/options.ts';
+import { configurationOptions, readerOptions, variableOptions } from './configuration/options.ts';
 import type { Command } from './line/command.ts';
 
 /** The options and the help of the whole program. */
@@ -39,6 +39,91 @@ export const commands: readonly Command[] = [
     load: () => import('./commands/token.ts'),
   },
   {
+    name: 'usage',
+    summary: 'Shows where the tokens went: budget, forecast, who spent what and why',
+    details: 'It reads the store and needs no client secret. Without a terminal it prints plain text, 80 columns wide.',
+    options: {
+      json: { text: 'Prints JSON; instants are ISO 8601. docs/usage.schema.json describes it' },
+      watch: { text: 'Shows it again every 2 seconds, until Ctrl-C' },
+      ...readerOptions,
+    },
+    examples: [
+      ['Look', 'service-auth usage --store redis://cache.internal'],
+      ['Which instances spent most?', "service-auth usage --json | jq -r '.issuances[].instance' | sort | uniq -c"],
+    ],
+    load: () => import('./commands/usage.ts'),
+  },
+  {
+    name: 'explain',
+    summary: 'Says in sentences why the tokens were spent, and what to do',
+    details: 'It needs no client secret. If the record does not show a cause that it knows, it says so.',
+    options: { audience: variableOptions.audience, ...readerOptions },
+    examples: [
+      ['Why is the budget spent?', 'service-auth explain'],
+      ['In the store of another cluster', 'service-auth explain --store postgres://db.other/app'],
+    ],
+    load: () => import('./commands/explain.ts'),
+  },
+  {
+    name: 'check',
+    summary: 'Prints one line for monitoring and ends with 0, 1, 2 or 3, as a plug-in of Nagios does',
+    details:
+      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, and UNKNOWN if the store cannot be read or the configuration is wrong. It never spends a token and needs no client secret.',
+    options: {
+      warn: { short: 'w', value: 'PERCENT', text: 'WARNING from this share of the usable tokens on. Default 80%' },
+      crit: { short: 'c', value: 'PERCENT', text: 'CRITICAL from this share on. Default 95%' },
+      ...readerOptions,
+    },
+    examples: [
+      ['With the default thresholds', 'service-auth check'],
+      ['In a definition of Nagios', 'service-auth check --warn 70% --crit 90% --env-file /etc/service-auth.env'],
+    ],
+    load: () => import('./commands/check.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'Goes through configuration, store, token endpoint and API, and says what is wrong and what to do',
+    details:
+      'Each line is ok, warning or failure; the exit code is 1 if one is a failure. It sends no credentials and spends no token, except with --issue. It works without the client secret.',
+    options: {
+      json: { text: 'Prints JSON' },
+      issue: { text: 'Gets a token, too. It costs one if the store has none' },
+      ...configurationOptions,
+    },
+    examples: [
+      ['Why does this pod get no token?', 'service-auth doctor'],
+      ['Are the credentials right?', 'service-auth doctor --issue'],
+    ],
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
+    name: 'reset',
+    summary: 'Ends the token of an audience for the whole fleet: it leaked, or the API must not see it again',
+    details:
+      'Within 30 seconds nobody uses the token any more; the next one costs a token of the limit. The reason is kept in the record. The exit code is 1 if there was nothing to reset.',
+    options: {
+      reason: { value: 'TEXT', text: 'Why: usage shows it to others' },
+      yes: { text: 'Does not ask' },
+      ...configurationOptions,
+    },
+    examples: [
+      ['After a leak', "service-auth reset --audience https://api.example.com/ --reason 'in the log of api-7f9c'"],
+      ['In a script', 'service-auth reset --audience https://api.example.com/ --yes'],
+    ],
+    load: () => import('./commands/reset.ts'),
+  },
+  {
+    name: 'retry',
+    summary: 'Ends the holds after a failure whose cause is mended, so that the next request is sent at once',
+    details: 'It sends no request itself and never goes beyond the limit. It has an effect once in 1, 2, 4 ... 60 minutes.',
+    options: { yes: { text: 'Does not ask' }, ...configurationOptions },
+    examples: [
+      ['The token endpoint works again', 'service-auth retry'],
+      ['In a script', 'service-auth retry --yes'],
+    ],
+    load: () => import('./commands/retry.ts'),
+  },
+  {
     name: 'curl',
     summary: 'Runs curl with the token, for an address of the API',
     details:
@@ -71,7 +156,7 @@ export const commands: readonly Command[] = [
     summary: 'Writes an exported record into a store that has none',
     operands: ['FILE'],
     details:
-      'FILE is - for standard input. If the store has a record already, the command changes nothing and ends with 1.',
+      'FILE is - for standard input. If the store has a record already that is not empty, the command changes nothing and ends with 1.',
     options: { ...readerOptions },
     examples: [
       ['Restore a copy', 'service-auth record import record.txt'],

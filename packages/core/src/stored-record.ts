@@ -39,3 +39,10 @@ export function problemOfRecord(record: string): 'damaged' | 'unknown version' |
   const decoded = decodeRecord(record);
   return typeof decoded === 'string' ? decoded : undefined;
 }
+
+/** Returns whether a record has nothing that could be lost: no token, and no issuance. False for a record that clients refuse. */
+export function isEmptyRecord(record: string): boolean {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') return false;
+  return [decoded.entries, decoded.condensed, decoded.audiences].every(({ length }) => length === 0);
+}

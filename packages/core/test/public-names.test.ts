@@ -35,5 +35,5 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
 });
 
 test('the entry for tools that keep records exports these names, and no others', () => {
-  expect(Object.keys(record).sort()).toEqual(['emptyRecord', 'problemOfRecord', 'recordKey']);
+  expect(Object.keys(record).sort()).toEqual(['emptyRecord', 'isEmptyRecord', 'problemOfRecord', 'recordKey']);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createServiceAuth, type Store } from '../src/index.ts';
-import { emptyRecord, problemOfRecord, recordKey } from '../src/stored-record.ts';
+import { emptyRecord, isEmptyRecord, problemOfRecord, recordKey } from '../src/stored-record.ts';
 
 const owner = { authUrl: 'https://auth.example.com', clientId: 'client' };
 
@@ -42,6 +42,23 @@ test('a record that clients refuse has a problem, and others have none', async (
   expect(problemOfRecord(record)).toBeUndefined();
   expect(problemOfRecord(record.slice(0, -1))).toBe('damaged');
   expect(problemOfRecord(record.replace(/\/\d+ /, '/999 '))).toBe('unknown version');
+});
+
+test('a record is empty until a client writes into it', async () => {
+  const now = Date.now();
+  let record = emptyRecord(now);
+  expect(isEmptyRecord(record)).toBe(true);
+  const store: Store = {
+    durability: 'durable',
+    load: async () => ({ record, version: '1', now }),
+    async swap(_key, change) {
+      record = change.record;
+      return { swapped: true, now };
+    },
+  };
+  await createServiceAuth({ ...owner, audience: 'api', clientSecret: 'secret', store }).reset();
+  expect(isEmptyRecord(record)).toBe(false);
+  expect(isEmptyRecord('nonsense')).toBe(false);
 });
 
 test('a wrong address and a missing client id are told together', async () => {

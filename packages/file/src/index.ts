@@ -1,1 +1,2 @@
+export { defaultDirectory } from './directory.ts';
 export { fileStore } from './file-store.ts';

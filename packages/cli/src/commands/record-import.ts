@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { openRecord, problemOfRecord } from '../configuration/stored-record.ts';
+import { isEmptyRecord, openRecord, problemOfRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 
@@ -12,8 +12,9 @@ export async function run(context: Context): Promise<number> {
   const problem = problemOfRecord(record);
   if (problem === 'damaged') throw new UsageError(['FILE is not what record export printed, or not all of it']);
   if (problem) throw new UsageError(['FILE was written by a newer version of Service Auth; update this program']);
-  const { version } = await stored.load();
-  if (version !== undefined || !(await stored.swap(undefined, record))) {
+  const { version, record: present } = await stored.load();
+  const isFree = present === undefined || isEmptyRecord(present);
+  if (!isFree || !(await stored.swap(version, record))) {
     throw new Failure(`${stored.label} has a record of this client already; nothing was changed`);
   }
   context.stdout.write(`The record was written to ${stored.label}.\n`);

@@ -12,7 +12,7 @@ type Name =
   | 'instance';
 
 /** The options that stand for a variable of the environment. No secret has one: others can read arguments. */
-const variableOptions: Readonly<Record<Name, Option>> = {
+export const variableOptions: Readonly<Record<Name, Option>> = {
   'auth-url': { value: 'URL', text: 'SERVICE_AUTH_URL: the host that issues tokens' },
   'base-url': { value: 'URL', text: 'SERVICE_BASE_URL: the API' },
   audience: { value: 'TEXT', text: 'SERVICE_AUTH_AUDIENCE' },

@@ -5,6 +5,24 @@ export interface OpenedStore {
   readonly store: Store;
   /** The name of the store in messages, without a password. */
   readonly label: string;
+  /** A place as that of the record, to try the store without touching a record. Undefined: the store has none that can be removed. */
+  readonly trial?: (key: string) => Trial;
+  /** What only this kind of store can tell about the record under `key` and its safety. */
+  readonly examine?: (key: string) => Promise<readonly Diagnosis[]>;
+}
+
+/** A place of its own in a store. */
+export interface Trial {
+  readonly store: Store;
+  remove(): Promise<unknown>;
+}
+
+/** One line of `service-auth doctor`. */
+export interface Diagnosis {
+  readonly state: 'ok' | 'warning' | 'failure';
+  readonly message: string;
+  /** What to do about it. */
+  readonly advice?: string | undefined;
 }
 
 export interface OpenOptions {

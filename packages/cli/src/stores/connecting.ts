@@ -1,31 +1,39 @@
 import type { Store, StoreCallOptions } from '@service-auth/core';
 
+/** The connection of a store. */
+export interface Connection {
+  connect(): Promise<unknown>;
+  /** Ends a connection that failed, so that the next call opens another one. */
+  disconnect(): void;
+}
+
 /**
  * A store whose client connects with its first call, so that the deadline of that call covers the connection too. After a failure the next call
- * connects again.
+ * connects again: a connection that has gone silent does not come back.
  */
-export function connectingStore(store: Store, connect: () => Promise<unknown>): Store {
+export function connectingStore(store: Store, { connect, disconnect }: Connection): Store {
   let connected: Promise<unknown> | undefined;
 
-  async function connection(options: StoreCallOptions | undefined): Promise<void> {
+  async function during<Result>(options: StoreCallOptions | undefined, call: () => Promise<Result>): Promise<Result> {
     connected ??= connect();
     const current = connected;
-    current.catch(() => {
-      if (connected === current) connected = undefined;
-    });
-    await unlessAborted(current, options?.signal);
+    try {
+      await unlessAborted(current, options?.signal);
+      return await call();
+    } catch (error) {
+      if (connected === current) {
+        connected = undefined;
+        current.catch(() => {});
+        disconnect();
+      }
+      throw error;
+    }
   }
 
   return {
     durability: store.durability,
-    async load(key, options) {
-      await connection(options);
-      return store.load(key, options);
-    },
-    async swap(key, change, options) {
-      await connection(options);
-      return store.swap(key, change, options);
-    },
+    load: (key, options) => during(options, () => store.load(key, options)),
+    swap: (key, change, options) => during(options, () => store.swap(key, change, options)),
   };
 }
 

@@ -1,14 +1,18 @@
+import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fileStore } from '@service-auth/file';
-import { AddressError, type OpenedStore } from './address.ts';
+import { defaultDirectory, fileStore } from '@service-auth/file';
+import { AddressError, type OpenedStore, type Trial } from './address.ts';
 
 /** `file:` is the default directory, `file:DIRECTORY` and `file:///DIRECTORY` are others. `~/` is the home directory, because no shell expands it there. */
 export function openFileStore(address: string): OpenedStore {
-  const directory = directoryOf(address);
-  if (directory === '') return { store: fileStore(), label: 'file: (in your cache directory)' };
-  return { store: fileStore(directory), label: `file:${directory}` };
+  const directory = directoryOf(address) || defaultDirectory();
+  const trial = (key: string): Trial => {
+    const folder = join(directory, key);
+    return { store: fileStore(folder), remove: () => rm(folder, { recursive: true, force: true }) };
+  };
+  return { store: fileStore(directory), label: `file:${directory}`, trial };
 }
 
 function directoryOf(address: string): string {

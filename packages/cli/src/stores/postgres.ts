@@ -1,7 +1,14 @@
 import type { Store } from '@service-auth/core';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import pg from 'pg';
-import { AddressError, labelOf, type OpenedStore, type OpenOptions, takeParameters } from './address.ts';
+import {
+  AddressError,
+  type Diagnosis,
+  labelOf,
+  type OpenedStore,
+  type OpenOptions,
+  takeParameters,
+} from './address.ts';
 
 /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. */
 export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStore {
@@ -10,6 +17,8 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
     connectionString: url.href,
     max: 2,
     connectionTimeoutMillis: 2_000,
+    // A connection that has gone silent must give its place in the pool back.
+    query_timeout: 4_000,
     application_name: 'service-auth',
     allowExitOnIdle: true,
   });
@@ -19,10 +28,38 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
   try {
     const store = postgresStore(pool, options);
     const create = writes ? () => createTable(pool, options) : undefined;
-    return { store: explainingStore(store, url.host, create), label: labelOf(url) };
+    const connected = explainingStore(store, url.host, create);
+    const name = (table ?? 'service_auth')
+      .split('.')
+      .map((part) => `"${part}"`)
+      .join('.');
+    return {
+      store: connected,
+      label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
+      trial: (key) => ({ store: connected, remove: () => pool.query(`delete from ${name} where key = $1`, [key]) }),
+      examine: async () => [await standby(pool)],
+    };
   } catch {
     throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a schema');
   }
+}
+
+async function standby(pool: pg.Pool): Promise<Diagnosis> {
+  const { rows } = await pool.query<{ recovers: boolean; replicas: string }>(
+    'select pg_is_in_recovery() as recovers, (select count(*) from pg_stat_replication) as replicas',
+  );
+  const { recovers = false, replicas = '0' } = rows[0] ?? {};
+  if (recovers) {
+    return {
+      state: 'failure',
+      message: 'this server is a standby, which takes no writes',
+      advice: 'name the primary server.',
+    };
+  }
+  return {
+    state: 'ok',
+    message: `this server takes writes and has ${replicas} ${replicas === '1' ? 'standby' : 'standbys'}`,
+  };
 }
 
 /** Creates a missing table for a command that writes, and adds what to do to errors of the connection. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { redisStore } from '@service-auth/redis';
 import { createClient } from 'redis';
-import { AddressError, labelOf, type OpenedStore, takeParameters } from './address.ts';
+import { AddressError, type Diagnosis, labelOf, type OpenedStore, takeParameters } from './address.ts';
 import { connectingStore } from './connecting.ts';
 
 /** `redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=`; `rediss://` is TLS, with `ca`, `cert` and `key` as files of PEM. */
@@ -34,7 +34,64 @@ export function openRedisStore(url: URL): OpenedStore {
   client.on('error', () => {});
   const store = redisStore(client, prefix === undefined ? {} : { prefix });
   const connect = () => client.connect().catch((error: unknown) => Promise.reject(explained(error, url.host)));
-  return { store: connectingStore(store, connect), label: labelOf(url) };
+  const place = prefix ?? 'service-auth:';
+  const disconnect = () => {
+    if (client.isOpen) client.destroy();
+  };
+  const connected = connectingStore(store, { connect, disconnect });
+  return {
+    store: connected,
+    label: `${labelOf(url)}${prefix === undefined ? '' : ` (prefix ${prefix})`}`,
+    trial: (key) => ({ store: connected, remove: () => client.del(place + key) }),
+    examine: async (key) => [await replicas(client), await otherPrefixes(client, key, place)],
+  };
+}
+
+/** What is asked of the client besides scripts. */
+interface Client {
+  sendCommand(command: string[]): Promise<unknown>;
+}
+
+async function replicas(client: Client): Promise<Diagnosis> {
+  const info = String(await client.sendCommand(['INFO', 'replication']));
+  const [, role] = /role:(\w+)/.exec(info) ?? [];
+  const [, count = '0'] = /connected_slaves:(\d+)/.exec(info) ?? [];
+  if (role === 'slave') {
+    return {
+      state: 'failure',
+      message: 'this server is a replica, which takes no writes',
+      advice: 'name the primary server.',
+    };
+  }
+  const message = `it has ${count} ${count === '1' ? 'replica' : 'replicas'}; half of the limit is kept back, because a failover may lose the newest writes`;
+  return { state: 'ok', message };
+}
+
+const maxScans = 200;
+
+/** Two prefixes are two records, and so two budgets. */
+async function otherPrefixes(client: Client, key: string, prefix: string): Promise<Diagnosis> {
+  const found = new Set<string>();
+  let cursor = '0';
+  for (let scans = 0; scans < maxScans; scans += 1) {
+    const part = (await client.sendCommand(['SCAN', cursor, 'MATCH', `*${key}`, 'COUNT', '1000'])) as [
+      string,
+      string[],
+    ];
+    for (const name of part[1]) found.add(String(name).slice(0, -key.length));
+    cursor = String(part[0]);
+    if (cursor === '0') break;
+  }
+  found.delete(prefix);
+  if (found.size > 0) {
+    return {
+      state: 'warning',
+      message: `there are records of this client under other prefixes, too: ${[...found].map((name) => JSON.stringify(name)).join(', ')}`,
+      advice: 'two records are two budgets; give all programs the same prefix.',
+    };
+  }
+  const whole = cursor === '0' ? '' : ` among the first ${maxScans * 1_000} keys`;
+  return { state: 'ok', message: `no other prefix has a record of this client${whole}` };
 }
 
 function read(file: string): Buffer {

@@ -11,9 +11,10 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
 // `pnpm check packed` names the packed program here, and the Node that runs it.
-const { SERVICE_AUTH_PROGRAM: packed, SERVICE_AUTH_NODE: node = process.execPath } = process.env;
+const { SERVICE_AUTH_PROGRAM: packed } = process.env;
+export const node: string = process.env["SERVICE_AUTH_NODE"] ?? process.execPath;
 
-const program: string = packed ?? (await bundled());
+export const program: string = packed ?? (await bundled());
 
 /** The program from the present sources, as fast as the packed one: tests start hundreds of processes. */
 async function bundled(): Promise<string> {
@@ -51,7 +52,7 @@ export interface Running {
   readonly printed: { readonly stdout: string; readonly stderr: string };
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the output when it contains this. */
-  untilPrinted(text: string | RegExp): Promise<string>;
+  untilPrinted(text: string | RegExp | ((printed: string) => boolean)): Promise<string>;
 }
 
 export interface World {
@@ -87,7 +88,9 @@ export function start(args: readonly string[], { env = {}, cwd, input = '' }: Wo
       new Promise((resolve, reject) => {
         const look = () => {
           const all = printed.stdout + printed.stderr;
-          if (typeof text === 'string' ? all.includes(text) : text.test(all)) resolve(all);
+          const found =
+            typeof text === 'function' ? text(all) : typeof text === 'string' ? all.includes(text) : text.test(all);
+          if (found) resolve(all);
         };
         child.stdout.on('data', look);
         child.stderr.on('data', look);

@@ -1,0 +1,121 @@
+import { isServiceAuthError } from '@service-auth/core';
+import { recordKey } from '@service-auth/core/record';
+import { openClient, openedStore } from '../configuration/client.ts';
+import { type Environment, readEnvironment } from '../configuration/environment.ts';
+import { configurationProblems, openReader } from '../configuration/reader.ts';
+import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
+import { examineSettings, examineWindows } from '../doctor/settings.ts';
+import { examineStore } from '../doctor/store.ts';
+import type { Context } from '../line/command.ts';
+import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
+import { styleOf } from '../line/style.ts';
+import { type Colour, coloured, counted } from '../report/text.ts';
+import type { Diagnosis } from '../stores/address.ts';
+
+type Part = 'configuration' | 'store' | 'record' | 'token endpoint' | 'API' | 'token';
+type Line = Diagnosis & { readonly part: Part };
+
+const colours: Readonly<Record<Diagnosis['state'], Colour>> = { ok: 'green', warning: 'yellow', failure: 'red' };
+
+/** Goes through everything that a program needs, and says what is wrong and what to do. */
+export async function run(context: Context): Promise<number> {
+  const { flags, stdout } = context;
+  const lines: Line[] = [];
+  const report = (part: Part, found: readonly Diagnosis[]) => {
+    const added = found.map((diagnosis) => ({ part, ...diagnosis }));
+    lines.push(...added);
+    if (flags['json'] !== true) for (const line of added) stdout.write(`${formatted(line, context)}\n`);
+  };
+
+  const { env, problems } = await readEnvironment(context);
+  report('configuration', await examineConfiguration(env, problems));
+  // They do not depend on each other, and each has a deadline of its own.
+  const [store, endpoint, api] = await Promise.all([diagnosedStore(env), diagnosedEndpoint(env), diagnosedApi(env)]);
+  report('store', store);
+  if (lines.every(({ state }) => state !== 'failure')) report('record', await diagnosedRecord(context));
+  report('token endpoint', endpoint);
+  report('API', api);
+  if (flags['issue'] === true) report('token', await issued(context));
+
+  if (flags['json'] === true) stdout.write(`${JSON.stringify({ version: 1, lines })}\n`);
+  return lines.some(({ state }) => state === 'failure') ? exitCodes.failure : exitCodes.success;
+}
+
+function formatted({ state, part, message, advice }: Line, context: Context): string {
+  const head = `${coloured(styleOf(context), colours[state], state.padEnd(7))}  ${part}: ${message}`;
+  return advice === undefined ? head : `${head}\n         -> ${advice}`;
+}
+
+async function examineConfiguration(env: Environment, problems: readonly string[]): Promise<readonly Diagnosis[]> {
+  const wrong = [...new Set([...problems, ...(await configurationProblems(env))])];
+  const failures = wrong.map((message): Diagnosis => ({ state: 'failure', message }));
+  const found = [...failures, ...examineSettings(env)];
+  if (found.some(({ state }) => state === 'failure')) return found;
+  const { SERVICE_AUTH_CLIENT_ID: client, SERVICE_AUTH_AUDIENCE: audience = 'not set' } = env;
+  return [{ state: 'ok', message: `client ${client}, audience ${audience}` }, ...found];
+}
+
+async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
+  const problems: string[] = [];
+  const opened = await openedStore(env, problems, false);
+  if (!opened) return problems.map((message) => ({ state: 'failure', message }));
+  const { SERVICE_AUTH_URL: authUrl = '', SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
+  // Without them the place of the record is unknown, but the store can be tried.
+  const key = await recordKey({ authUrl, clientId }).catch(() => 'doctor');
+  return examineStore(opened, key);
+}
+
+async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> {
+  try {
+    const { usage } = await (await openReader(context)).read();
+    const { used, usable, refusedUntil } = usage;
+    const message = `${used} of ${counted(usable, 'usable token')} spent`;
+    const windows = examineWindows([{ tokens: usage.limit, windowMs: usage.windowMs }, ...usage.windows]);
+    if (refusedUntil === undefined) return [{ state: 'ok', message }, ...windows];
+    const until = new Date(refusedUntil).toISOString();
+    const advice = 'run service-auth explain.';
+    return [
+      { state: 'warning', message: `${message}; callers without a token are refused until ${until}`, advice },
+      ...windows,
+    ];
+  } catch (error) {
+    return [failureOf(error)];
+  }
+}
+
+function failureOf(error: unknown): Diagnosis {
+  if (isServiceAuthError(error) || error instanceof Failure) {
+    return { state: 'failure', message: sentenceOf(error).replace(/\.$/, '') };
+  }
+  throw error;
+}
+
+async function diagnosedEndpoint({ SERVICE_AUTH_URL: authUrl }: Environment): Promise<readonly Diagnosis[]> {
+  if (authUrl === undefined || !URL.canParse(authUrl)) return [];
+  return examineEndpoint(authUrl.replace(/\/oauth\/token\/*$/, ''));
+}
+
+async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) {
+    return [
+      {
+        state: 'warning',
+        message: 'SERVICE_BASE_URL is not set, so the token is sent nowhere',
+        advice: 'adapters and service-auth curl need it.',
+      },
+    ];
+  }
+  return examineApi(baseUrl);
+}
+
+/** Spends a token, if the store has none. */
+async function issued(context: Context): Promise<readonly Diagnosis[]> {
+  try {
+    const { auth } = await openClient(context);
+    const { id, expiresAt } = await auth.getToken({ signal: context.signal });
+    await auth.close();
+    return [{ state: 'ok', message: `token ${id}, valid until ${new Date(expiresAt).toISOString()}` }];
+  } catch (error) {
+    return [failureOf(error)];
+  }
+}

@@ -1,0 +1,50 @@
+import { openReader } from '../configuration/reader.ts';
+import { explain, isUnusual } from '../explain/explain.ts';
+import type { Finding } from '../explain/finding.ts';
+import type { Context } from '../line/command.ts';
+import { exitCodes } from '../line/exit.ts';
+import { styleOf } from '../line/style.ts';
+import { availability, forecast } from '../report/sentences.ts';
+import { coloured, counted, type Style, windowName, wrapped } from '../report/text.ts';
+import type { Usage } from '../report/usage.ts';
+
+const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
+
+/** Says in sentences where the tokens went and why. */
+export async function run(context: Context): Promise<number> {
+  const reader = await openReader(context);
+  const { usage } = await reader.read();
+  const style = styleOf(context);
+  const audience = reader.env['SERVICE_AUTH_AUDIENCE'];
+  const findings = explain(usage, { now: style.now, audience });
+  const lines = [
+    ...summary(usage, style),
+    ...(findings.length === 0 ? ending(usage, style) : findings.flatMap((finding) => described(finding, style))),
+  ];
+  context.stdout.write(`${lines.join('\n')}\n`);
+  return exitCodes.success;
+}
+
+function summary(usage: Usage, style: Style): string[] {
+  const { used, usable, windowMs } = usage;
+  const spent = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}.`;
+  return wrapped([availability(usage, style.now), spent, forecast(usage, style.now)].join(' '), style.columns);
+}
+
+function described({ cause, evidence, remedy }: Finding, style: Style): string[] {
+  const indent = (text: string) => wrapped(text, style.columns - 2).map((line) => `  ${line}`);
+  return [
+    '',
+    coloured(style, 'bold', cause.replaceAll('-', ' ')),
+    ...indent(evidence),
+    ...indent(`What to do: ${remedy}`),
+    coloured(style, 'dim', `  ${runbook}#${cause}`),
+  ];
+}
+
+function ending(usage: Usage, style: Style): string[] {
+  const text = isUnusual(usage)
+    ? `The record shows no cause that this program knows. Look at service-auth usage: which instance or audience spent most, and for which reason? ${runbook}#no-cause-found`
+    : 'Nothing is unusual.';
+  return ['', ...wrapped(text, style.columns)];
+}

@@ -1,0 +1,30 @@
+import { openClient } from '../configuration/client.ts';
+import { type Context, textOf } from '../line/command.ts';
+import { confirmed } from '../line/confirm.ts';
+import { exitCodes, Failure } from '../line/exit.ts';
+import { instant } from '../report/text.ts';
+
+/** Ends the token of an audience in the whole fleet. */
+export async function run(context: Context): Promise<number> {
+  const { auth, env } = await openClient(context);
+  const audience = env['SERVICE_AUTH_AUDIENCE'] ?? '';
+  const { tokens, issuances } = await auth.getUsage();
+  const known = [...new Set([...tokens, ...issuances].map((part) => part.audience))];
+  if (!known.includes(audience)) {
+    const there = known.length === 0 ? 'The record has none' : `The record has: ${known.join(', ')}`;
+    throw new Failure(`there is no token of the audience ${audience}. ${there}`);
+  }
+  const consequences = `This ends the token of ${audience} for all programs that share the store, within 30 seconds. Another one costs a token of the limit.
+The API accepts the old one until it expires, unless the operator revokes it.`;
+  if (!(await confirmed(context, consequences, 'Reset the token?'))) return exitCodes.failure;
+
+  const reason = textOf(context.flags, 'reason');
+  const { tokenId, retryAt } = await auth.reset(reason === undefined ? {} : { reason });
+  await auth.close();
+  if (tokenId === undefined) throw new Failure(`no token of ${audience} was in use, so there was nothing to reset`);
+  const now = Date.now();
+  const next =
+    retryAt === undefined ? 'Another one can be issued now.' : `Another one can be issued from ${instant(retryAt, now)} on.`;
+  context.stdout.write(`Token ${tokenId} of ${audience} was reset. Within 30 seconds nobody uses it any more. ${next}\n`);
+  return exitCodes.success;
+}

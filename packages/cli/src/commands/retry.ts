@@ -1,0 +1,29 @@
+import { openClient } from '../configuration/client.ts';
+import type { Context } from '../line/command.ts';
+import { confirmed } from '../line/confirm.ts';
+import { exitCodes, Failure } from '../line/exit.ts';
+import { holdSentence } from '../report/sentences.ts';
+import { instant } from '../report/text.ts';
+
+/** Ends the holds, so that the next request of the fleet is sent in spite of them. */
+export async function run(context: Context): Promise<number> {
+  const { auth } = await openClient(context);
+  const { holds } = await auth.getUsage();
+  const now = Date.now();
+  if (holds.length === 0) {
+    context.stdout.write('Nothing is on hold, so there is nothing to end.\n');
+    return exitCodes.success;
+  }
+  const list = holds.map((hold) => `  ${holdSentence(hold, now)}`).join('\n');
+  const consequences = `On hold:\n${list}\nThis lets the next token request of the fleet through, of whatever program. If it fails, the holds go on. The limit is kept.`;
+  if (!(await confirmed(context, consequences, 'Try again now?'))) return exitCodes.failure;
+
+  const { ended, retryAt } = await auth.retryNow();
+  await auth.close();
+  if (ended.length === 0 && retryAt !== undefined) {
+    throw new Failure(`somebody did this moments ago; the next time is ${instant(retryAt, Date.now())}`, exitCodes.tryLater);
+  }
+  const lines = ended.map((hold) => `Ended: ${holdSentence(hold, now)}`);
+  context.stdout.write(`${[...lines, 'The next program that needs a token asks for one.'].join('\n')}\n`);
+  return exitCodes.success;
+}

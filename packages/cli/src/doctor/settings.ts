@@ -1,0 +1,57 @@
+import type { Environment } from '../configuration/environment.ts';
+import type { Diagnosis } from '../stores/address.ts';
+
+/** Mistakes that make a configuration wrong although each value alone is allowed. */
+export function examineSettings(env: Environment): readonly Diagnosis[] {
+  const { SERVICE_AUTH_URL: authUrl, SERVICE_AUTH_STORE: store, SERVICE_AUTH_CLIENT_SECRET: secret } = env;
+  const found: Diagnosis[] = [];
+  if (authUrl !== undefined && /\/oauth\/token\/*$/.test(authUrl)) {
+    const message =
+      'SERVICE_AUTH_URL ends in /oauth/token, so tokens would be requested from …/oauth/token/oauth/token';
+    found.push({ state: 'failure', message, advice: 'take the end away.' });
+  }
+  if (secret !== undefined && /^(["'`]).*\1$/s.test(secret)) {
+    const message = 'SERVICE_AUTH_CLIENT_SECRET begins and ends with a quote';
+    found.push({
+      state: 'warning',
+      message,
+      advice: 'docker --env-file and Kubernetes keep quotes as a part of the value: take them away.',
+    });
+  }
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('SERVICE_') || name.includes('SECRET') || value === undefined) continue;
+    if (/^(["'`]).*\1$/s.test(value) || /[\r\n]/.test(value)) {
+      found.push({
+        state: 'failure',
+        message: `${name} has quotes around it, or a line end in it`,
+        advice: 'take them away.',
+      });
+    }
+  }
+  if (secret === undefined) {
+    const message = 'there is no client secret: usage, check, explain and doctor work, token and curl do not';
+    found.push({ state: 'ok', message });
+  }
+  if (env['SERVICE_AUTH_AUDIENCE'] === undefined) {
+    const message = 'SERVICE_AUTH_AUDIENCE is not set';
+    found.push({ state: 'warning', message, advice: 'set it to ask for tokens.' });
+  }
+  if (store === undefined) {
+    const message = 'SERVICE_AUTH_STORE is not set, so the store is a directory of this user';
+    found.push({ state: 'warning', message, advice: 'set it, if other programs use another store.' });
+  }
+  return found;
+}
+
+/** A window of seconds where milliseconds were meant, as other programs state it in the record. */
+export function examineWindows(
+  windows: readonly { readonly tokens: number; readonly windowMs: number }[],
+): readonly Diagnosis[] {
+  return windows
+    .filter(({ tokens, windowMs }) => tokens >= 20 && windowMs <= 700_000)
+    .map(({ tokens, windowMs }) => ({
+      state: 'warning',
+      message: `a program states ${tokens} tokens in a window of ${windowMs} ms`,
+      advice: 'were these meant as seconds? windowMs is in milliseconds: a day has 86400000.',
+    }));
+}

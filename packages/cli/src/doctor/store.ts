@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { duration } from '../report/text.ts';
+import type { Diagnosis, OpenedStore } from '../stores/address.ts';
+
+const deadlineMs = 5_000;
+const tolerableMs = 5_000;
+
+/** Reads the store, compares its clock, and tries whether it swaps as core needs it. `key`: that of the record. */
+export async function examineStore(opened: OpenedStore, key: string): Promise<readonly Diagnosis[]> {
+  const { store, label, trial, examine } = opened;
+  let warnings: readonly string[];
+  const found: Diagnosis[] = [];
+  try {
+    // The first call connects.
+    await store.load(key, { signal: AbortSignal.timeout(deadlineMs) });
+    const startedAt = performance.now();
+    const askedAt = Date.now();
+    const snapshot = await store.load(key, { signal: AbortSignal.timeout(deadlineMs) });
+    const ms = Math.round(performance.now() - startedAt);
+    found.push({ state: 'ok', message: `${label} answers in ${ms} ms` });
+    found.push(clock(snapshot.now - (askedAt + ms / 2)));
+    if (snapshot.record === undefined) {
+      const message = 'it has no record of this client yet';
+      found.push({
+        state: 'warning',
+        message,
+        advice: 'if programs run already, they use another store, prefix, table, URL or client id.',
+      });
+    }
+    warnings = (snapshot as { warnings?: readonly string[] }).warnings ?? [];
+  } catch (error) {
+    return [{ state: 'failure', message: `${label} cannot be read (${nameOf(error)})`, advice: adviceOf(error) }];
+  }
+  found.push(...warnings.map((message): Diagnosis => ({ state: 'warning', message })));
+  if (trial) found.push(await swaps(trial));
+  if (examine) found.push(...(await examine(key).catch((error) => [notTold(error)])));
+  return found;
+}
+
+function clock(aheadMs: number): Diagnosis {
+  const by = duration(Math.abs(aheadMs));
+  if (Math.abs(aheadMs) < tolerableMs) return { state: 'ok', message: 'its clock agrees with this machine' };
+  const message = `its clock is ${by} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine`;
+  return {
+    state: 'warning',
+    message,
+    advice: 'let both follow a time server. Tokens and limits follow the clock of the store.',
+  };
+}
+
+/** Two first swaps, of which one must win, in a place that is removed afterwards. */
+async function swaps(trial: NonNullable<OpenedStore['trial']>): Promise<Diagnosis> {
+  const key = `doctor-${randomUUID()}`;
+  const { store, remove } = trial(key);
+  const signal = AbortSignal.timeout(deadlineMs);
+  try {
+    const change = () => ({ version: randomUUID(), record: 'a trial of service-auth doctor' });
+    const [first, second] = [change(), change()];
+    const both = await Promise.all([store.swap(key, first, { signal }), store.swap(key, second, { signal })]);
+    const winners = both.filter(({ swapped }) => swapped).length;
+    const { version } = await store.load(key, { signal });
+    const kept = both[0]?.swapped ? first.version : second.version;
+    if (winners === 1 && version === kept)
+      return { state: 'ok', message: 'of two writers at once, one wins, as it must' };
+    const message = `of two writers at once, ${winners} won`;
+    return { state: 'failure', message, advice: 'this store cannot keep the count; use another one.' };
+  } catch (error) {
+    return { state: 'failure', message: `it cannot be written (${nameOf(error)})`, advice: adviceOf(error) };
+  } finally {
+    await remove().catch(() => {});
+  }
+}
+
+function notTold(error: unknown): Diagnosis {
+  return {
+    state: 'warning',
+    message: `it does not tell its settings (${nameOf(error)})`,
+    advice: 'this user may lack the right to read them.',
+  };
+}
+
+/** The message of a foreign error may contain anything, even a password. */
+function nameOf(error: unknown): string {
+  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+  return [name, code].filter((part) => typeof part === 'string').join(' ');
+}
+
+function adviceOf(error: unknown): string {
+  const { advice } = Object(error) as { advice?: unknown };
+  return typeof advice === 'string' ? advice : 'look at its address and its log.';
+}

@@ -1,0 +1,39 @@
+import type { Usage } from '../report/usage.ts';
+
+/** What the rules know besides the usage. */
+export interface Circumstances {
+  /** Epoch milliseconds of this machine's clock. */
+  readonly now: number;
+  /** The audience of the configuration. */
+  readonly audience: string | undefined;
+}
+
+/** A cause that the record shows. */
+export interface Finding {
+  /** The heading on the page of the runbook, and its anchor. */
+  readonly cause: Cause;
+  /** What the record says, in sentences. */
+  readonly evidence: string;
+  readonly remedy: string;
+  /** Which share of the tokens it explains, from 0 to 1. More than 1: it refuses callers now. */
+  readonly weight: number;
+}
+
+export type Cause =
+  | '401-storm'
+  | 'credentials-rejected'
+  | 'deaths'
+  | 'different-keys'
+  | 'low-limit'
+  | 'many-audiences'
+  | 'new-record'
+  | 'other-programs'
+  | 'outage'
+  | 'resets'
+  | 'restarts'
+  | 'short-tokens'
+  | 'terms-differ'
+  | 'unknown-outcomes';
+
+/** Looks for one cause. Undefined: the record does not show it. */
+export type Rule = (usage: Usage, circumstances: Circumstances) => Finding | undefined;

@@ -1,0 +1,54 @@
+import { grouped } from '../report/text.ts';
+import type { Issuance, Usage } from '../report/usage.ts';
+
+const minute = 60_000;
+
+/** An issuance with the one before it for the same audience. */
+export interface Step {
+  readonly issuance: Issuance;
+  /** How long after the one before. Undefined: it is the first. */
+  readonly afterMs: number | undefined;
+}
+
+/** Each issuance with the time since the one before it for the same audience. The oldest comes first. */
+export function stepsOf({ issuances }: Usage): Step[] {
+  const oldestFirst = [...issuances].reverse();
+  return [...grouped(oldestFirst, ({ audience }) => audience).values()]
+    .flatMap((group) =>
+      group.map((issuance, at) => {
+        const before = group[at - 1];
+        return { issuance, afterMs: before && issuance.at - before.at };
+      }),
+    )
+    .sort((a, b) => a.issuance.at - b.issuance.at);
+}
+
+/** Who did it: `All by instance x`, or `By 3 instances, most of them (40) by x`. */
+export function culprits(issuances: readonly Issuance[]): string {
+  const groups = [...grouped(issuances, ({ instance }) => instance)].sort(([, a], [, b]) => b.length - a.length);
+  const [[name, own] = ['', []]] = groups;
+  if (groups.length === 1) return `All by instance ${name}.`;
+  const some = groups.slice(0, 3).map(([instance]) => instance);
+  if (own.length * 2 > issuances.length)
+    return `${own.length} of them by instance ${name}, the others by ${groups.length - 1} more.`;
+  return `By ${groups.length} instances${groups.length <= 3 ? `: ${some.join(', ')}` : `, such as ${some.join(', ')}`}.`;
+}
+
+/** The usual time between neighbours, in milliseconds. Undefined: there are fewer than three. */
+export function usualIntervalMs(issuances: readonly Issuance[]): number | undefined {
+  if (issuances.length < 3) return undefined;
+  const instants = issuances.map(({ at }) => at).sort((a, b) => a - b);
+  const intervals = instants.slice(1).map((at, index) => at - (instants[index] ?? at));
+  return median(intervals);
+}
+
+/** The lifetime of tokens, by those in use. Undefined: none is. */
+export function lifetimeMs({ tokens }: Usage): number | undefined {
+  const lifetimes = tokens.map(({ issuedAt, expiresAt }) => expiresAt - issuedAt).filter((ms) => ms > minute);
+  return lifetimes.length === 0 ? undefined : median(lifetimes);
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,170 @@
+import { bar, signs } from './bar.ts';
+import { availability, forecast, holdSentence, nextSlots } from './sentences.ts';
+import { spenders } from './spenders.ts';
+import {
+  type Colour,
+  clockTime,
+  coloured,
+  counted,
+  cut,
+  duration,
+  instant,
+  type Style,
+  table,
+  windowName,
+  wrapped,
+} from './text.ts';
+import type { Usage } from './usage.ts';
+
+/** What the screen says besides the usage. */
+export interface Scene {
+  readonly client: string;
+  readonly authUrl: string;
+  readonly store: string;
+  readonly durability: 'process' | 'durable' | 'replicated';
+  /** How far the clock of the store is ahead of the one of this machine, in milliseconds. */
+  readonly storeAheadMs: number;
+}
+
+const labelWidth = 10;
+const newest = 8;
+const top = 10;
+
+const durabilities: Readonly<Record<Scene['durability'], string>> = {
+  process: 'loses the record when the process ends',
+  durable: 'keeps what it confirmed',
+  replicated: 'may lose its newest writes at a failover',
+};
+
+/** The one screen: where the tokens went, and what can be had now. */
+export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] {
+  const { now } = style;
+  const { issuances, tokens, holds, resets } = usage;
+  const hidden = issuances.length - newest;
+  return [
+    coloured(style, 'bold', cut(`${scene.client} at ${scene.authUrl}`, style.columns)),
+    '',
+    ...section(style, 'Budget', budget(usage, style)),
+    ...section(
+      style,
+      'Now',
+      paragraph(style, availability(usage, now)),
+      usage.refusedUntil === undefined ? undefined : 'red',
+    ),
+    ...section(style, 'Forecast', paragraph(style, `${forecast(usage, now)} ${nextSlots(usage, now)}`)),
+    ...holds.flatMap((hold) => section(style, 'On hold', paragraph(style, holdSentence(hold, now)), 'yellow')),
+    '',
+    ...(issuances.length === 0 ? [] : spent(usage, style)),
+    ...section(style, 'Newest', [
+      ...newestIssuances(usage, style),
+      ...(hidden > 0 ? [`and ${hidden} more`] : []),
+      ...(issuances.length === 0 ? ['no token was issued'] : []),
+    ]),
+    '',
+    ...section(style, 'In use', tokens.length === 0 ? ['no token'] : tokensInUse(usage, style)),
+    ...(resets.length === 0 ? [] : ['', ...section(style, 'Resets', resetLines(usage, style))]),
+    '',
+    ...section(style, 'Store', storeLines(scene, style)),
+  ];
+}
+
+function spent(usage: Usage, style: Style): string[] {
+  return [
+    ...section(
+      style,
+      'Spent by',
+      spenders(usage, ({ instance }) => instance, 'instance', top, room(style)),
+    ),
+    '',
+    ...section(
+      style,
+      'Spent for',
+      spenders(usage, ({ audience }) => audience, 'audience', top, room(style)),
+    ),
+    '',
+  ];
+}
+
+function room({ columns }: Style): number {
+  return columns - labelWidth;
+}
+
+function paragraph(style: Style, text: string): string[] {
+  return wrapped(text, room(style));
+}
+
+function section(style: Style, label: string, lines: readonly string[], colour?: Colour): string[] {
+  return lines.map((line, at) => {
+    const head = coloured(style, 'cyan', (at === 0 ? label : '').padEnd(labelWidth));
+    return `${head}${colour === undefined ? line : coloured(style, colour, line)}`.trimEnd();
+  });
+}
+
+function budget(usage: Usage, style: Style): string[] {
+  const { windows, limit, usable, used, pending, underWay, unknown, remaining, windowMs } = usage;
+  const open = [
+    ...(underWay > 0 ? [`${underWay} under way`] : []),
+    ...(unknown > 0 ? [`${unknown} of unknown outcome`] : []),
+  ];
+  const parts = [
+    `${signs.issued} ${used - pending} issued`,
+    ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
+    `${signs.left} ${remaining} left`,
+    `${signs.keptBack} ${Math.max(0, limit - usable)} kept back of the limit of ${limit}`,
+  ];
+  const others = windows.length > 1 || windows.some(({ own }) => !own) ? windows : [];
+  return [
+    bar(usage, Math.min(60, room(style)), style),
+    ...paragraph(style, `${used} of ${counted(usable, 'usable token')} spent in ${windowName(windowMs)}.`),
+    ...paragraph(style, parts.join('  ')),
+    ...others.flatMap((window) => paragraph(style, windowSentence(window))),
+  ];
+}
+
+function windowSentence({ tokens, windowMs, used, usable, own }: Usage['windows'][number]): string {
+  const whose = own ? '' : '; only another process states this limit, and it is kept all the same';
+  return `${tokens} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
+}
+
+function newestIssuances({ issuances }: Usage, style: Style): string[] {
+  const rows = issuances
+    .slice(0, newest)
+    .map(({ at, reason, instance, audience, pending }) => [
+      instance,
+      reason,
+      clockTime(at, style.now),
+      cut(audience, Math.max(12, Math.floor(room(style) / 3))),
+      pending ? 'pending' : '',
+    ]);
+  return table(rows, room(style));
+}
+
+function tokensInUse({ tokens }: Usage, style: Style): string[] {
+  const rows = tokens
+    .slice(0, top)
+    .map(({ id, audience, issuedAt, expiresAt }) => [
+      audience,
+      id,
+      `${duration(style.now - issuedAt)} old`,
+      expiresAt > style.now ? `expires in ${duration(expiresAt - style.now)}` : 'expired',
+    ]);
+  return [...table(rows, room(style)), ...(tokens.length > top ? [`and ${tokens.length - top} more`] : [])];
+}
+
+function resetLines({ resets }: Usage, style: Style): string[] {
+  const shown = resets.slice(0, 5).flatMap(({ at, audience, tokenId, instance, reason }) => {
+    const token = tokenId === undefined ? 'no token' : `token ${tokenId}`;
+    const why = reason === undefined ? 'no reason given' : `"${reason}"`;
+    return paragraph(style, `${instant(at, style.now)} ${token} of ${audience}, by ${instance}: ${why}`);
+  });
+  return resets.length > 5 ? [...shown, `and ${counted(resets.length - 5, 'more')}`.replace('mores', 'more')] : shown;
+}
+
+function storeLines({ store, durability, storeAheadMs }: Scene, style: Style): string[] {
+  const seconds = Math.round(storeAheadMs / 1_000);
+  const clock =
+    Math.abs(seconds) < 2
+      ? 'Its clock agrees with this machine.'
+      : `Its clock is ${duration(Math.abs(storeAheadMs))} ${seconds > 0 ? 'ahead of' : 'behind'} this machine.`;
+  return paragraph(style, `${store}; it ${durabilities[durability]}. ${clock}`);
+}

@@ -1,0 +1,149 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { freePort } from '@service-auth/test-tools/servers/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { emptyFolder, run } from './support/program.ts';
+import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
+
+const file = () => `file:${join(emptyFolder(), 'store')}`;
+
+// Nothing listens there.
+const closed = await freePort();
+
+interface Line {
+  readonly part: string;
+  readonly state: string;
+  readonly message: string;
+  readonly advice?: string;
+}
+
+async function doctor(env: Readonly<Record<string, string | undefined>>, ...args: string[]) {
+  const { code, stdout, stderr } = await run(['doctor', '--json', ...args], { env });
+  expect(stderr).toBe('');
+  expect(sightings(stdout)).toEqual([]);
+  const { lines } = JSON.parse(stdout) as { lines: Line[] };
+  return { code, lines, bad: lines.filter(({ state }) => state !== 'ok') };
+}
+
+test('where everything is right, each line is ok, and nothing was spent', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  await run(['token'], { env });
+  const { code, lines, bad } = await doctor(env);
+  expect({ code, bad }).toEqual({ code: 0, bad: [] });
+  expect(lines.map(({ part }) => part)).toEqual(
+    expect.arrayContaining(['configuration', 'store', 'record', 'token endpoint', 'API']),
+  );
+  expect(lines.find(({ part }) => part === 'token endpoint')?.message).toContain('only --issue can tell');
+  expect(service.counts.issued).toBe(1);
+
+  const { stdout } = await run(['doctor', '--issue'], { env });
+  expect(stdout).toMatch(/^ok {7}token: token \S+, valid until /m);
+  expect(service.counts.issued).toBe(1);
+});
+
+test.for([
+  [
+    'a URL that ends in /oauth/token',
+    (url: string) => ({ SERVICE_AUTH_URL: `${url}/oauth/token` }),
+    'ends in /oauth/token',
+  ],
+  ['an http: URL', () => ({ SERVICE_AUTH_URL: 'http://auth.example.com' }), 'https://'],
+  [
+    'quotes around the secret',
+    () => ({ SERVICE_AUTH_CLIENT_SECRET: `"${secretCanary}"` }),
+    'begins and ends with a quote',
+  ],
+  [
+    'a newline in the secret',
+    () => ({ SERVICE_AUTH_CLIENT_SECRET: `${secretCanary}\nx` }),
+    'SERVICE_AUTH_CLIENT_SECRET',
+  ],
+  ['quotes around the audience', () => ({ SERVICE_AUTH_AUDIENCE: "'x'" }), 'quotes around it'],
+  [
+    'a token endpoint that is not there',
+    (url: string) => ({ SERVICE_AUTH_URL: `${url}/nowhere` }),
+    'there is no token endpoint',
+  ],
+  [
+    'a port on which nothing listens',
+    () => ({ SERVICE_AUTH_URL: `http://127.0.0.1:${closed}` }),
+    'cannot be reached (ECONNREFUSED)',
+  ],
+  [
+    'an API that is not there',
+    () => ({ SERVICE_BASE_URL: `http://127.0.0.1:${closed}` }),
+    'cannot be reached (ECONNREFUSED)',
+  ],
+  ['a store that is not there', () => ({ SERVICE_AUTH_STORE: 'redis://127.0.0.1:1' }), 'cannot be read'],
+  ['an address of a store that is wrong', () => ({ SERVICE_AUTH_STORE: 'mysql//x' }), 'must begin with file:'],
+] as const)('it finds %s, and says what to do', async ([, changes, says]) => {
+  const service = await startCanaryService();
+  const { code, bad } = await doctor({ ...variablesOf(service, file()), ...changes(service.url) });
+  const found = bad.find(({ message }) => message.includes(says));
+  expect(found, JSON.stringify(bad)).toBeDefined();
+  expect(code).toBe(bad.some(({ state }) => state === 'failure') ? 1 : 0);
+  expect(service.counts.issued).toBe(0);
+});
+
+test('a directory that others can read is a failure, with the command that mends it', async () => {
+  const service = await startCanaryService();
+  const directory = join(emptyFolder(), 'store');
+  mkdirSync(directory);
+  chmodSync(directory, 0o755);
+  const { code, bad } = await doctor(variablesOf(service, `file:${directory}`));
+  expect(code).toBe(1);
+  expect(bad).toContainEqual(
+    expect.objectContaining({ state: 'failure', part: 'store', advice: expect.stringContaining('chmod 700') }),
+  );
+});
+
+test('credentials that are wrong are found with --issue alone', async () => {
+  const service = await startCanaryService();
+  const env = { ...variablesOf(service, file()), SERVICE_AUTH_CLIENT_SECRET: 'another secret' };
+  expect((await doctor(env)).code).toBe(0);
+  const { code, bad } = await doctor(env, '--issue');
+  expect(code).toBe(1);
+  expect(bad).toContainEqual(expect.objectContaining({ part: 'token', state: 'failure' }));
+});
+
+describe.runIf(redis && postgres)('in a server', () => {
+  test('the trial of a swap leaves nothing behind', async () => {
+    const service = await startCanaryService();
+    for (const address of [`${redis?.url}?prefix=trial:`, `${postgres?.url}?table=trial`]) {
+      const env = variablesOf(service, address);
+      await run(['token'], { env });
+      const { lines } = await doctor(env);
+      expect(lines).toContainEqual(
+        expect.objectContaining({ state: 'ok', message: 'of two writers at once, one wins, as it must' }),
+      );
+    }
+  });
+
+  test('a record under another prefix, an eviction policy and a server without appendonly are warned of', async () => {
+    const other = await startRedis({ 'maxmemory-policy': 'allkeys-lru' });
+    onTestFinished(() => other.stop());
+    const service = await startCanaryService();
+    await run(['token'], { env: variablesOf(service, `${other.url}?prefix=one:`) });
+    const { code, bad } = await doctor(variablesOf(service, `${other.url}?prefix=two:`));
+    const text = bad.map(({ state, message }) => `${state} ${message}`).join('\n');
+    expect(text).toContain('warning there are records of this client under other prefixes, too: "one:"');
+    expect(text).toContain('warning maxmemory-policy is allkeys-lru');
+    expect(text).toContain('warning appendonly is off');
+    expect(text).toContain('warning it has no record of this client yet');
+    expect(code).toBe(0);
+  });
+
+  test('a replica is a failure', async () => {
+    const replica = await startRedis({ replicaof: `127.0.0.1 ${redis?.port}` });
+    onTestFinished(() => replica.stop());
+    const service = await startCanaryService();
+    const { code, bad } = await doctor(variablesOf(service, replica.url));
+    expect(code).toBe(1);
+    expect(bad).toContainEqual(
+      expect.objectContaining({ state: 'failure', message: expect.stringContaining('is a replica') }),
+    );
+  });
+});

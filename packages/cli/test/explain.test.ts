@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { explain, isUnusual } from '../src/explain/explain.ts';
+import type { Cause } from '../src/explain/finding.ts';
+import type { Usage } from '../src/report/usage.ts';
+import { hour, minute, names, now, series, usageOf } from './journals.ts';
+
+/** A fleet that renews its token once a day. */
+const regular = series(2, 20 * 60, { reason: 'refresh' });
+
+const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: readonly (string | RegExp)[] }>> = {
+  '401-storm': {
+    usage: usageOf(
+      [...series(61, 4, { reason: 'rejected', instance: 'api-7f9c' }), ...series(31, 40, { reason: 'refresh' }, 250)],
+      {
+        holds: [{ kind: 'rejections', until: now + 30 * minute }],
+      },
+    ),
+    says: [
+      '61 of the 92 tokens of the last 24 h were issued because the API rejected the one before (401) within 5 minutes',
+      'All by instance api-7f9c.',
+      /let through at .* \(in 30 min\)/,
+    ],
+  },
+  'credentials-rejected': {
+    usage: usageOf(regular, {
+      holds: [{ kind: 'credentials', until: now + 5 * minute, audience: 'https://api.example/', status: 401 }],
+      refusedUntil: now + 5 * minute,
+      refusedBecause: 'credentials',
+    }),
+    says: ['rejected the credentials for https://api.example/ (401)', 'another secret at once'],
+  },
+  deaths: {
+    usage: usageOf(series(5, 3, { reason: 'cold', pending: true, audience: 'x' }, 2), {
+      holds: [{ kind: 'deaths', until: now + 8 * minute }],
+      availableNow: 0,
+      unknown: 0,
+    }),
+    says: ['Several programs in a row ended', '(in 8 min)'],
+  },
+  'different-keys': {
+    usage: usageOf(names(40).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 1 + 6 * index))),
+    says: [
+      '39 of the 40 tokens',
+      '39 instances did so, most of them once',
+      'The usual time between two of them is 6 min',
+    ],
+  },
+  'low-limit': {
+    usage: usageOf(regular, { limit: 10, usable: 5, remaining: 3, availableNow: 3, windowMs: hour }),
+    says: ['Of the limit of 10 tokens in 1 h only 5 are usable'],
+  },
+  'many-audiences': {
+    usage: usageOf([
+      ...regular,
+      ...series(20, 30, { reason: 'expired', audience: 'https://reports.example/', instance: 'reports' }),
+    ]),
+    says: [
+      'Only 2 of the 22 tokens of the last 24 h were for https://api.example/',
+      '20 were for https://reports.example/',
+      'All by instance reports',
+    ],
+  },
+  'new-record': {
+    usage: usageOf(regular, { availableNow: 4, available: { cold: 4, refresh: 4, rejected: 1, reset: 6 } }),
+    says: ['118 of 120 usable tokens are left, but only 4 can be issued now'],
+  },
+  'other-programs': {
+    usage: usageOf(regular, {
+      holds: [{ kind: 'rate_limited', until: now + 3 * hour, status: 429 }],
+      refusedUntil: now + 3 * hour,
+      refusedBecause: 'rate_limited',
+    }),
+    says: ['answers 429, but this store counts only 2 of 150 tokens'],
+  },
+  outage: {
+    usage: usageOf(regular, {
+      holds: [{ kind: 'backoff', until: now + minute, status: 503 }],
+      refusedUntil: now + minute,
+      refusedBecause: 'backoff',
+    }),
+    says: ['The token endpoint answered 503'],
+  },
+  resets: {
+    usage: usageOf([...regular, ...series(12, 20, { reason: 'reset', instance: 'cron' })], {
+      resets: [
+        {
+          at: now - minute,
+          audience: 'https://api.example/',
+          tokenId: 'token-1',
+          instance: 'cron',
+          reason: 'error in the job',
+        },
+      ],
+    }),
+    says: [
+      '12 of the 14 tokens of the last 24 h replaced tokens that were reset',
+      'All by instance cron',
+      '"error in the job"',
+    ],
+  },
+  restarts: {
+    usage: usageOf([...regular, ...series(24, 5, { reason: 'cold', instance: 'api-7f9c' })]),
+    says: ['24 of the 26 tokens', 'instance api-7f9c started and found no token that it could use, one every 5 min'],
+  },
+  'short-tokens': {
+    usage: usageOf(series(90, 9, { reason: 'refresh' }), {
+      tokens: [{ id: 'x', audience: 'https://api.example/', issuedAt: now - minute, expiresAt: now + 9 * minute }],
+    }),
+    says: ['Tokens live for 10 min', 'takes about 170 of the 120 usable tokens'],
+  },
+  'terms-differ': {
+    usage: usageOf(regular, {
+      windows: [
+        {
+          tokens: 150,
+          windowMs: 24 * hour,
+          usable: 120,
+          used: 2,
+          pending: 0,
+          remaining: 118,
+          nextFreeAt: undefined,
+          own: true,
+        },
+        {
+          tokens: 50,
+          windowMs: 24 * hour,
+          usable: 40,
+          used: 2,
+          pending: 0,
+          remaining: 38,
+          nextFreeAt: undefined,
+          own: false,
+        },
+      ],
+    }),
+    says: ['Programs of the fleet state different limits: 50 in 24 h'],
+  },
+  'unknown-outcomes': {
+    usage: usageOf([...regular, ...series(14, 30, { reason: 'expired', pending: true, instance: 'api-2' })]),
+    says: ['14 of the 16 tokens that count were perhaps never issued', 'All by instance api-2'],
+  },
+};
+
+test.for(Object.entries(journals))(
+  '%s is the first cause that is named, with its evidence',
+  ([cause, { usage, says }]) => {
+    const [first, ...others] = explain(usage, { now, audience: 'https://api.example/' });
+    expect(first?.cause).toBe(cause);
+    for (const part of says) expect(first?.evidence).toMatch(part);
+    expect(first?.remedy.length).toBeGreaterThan(40);
+    // One disturbance is not explained in five ways.
+    expect(others.length, others.map(({ cause }) => cause).join()).toBeLessThanOrEqual(1);
+  },
+);
+
+test('a healthy fleet has no cause, and neither has one without any token', () => {
+  for (const usage of [usageOf(regular), usageOf([]), usageOf([...regular, ...series(1, 1, { reason: 'cold' })])]) {
+    expect(explain(usage, { now, audience: 'https://api.example/' })).toEqual([]);
+    expect(isUnusual(usage)).toBe(false);
+  }
+});
+
+test('a budget that is spent by nothing that is known is unusual, but has no cause', () => {
+  const usage = usageOf(series(115, 10, { reason: 'refresh', instance: 'api-1' }));
+  expect(explain(usage, { now, audience: 'https://api.example/' })).toEqual([]);
+  expect(isUnusual(usage)).toBe(true);
+});
+
+test('what refuses callers now is named before what spent tokens', () => {
+  const usage = usageOf(series(24, 5, { reason: 'cold', instance: 'api-7f9c' }), {
+    holds: [{ kind: 'credentials', until: now + minute, status: 401 }],
+    refusedUntil: now + minute,
+    refusedBecause: 'credentials',
+  });
+  expect(explain(usage, { now, audience: undefined }).map(({ cause }) => cause)).toEqual([
+    'credentials-rejected',
+    'restarts',
+  ]);
+});
+
+test('every cause has a section in the runbook, with cause, evidence and what to do', () => {
+  const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+  for (const cause of [...Object.keys(journals), 'no-cause-found']) {
+    const section = runbook.split(/^## /m).find((text) => anchorOf(text.split('\n')[0] ?? '') === cause);
+    expect(section, cause).toBeDefined();
+    if (cause === 'no-cause-found') continue;
+    for (const part of ['**Cause.**', '**Evidence.**', '**What to do.**']) expect(section).toContain(part);
+  }
+});
+
+function anchorOf(heading: string): string {
+  return heading.toLowerCase().replaceAll(' ', '-');
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sightings } from '@service-auth/test-tools/canaries';
+import { startRelay } from '@service-auth/test-tools/servers/relay';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { emptyFolder, run, start } from './support/program.ts';
+import { redis, startCanaryService, stores, variablesOf } from './support/world.ts';
+
+const schema = JSON.parse(readFileSync(new URL('../../../docs/usage.schema.json', import.meta.url), 'utf8'));
+// Formats are checked by the patterns of the schema.
+const validate = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time': true } }).compile(schema);
+
+function withoutSecret({
+  SERVICE_AUTH_CLIENT_SECRET: _,
+  SERVICE_AUTH_AUDIENCE: __,
+  ...env
+}: Record<string, string | undefined>) {
+  return env;
+}
+
+test.for(stores)(
+  'usage, check, explain and doctor read $name without the secret, spend nothing and write nothing',
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const env = { ...variablesOf(service, address()), SERVICE_AUTH_INSTANCE: 'job-1' };
+    await run(['token'], { env });
+    const onCall = withoutSecret(env);
+    const { stdout: before } = await run(['record', 'export'], { env: onCall });
+
+    const json = await run(['usage', '--json'], { env: onCall });
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    const usage = JSON.parse(json.stdout);
+    expect(validate(usage), JSON.stringify(validate.errors)).toBe(true);
+    expect(usage).toMatchObject({
+      version: 1,
+      used: 1,
+      issuances: [{ reason: 'cold', instance: 'job-1', audience: 'https://api.example/', pending: false }],
+    });
+    expect(Math.abs(Date.parse(usage.issuances[0].at) - Date.now())).toBeLessThan(600_000);
+
+    const screen = await run(['usage'], { env: onCall });
+    expect(screen).toMatchObject({ code: 0, stderr: '' });
+    expect(screen.stdout).toMatch(/^Spent by +instance +tokens +cold\n +job-1 +1 +1$/m);
+    // Without a terminal: no codes, 80 columns.
+    expect(screen.stdout).not.toContain('\u001B');
+    for (const line of screen.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+
+    const check = await run(['check'], { env: onCall });
+    expect(check).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^OK - .*\|used=1;[\d.]+;[\d.]+;0;\d+ .*\n$/),
+    });
+    const explained = await run(['explain'], { env: onCall });
+    expect(explained).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Nothing is unusual.') });
+    const doctor = await run(['doctor'], { env: onCall });
+    expect(doctor).toMatchObject({ code: 0, stderr: '' });
+
+    const all = [json, screen, check, explained, doctor].map(({ stdout }) => stdout).join();
+    expect(sightings(all)).toEqual([]);
+    expect(service.findSecrets(all)).toEqual([]);
+    expect(service.counts.issued).toBe(1);
+    // Doctor asked the endpoint without credentials, which issues nothing.
+    expect((await run(['record', 'export'], { env: onCall })).stdout).toBe(before);
+  },
+);
+
+test('check warns from --warn on, is critical from --crit on, and when callers are refused', async () => {
+  const service = await startCanaryService();
+  const env = { ...variablesOf(service, `file:${join(emptyFolder(), 'store')}`), SERVICE_AUTH_TOKEN_LIMIT: '5' };
+  await run(['token'], { env });
+  // One of four usable tokens.
+  expect(await run(['check', '--warn', '25%', '--crit', '90%'], { env })).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^WARNING - 25% of 4/),
+  });
+  expect(await run(['check', '--warn=10', '--crit=25'], { env })).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/^CRITICAL - 25% of 4/),
+  });
+  expect(await run(['check', '--warn', '30%', '--crit', '40%'], { env })).toMatchObject({ code: 0 });
+});
+
+test.for([
+  ['wrong thresholds', ['--warn', '90%', '--crit', '80%'], {}],
+  ['a store that cannot be read', [], { SERVICE_AUTH_STORE: 'redis://127.0.0.1:1' }],
+  ['a configuration that is wrong', [], { SERVICE_AUTH_URL: 'ftp://x' }],
+  ['an option that does not exist', ['--bogus'], {}],
+] as const)('check is UNKNOWN with %s', async ([, args, more]) => {
+  const service = await startCanaryService();
+  const env = { ...variablesOf(service, `file:${join(emptyFolder(), 'store')}`), ...more };
+  expect(await run(['check', ...args], { env })).toMatchObject({
+    code: 3,
+    stderr: '',
+    stdout: expect.stringMatching(/^UNKNOWN - [^\n]+\n$/),
+  });
+});
+
+describe.runIf(redis)('usage --watch', () => {
+  test('survives a lost store and goes on when it is back, until Ctrl-C', async () => {
+    const service = await startCanaryService();
+    const relay = await startRelay(redis?.port ?? 0);
+    onTestFinished(() => relay.close());
+    const env = variablesOf(service, `redis://127.0.0.1:${relay.port}?prefix=watch:`);
+    await run(['token'], { env });
+    const watching = start(['usage', '--watch', '--json'], { env: withoutSecret(env) });
+    await watching.untilPrinted('"used":1');
+    relay.set('silent');
+    await watching.untilPrinted(/The store could not be read.* What you see is .* old\./);
+    const lines = watching.printed.stdout.split('\n').length;
+    relay.set('pass');
+    relay.reset();
+    await watching.untilPrinted(() => watching.printed.stdout.split('\n').length > lines);
+    watching.kill('SIGINT');
+    expect((await watching.outcome).code).toBe(130);
+    for (const line of watching.printed.stdout.trim().split('\n')) expect(validate(JSON.parse(line))).toBe(true);
+  });
+});
+
+test('a store that is lost from the beginning ends usage with 69', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, 'redis://127.0.0.1:1');
+  for (const args of [['usage'], ['usage', '--watch'], ['explain']]) expect((await run(args, { env })).code).toBe(69);
+});
