@@ -16,6 +16,7 @@ const questions = [
   'fleet',
   'round-trips',
   'start-up',
+  'command-line',
   'clients',
 ] as const;
 type Question = (typeof questions)[number];
