@@ -50,6 +50,7 @@ class Client implements ServiceAuth {
   readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
     const signal = options?.signal;
     if (signal?.aborted) return Promise.reject(signal.reason);
+    if (options?.minLifeMs) return this.#obtainWithLife(options.minLifeMs, signal);
     const { trusted } = this.#keeper;
     if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.promise;
     distrust(trusted);
@@ -124,6 +125,20 @@ class Client implements ServiceAuth {
     } catch (error) {
       if (!signal?.aborted) this.#keeper.settings.unavailable(error);
       throw error;
+    }
+  }
+
+  /** Renews a token that has less life left. If that is refused, returns it nevertheless. */
+  async #obtainWithLife(minLifeMs: number, signal: AbortSignal | undefined): Promise<AccessToken> {
+    let before: AccessToken | undefined;
+    // The first renewal may be one that was under way in the background, which does not wait for other processes.
+    for (let renewals = 0; ; renewals++) {
+      const token = await this.#obtain(signal);
+      const { cached } = this.#keeper.memory;
+      const leftMs = (cached?.usableUntil ?? 0) - this.#settings.clock.monotonic();
+      if (leftMs >= minLifeMs || renewals === 2 || (before && before !== token)) return token;
+      before = token;
+      await raced(this.#open().acquire('refresh', 1, true).catch(ignore), signal);
     }
   }
 

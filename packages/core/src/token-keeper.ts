@@ -72,13 +72,12 @@ export class TokenKeeper {
     return flight.landed;
   }
 
-  /** Gets another token. */
-  acquire(reason: Attempt['reason'], callers: 0 | 1): Promise<unknown> {
-    const flight =
-      this.#acquiring ??
-      this.#start(reason, true, () => {
-        this.#acquiring = undefined;
-      });
+  /** Gets another token. `waits`: the caller needs another one than the cached token, so it waits for one that another process requests. */
+  acquire(reason: Attempt['reason'], callers: 0 | 1, waits = false): Promise<unknown> {
+    const onEnd = () => {
+      this.#acquiring = undefined;
+    };
+    const flight = this.#acquiring ?? this.#start(reason, true, onEnd, waits);
     flight.waiting.callers += callers;
     if (!this.settings.common.requestBound) this.#acquiring = flight;
     return flight.landed;
@@ -97,13 +96,13 @@ export class TokenKeeper {
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
-  #start(reason: Attempt['reason'], mayIssue: boolean, onEnd: () => void): Flight {
+  #start(reason: Attempt['reason'], mayIssue: boolean, onEnd: () => void, waits = false): Flight {
     const { common, observesOperations } = this.settings;
     const attempt = (signal: AbortSignal, waiting: Waiting) => {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#attempt(reason, mayIssue, signal),
+        () => this.#attempt(reason, mayIssue, signal, waits),
         (end, durationMs) => {
           const { callers } = waiting;
           const outcome = 'result' in end ? end.result : 'failed';
@@ -121,6 +120,7 @@ export class TokenKeeper {
     reason: Attempt['reason'],
     mayIssue: boolean,
     signal: AbortSignal,
+    waits: boolean,
   ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.settings.common;
     const begun = attemptOf(this.memory, reason, mayIssue, instantOf(clock));
@@ -129,10 +129,10 @@ export class TokenKeeper {
     const request = {
       reason,
       mayIssue,
-      cached,
+      cached: waits ? undefined : cached,
       revoked: this.memory.revoked,
       known: [this.#latest, this.#issued],
-      unusable: unusable(this.memory, begun, store.durability === 'process'),
+      unusable: [...unusable(this.memory, begun, store.durability === 'process'), waits ? cached?.token.id : undefined],
       onRead: (at: Instant) => this.remember(revalidated(this.memory, begun, at)),
     };
     try {

@@ -7,6 +7,11 @@ import type { Usage } from './usage.ts';
 export interface GetTokenOptions {
   /** Ends the wait of this caller alone: the call rejects with the signal's `reason`. Default: none. */
   signal?: AbortSignal | undefined;
+  /**
+   * The life that the token should have left, in milliseconds: for a job that takes longer than a usual request. A token with less is renewed first, and
+   * the caller waits for that. If the renewal is refused or fails, the present token is returned: compare its `expiresAt`. Default 0: no renewal is awaited.
+   */
+  minLifeMs?: number | undefined;
 }
 
 /** The part of a {@link ServiceAuth} that an HTTP adapter needs. */

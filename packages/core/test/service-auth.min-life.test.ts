@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { createBed, day, hour, minute } from './support/bed.ts';
+import { failing, gated } from './support/scripted-endpoint.ts';
+
+test('a token with enough life left is returned without a request', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  const auth = client();
+  const first = await token(auth);
+  await clock.advance(hour);
+  expect(await clock.until(auth.getToken({ minLifeMs: 22 * hour }))).toBe(first);
+  expect(endpoint.requests.length).toBe(1);
+});
+
+test('a token with less is renewed first, and the fleet counts the renewal as one ahead of expiry', async () => {
+  const { client, clock, token, eventsOf } = createBed();
+  const auth = client();
+  const first = await token(auth);
+  await clock.advance(2 * hour);
+  const renewed = await clock.until(auth.getToken({ minLifeMs: 23 * hour }));
+  expect(renewed.id).not.toBe(first.id);
+  expect(renewed.expiresAt - clock.now()).toBeGreaterThan(23 * hour);
+  expect(await token(auth)).toBe(renewed);
+  expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'refresh']);
+});
+
+test('twenty processes that want more life at once cost one token, and all get it', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  await token(client());
+  await clock.advance(2 * hour);
+  const { answer, release } = gated(endpoint.issue);
+  endpoint.next(answer);
+  const all = Promise.all(Array.from({ length: 20 }, () => client().getToken({ minLifeMs: 23 * hour })));
+  await clock.advance(minute / 6);
+  release();
+  const tokens = await clock.until(all);
+  expect(new Set(tokens.map(({ id }) => id)).size).toBe(1);
+  expect(endpoint.requests.length).toBe(2);
+});
+
+test('if the renewal is refused or fails, the present token is returned', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  const limited = client({ issuanceLimit: { tokens: 1 } });
+  const first = await token(limited);
+  await clock.advance(2 * hour);
+  expect(await clock.until(limited.getToken({ minLifeMs: 23 * hour }))).toBe(first);
+  expect(endpoint.requests.length).toBe(1);
+
+  const other = createBed();
+  const auth = other.client();
+  const present = await other.token(auth);
+  await other.clock.advance(2 * hour);
+  other.endpoint.otherwise(failing('ECONNREFUSED'));
+  expect(await other.clock.until(auth.getToken({ minLifeMs: 23 * hour }))).toBe(present);
+  expect(other.endpoint.requests.length).toBe(2);
+});
+
+test('a life that no token has does not ask without end', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  const auth = client();
+  await token(auth);
+  await clock.until(auth.getToken({ minLifeMs: 2 * day }));
+  expect(endpoint.requests.length).toBe(2);
+});
+
+test('a signal ends the wait of its caller alone', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  const auth = client();
+  const first = await token(auth);
+  await clock.advance(2 * hour);
+  const { answer, release } = gated(endpoint.issue);
+  endpoint.next(answer);
+  const controller = new AbortController();
+  const asked = auth.getToken({ minLifeMs: 23 * hour, signal: controller.signal });
+  const other = auth.getToken({ minLifeMs: 23 * hour });
+  await clock.advance(0);
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await expect(asked).rejects.toBe(reason);
+  release();
+  expect((await clock.until(other)).id).not.toBe(first.id);
+});
