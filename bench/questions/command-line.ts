@@ -35,21 +35,31 @@ export default async function commandLine({ quick }: Scope): Promise<Answer> {
   const times = measure(commands, env, quick ? 5 : 25);
   const spread = (name: string) => spreadOf(times[name] ?? []);
   // Round by round: what slowed the machine for a moment slowed both.
-  const excess = spreadOf((times[cold] ?? []).map((ms, round) => (ms - allowedMs) / (times[bare]?.[round] ?? Number.NaN)));
-  const rows = Object.keys(commands).map((name): Row => ({
-    name,
-    kind: name === bare ? 'limit' : 'ours',
-    cells: [spreadText(spread(name), 0), numberText(spread(name).median - spread(bare).median, 0)],
-  }));
+  const excess = spreadOf(
+    (times[cold] ?? []).map((ms, round) => (ms - allowedMs) / (times[bare]?.[round] ?? Number.NaN)),
+  );
+  const rows = Object.keys(commands).map(
+    (name): Row => ({
+      name,
+      kind: name === bare ? 'limit' : 'ours',
+      cells: [spreadText(spread(name), 0), numberText(spread(name).median - spread(bare).median, 0)],
+    }),
+  );
   return {
-    tables: [{ title: 'a process that prints a token of the store', columns: ['ms', 'ms more than Node itself'], rows }],
+    tables: [
+      { title: 'a process that prints a token of the store', columns: ['ms', 'ms more than Node itself'], rows },
+    ],
     charts: [],
     goals: [atMost(`a cold token of a directory less ${allowedMs} ms, ${bare} = 1`, 1.5, excess)],
   };
 }
 
 /** Milliseconds from the start of each process to its end, in turns. */
-function measure(commands: Readonly<Record<string, readonly string[]>>, env: NodeJS.ProcessEnv, rounds: number): Rounds {
+function measure(
+  commands: Readonly<Record<string, readonly string[]>>,
+  env: NodeJS.ProcessEnv,
+  rounds: number,
+): Rounds {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, args] of Object.entries(commands)) {

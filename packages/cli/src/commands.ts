@@ -30,6 +30,10 @@ export const commands: readonly Command[] = [
       'Any number of processes that ask at the same time cost one token. Standard output has the token and nothing else. Exit codes: 4 if the credentials were rejected; 75 if the budget is spent or the endpoint answers 429: standard error then has a line of JSON with code and retryAt.',
     options: {
       format: { short: 'f', value: 'FORMAT', text: 'raw (default), header, env, json, or exec-credential for kubectl' },
+      'min-life': {
+        value: 'DURATION',
+        text: 'Renews a token that lives for less than this, such as 10m. If that is refused, prints it with a warning',
+      },
       ...configurationOptions,
     },
     examples: [
@@ -115,7 +119,8 @@ export const commands: readonly Command[] = [
   {
     name: 'retry',
     summary: 'Ends the holds after a failure whose cause is mended, so that the next request is sent at once',
-    details: 'It sends no request itself and never goes beyond the limit. It has an effect once in 1, 2, 4 ... 60 minutes.',
+    details:
+      'It sends no request itself and never goes beyond the limit. It has an effect once in 1, 2, 4 ... 60 minutes.',
     options: { yes: { text: 'Does not ask' }, ...configurationOptions },
     examples: [
       ['The token endpoint works again', 'service-auth retry'],

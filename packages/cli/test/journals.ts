@@ -51,6 +51,7 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
     tokens: newest
       ? [{ id: newest.id, audience: newest.audience, issuedAt: newest.at, expiresAt: newest.at + 24 * hour }]
       : [],
+    warnings: [],
     issuances,
     resets: [],
     ...changes,

@@ -5,20 +5,31 @@ import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const audience = 'https://api.example/';
 
-test.for(stores)('reset ends the token in $name, tells who did it and why, and the next program gets another one', async ({ address }) => {
-  const service = await startCanaryService();
-  const env = { ...variablesOf(service, address()), SERVICE_AUTH_INSTANCE: 'ops' };
-  const { stdout: before } = await run(['token'], { env });
-  const done = await run(['reset', '--audience', audience, '--reason', 'in a log', '--yes'], { env });
-  expect(done).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Token \S+ of https:\/\/api\.example\/ was reset\. .* Another one can be issued now\.\n$/) });
-  const { resets, tokens } = JSON.parse((await run(['usage', '--json'], { env })).stdout);
-  expect(resets).toMatchObject([{ audience, instance: 'ops', reason: 'in a log', tokenId: /Token (\S+)/.exec(done.stdout)?.[1] }]);
-  expect(tokens).toEqual([]);
-  const { stdout: after, code } = await run(['token'], { env });
-  expect(code).toBe(0);
-  expect(after).not.toBe(before);
-  expect(service.counts.issued).toBe(2);
-});
+test.for(stores)(
+  'reset ends the token in $name, tells who did it and why, and the next program gets another one',
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const env = { ...variablesOf(service, address()), SERVICE_AUTH_INSTANCE: 'ops' };
+    const { stdout: before } = await run(['token'], { env });
+    const done = await run(['reset', '--audience', audience, '--reason', 'in a log', '--yes'], { env });
+    expect(done).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        /^Token \S+ of https:\/\/api\.example\/ was reset\. .* Another one can be issued now\.\n$/,
+      ),
+    });
+    const { resets, tokens } = JSON.parse((await run(['usage', '--json'], { env })).stdout);
+    expect(resets).toMatchObject([
+      { audience, instance: 'ops', reason: 'in a log', tokenId: /Token (\S+)/.exec(done.stdout)?.[1] },
+    ]);
+    expect(tokens).toEqual([]);
+    const { stdout: after, code } = await run(['token'], { env });
+    expect(code).toBe(0);
+    expect(after).not.toBe(before);
+    expect(service.counts.issued).toBe(2);
+  },
+);
 
 test('a mistyped audience is told those that there are, with 1, and nothing is written', async () => {
   const service = await startCanaryService();
@@ -28,7 +39,11 @@ test('a mistyped audience is told those that there are, with 1, and nothing is w
   await run(['token'], { env });
   const { stdout: before } = await run(['record', 'export'], { env });
   const mistyped = await run(['reset', '--audience', 'https://api.exmaple/', '--yes'], { env });
-  expect(mistyped).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`The record has: ${audience}`) });
+  expect(mistyped).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining(`The record has: ${audience}`),
+  });
   expect((await run(['record', 'export'], { env })).stdout).toBe(before);
 });
 
@@ -46,7 +61,10 @@ test('reset and retry ask, and without a terminal they want --yes', async () => 
 test.for(stores)('retry ends a hold in $name: the next program is let through at once', async ({ address }) => {
   const service = await startCanaryService();
   const env = variablesOf(service, address());
-  expect(await run(['retry', '--yes'], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is on hold') });
+  expect(await run(['retry', '--yes'], { env })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Nothing is on hold'),
+  });
   service.tokenEndpoint.next({ status: 401 });
   expect((await run(['token'], { env })).code).toBe(4);
   // The same secret is not tried again yet.
@@ -56,7 +74,11 @@ test.for(stores)('retry ends a hold in $name: the next program is let through at
   const asked = await run(['retry'], { env });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('rejected the credentials') });
   const done = await run(['retry', '--yes'], { env });
-  expect(done).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Ended: The token endpoint rejected the credentials/) });
+  expect(done).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^Ended: The token endpoint rejected the credentials/),
+  });
   expect((await run(['token'], { env })).code).toBe(0);
 });
 
@@ -69,5 +91,8 @@ test('holds are told by usage, explain and check', async () => {
   const { stdout } = await run(['explain'], { env });
   expect(stdout).toMatch(/^outage$/m);
   expect(stdout).toContain('docs/runbook.md#outage');
-  expect(await run(['check'], { env })).toMatchObject({ code: 2, stdout: expect.stringMatching(/^CRITICAL - .*refused until .*backoff/) });
+  expect(await run(['check'], { env })).toMatchObject({
+    code: 2,
+    stdout: expect.stringMatching(/^CRITICAL - .*refused until .*backoff/),
+  });
 });

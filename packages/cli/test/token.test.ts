@@ -149,3 +149,35 @@ test('an option wins over the environment, and the environment over the file, as
   expect(await audienceOf([], other)).toBe('https://other.example/');
   expect(await audienceOf(['--audience', 'https://api.example/'], other)).toBe('https://api.example/');
 });
+
+test('a token that lives for less than --min-life is renewed, once for twenty processes', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  service.tokenEndpoint.next({ lifetimeMs: 300_000 });
+  const { stdout: short } = await run(['token'], { env });
+  expect(await run(['token', '--min-life', '2m'], { env })).toMatchObject({ code: 0, stdout: short, stderr: '' });
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => run(['token', '--min-life', '10m'], { env })));
+  expect(new Set(outcomes.map(({ code, stderr }) => `${code} ${stderr}`))).toEqual(new Set(['0 ']));
+  expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(1);
+  expect(outcomes[0]?.stdout).not.toBe(short);
+  expect(service.counts.issued).toBe(2);
+});
+
+test('if the renewal is refused, the old token is printed with a warning', async () => {
+  const service = await startCanaryService({ lifetimeMs: 300_000 });
+  const env = { ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_LIMIT: '1' };
+  const { stdout } = await run(['token'], { env });
+  const again = await run(['token', '--min-life', '10m'], { env });
+  expect(again).toMatchObject({
+    code: 0,
+    stdout,
+    stderr: expect.stringMatching(/^service-auth: warning: the token lives for \d min only/),
+  });
+});
+
+test('where no token lives for as long as --min-life, calls do not spend the budget', async () => {
+  const service = await startCanaryService({ lifetimeMs: 300_000 });
+  const env = variablesOf(service, file());
+  for (let call = 0; call < 5; call += 1) expect((await run(['token', '--min-life', '1h'], { env })).code).toBe(0);
+  expect(service.counts.issued).toBe(2);
+});

@@ -24,7 +24,11 @@ The API accepts the old one until it expires, unless the operator revokes it.`;
   if (tokenId === undefined) throw new Failure(`no token of ${audience} was in use, so there was nothing to reset`);
   const now = Date.now();
   const next =
-    retryAt === undefined ? 'Another one can be issued now.' : `Another one can be issued from ${instant(retryAt, now)} on.`;
-  context.stdout.write(`Token ${tokenId} of ${audience} was reset. Within 30 seconds nobody uses it any more. ${next}\n`);
+    retryAt === undefined
+      ? 'Another one can be issued now.'
+      : `Another one can be issued from ${instant(retryAt, now)} on.`;
+  context.stdout.write(
+    `Token ${tokenId} of ${audience} was reset. Within 30 seconds nobody uses it any more. ${next}\n`,
+  );
   return exitCodes.success;
 }

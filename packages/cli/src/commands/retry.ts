@@ -21,7 +21,10 @@ export async function run(context: Context): Promise<number> {
   const { ended, retryAt } = await auth.retryNow();
   await auth.close();
   if (ended.length === 0 && retryAt !== undefined) {
-    throw new Failure(`somebody did this moments ago; the next time is ${instant(retryAt, Date.now())}`, exitCodes.tryLater);
+    throw new Failure(
+      `somebody did this moments ago; the next time is ${instant(retryAt, Date.now())}`,
+      exitCodes.tryLater,
+    );
   }
   const lines = ended.map((hold) => `Ended: ${holdSentence(hold, now)}`);
   context.stdout.write(`${[...lines, 'The next program that needs a token asks for one.'].join('\n')}\n`);

@@ -1,5 +1,5 @@
 import type { Store } from '@service-auth/core';
-import { createServiceAuthFromEnv, memoryStore } from '@service-auth/core';
+import { createServiceAuthFromEnv, createUsageReader, type IssuanceLimit, memoryStore } from '@service-auth/core';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
@@ -22,37 +22,28 @@ export async function openReader(context: Context): Promise<Reader> {
   const { env, problems } = await readEnvironment(context);
   const found = [...problems];
   const opened = await openedStore(env, found, false);
+  const { SERVICE_AUTH_CLIENT_ID: client = '', SERVICE_AUTH_URL: authUrl = '' } = env;
+  // A reader has neither audience nor secret, but the limits of the environment have to be right.
+  found.push(...(await configurationProblems(env)));
   const clock = { aheadMs: 0 };
   const store = opened && watched(opened.store, clock);
-  const create = () =>
-    createServiceAuthFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none' }, { store });
-  const auth = await checked(create, found);
-  if (found.length > 0 || !auth || !opened) throw new UsageError(found);
+  if (found.length > 0 || !opened || !store) throw new UsageError([...new Set(found)]);
+  const reader = createUsageReader({ store, authUrl, clientId: client, issuanceLimit: issuanceLimitOf(env) });
+  const scene = { client, authUrl, store: opened.label, durability: opened.store.durability };
   return {
     env,
     async read() {
-      const usage = await auth.getUsage();
-      const { SERVICE_AUTH_CLIENT_ID: client = '', SERVICE_AUTH_URL: authUrl = '' } = env;
-      const { durability } = opened.store;
-      return {
-        usage: {
-          ...usage,
-          issued: usage.used - usage.pending,
-          underWay: 0,
-          unknown: usage.pending,
-          availableNow: usage.refusedUntil === undefined ? usage.remaining : 0,
-          available: { cold: 0, refresh: 0, rejected: 0, reset: 0 },
-          refusedBecause: usage.refusedUntil === undefined ? undefined : 'limit',
-          spentAt: undefined,
-          windows: [],
-          holds: [],
-          tokens: [],
-          resets: [],
-        },
-        scene: { client, authUrl, store: opened.label, durability, storeAheadMs: clock.aheadMs },
-      };
+      const usage = await reader.getUsage();
+      return { usage, scene: { ...scene, storeAheadMs: clock.aheadMs } };
     },
   };
+}
+
+/** The agreement as the environment states it. Undefined: it states none, and the one of the record is shown. */
+function issuanceLimitOf(env: Environment): IssuanceLimit | undefined {
+  const { SERVICE_AUTH_TOKEN_LIMIT: tokens, SERVICE_AUTH_RESERVE: reserve } = env;
+  if (tokens === undefined) return undefined;
+  return { tokens: Number(tokens), ...(reserve !== undefined && { reserve: Number(reserve) }) };
 }
 
 /** What core says about the configuration, as far as it is given: a person on call may have neither secret nor audience. */
@@ -63,16 +54,15 @@ export async function configurationProblems(env: Environment): Promise<readonly 
   return problems;
 }
 
-/** The store, with a look at its clock. It writes nothing. */
+/** The store, with a look at its clock. */
 function watched(store: Store, clock: { aheadMs: number }): Store {
   return {
-    durability: store.durability,
+    ...store,
     async load(key, options) {
       const askedAt = Date.now();
       const snapshot = await store.load(key, options);
       clock.aheadMs = snapshot.now - (askedAt + Date.now()) / 2;
       return snapshot;
     },
-    swap: async () => ({ swapped: true, now: Date.now() }),
   };
 }

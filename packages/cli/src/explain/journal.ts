@@ -42,13 +42,16 @@ export function usualIntervalMs(issuances: readonly Issuance[]): number | undefi
   return median(intervals);
 }
 
-/** The lifetime of tokens, by those in use. Undefined: none is. */
-export function lifetimeMs({ tokens }: Usage): number | undefined {
-  const lifetimes = tokens.map(({ issuedAt, expiresAt }) => expiresAt - issuedAt).filter((ms) => ms > minute);
+/** The lifetime of tokens, by those in use: of one audience, or of all. Undefined: none is in use. */
+export function lifetimeMs({ tokens }: Usage, audience?: string): number | undefined {
+  const lifetimes = tokens
+    .filter((token) => audience === undefined || token.audience === audience)
+    .map(({ issuedAt, expiresAt }) => expiresAt - issuedAt)
+    .filter((ms) => ms > minute);
   return lifetimes.length === 0 ? undefined : median(lifetimes);
 }
 
-export function median(numbers: readonly number[]): number {
+function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -1,18 +1,14 @@
 import { counted, duration, grouped, instant, windowName } from '../report/text.ts';
-import type { Hold, Usage } from '../report/usage.ts';
+import type { Usage } from '../report/usage.ts';
 import type { Rule } from './finding.ts';
+import { holdOf, holdRules } from './hold-rules.ts';
 import { culprits, lifetimeMs, stepsOf, usualIntervalMs } from './journal.ts';
 
 const minute = 60_000;
-const hour = 60 * minute;
-const defaultLifetimeMs = 24 * hour;
+const shortMs = 45 * minute;
 
 /** Fewer of them are no pattern. */
 const few = 3;
-
-function holdOf({ holds }: Usage, kind: Hold['kind']): Hold | undefined {
-  return holds.find((hold) => hold.kind === kind);
-}
 
 function spentIn({ issuances, windowMs }: Usage): string {
   return `of the ${issuances.length === 150 ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
@@ -35,11 +31,13 @@ const storm: Rule = (usage, { now }) => {
   };
 };
 
-/** Processes found no token that they could use, although one was issued a short time ago. */
+/** Issuances to processes that found no token that they could use, although one was issued a short time ago. */
 function needlessColdStarts(usage: Usage) {
-  const lifetime = lifetimeMs(usage) ?? defaultLifetimeMs;
-  const isNeedless = (afterMs: number | undefined) => afterMs !== undefined && afterMs < lifetime * 0.8;
-  const cold = stepsOf(usage).filter(({ issuance, afterMs }) => issuance.reason === 'cold' && isNeedless(afterMs));
+  const cold = stepsOf(usage).filter(({ issuance, afterMs = Number.POSITIVE_INFINITY }) => {
+    // Of tokens that are all gone nobody knows how long they lived.
+    const lifetime = lifetimeMs(usage, issuance.audience) ?? shortMs;
+    return issuance.reason === 'cold' && afterMs < lifetime * 0.8;
+  });
   return cold.map(({ issuance }) => issuance);
 }
 
@@ -77,21 +75,6 @@ const differentKeys: Rule = (usage) => {
   };
 };
 
-/** The operator counts more than the record does. */
-const otherPrograms: Rule = (usage, { now }) => {
-  const hold = holdOf(usage, 'rate_limited');
-  if (!hold) return undefined;
-  const { used, limit, windowMs } = usage;
-  if (used >= limit * 0.9) return undefined;
-  return {
-    cause: 'other-programs',
-    evidence: `The token endpoint answers 429, but this store counts only ${used} of ${limit} tokens in ${windowName(windowMs)}. Nobody asks again before ${instant(hold.until, now)}.`,
-    remedy:
-      'Somebody else spends tokens of this client id: a program without this store, a second store or prefix, somebody with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
-    weight: 2,
-  };
-};
-
 /** Requests whose outcome nobody knows count as issued. */
 const unknownOutcomes: Rule = (usage) => {
   const { unknown, used, holds } = usage;
@@ -106,45 +89,6 @@ const unknownOutcomes: Rule = (usage) => {
     remedy:
       'Look at the token endpoint and at what lies between: time-outs, proxies, a timeoutMs that is shorter than its answers take. The event token_request_failed has the error of each.',
     weight: unknown / Math.max(1, used),
-  };
-};
-
-/** The token endpoint does not work now. */
-const outage: Rule = (usage, { now }) => {
-  const hold = holdOf(usage, 'backoff');
-  if (!hold) return undefined;
-  const answered = hold.status === undefined ? 'could not be reached, or did not answer' : `answered ${hold.status}`;
-  return {
-    cause: 'outage',
-    evidence: `The token endpoint ${answered}. The next request is sent after ${instant(hold.until, now)}.`,
-    remedy:
-      'Run service-auth doctor: it asks the endpoint without spending a token. When the endpoint works again, service-auth retry ends the wait.',
-    weight: 1.5,
-  };
-};
-
-const credentialsRejected: Rule = (usage, { now }) => {
-  const hold = holdOf(usage, 'credentials');
-  if (!hold) return undefined;
-  const whose = hold.audience === undefined ? '' : ` for ${hold.audience}`;
-  return {
-    cause: 'credentials-rejected',
-    evidence: `The token endpoint rejected the credentials${whose} (${hold.status ?? 'status unknown'}). The same secret is tried again after ${instant(hold.until, now)}; another secret at once.`,
-    remedy:
-      'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
-    weight: 2,
-  };
-};
-
-const deaths: Rule = (usage, { now }) => {
-  const hold = holdOf(usage, 'deaths');
-  if (!hold) return undefined;
-  return {
-    cause: 'deaths',
-    evidence: `Several programs in a row ended, or stood still, while they asked for a token. Each of these requests counts as a token. Nobody asks before ${instant(hold.until, now)}.`,
-    remedy:
-      'Programs are killed too early: give them more time than timeoutMs (30 s) before they are stopped or killed, and call close() at the end. In pipelines look for time-outs and for memory limits.',
-    weight: 1.5,
   };
 };
 
@@ -171,8 +115,8 @@ const manyAudiences: Rule = (usage, { audience }) => {
   const others = groups.filter(([name]) => name !== audience);
   const spent = others.reduce((sum, [, group]) => sum + group.length, 0);
   // Without an audience of one's own, two or three are nothing unusual.
-  const usual = audience === undefined ? 3 : 1;
-  if (groups.length <= usual || spent < few || spent < issuances.length / 2) return undefined;
+  const usual = audience === undefined ? 3 : 0;
+  if (others.length <= usual || spent < few || spent < issuances.length / 2) return undefined;
   const [[name, most] = ['', []]] = others;
   const mine =
     audience === undefined
@@ -218,7 +162,8 @@ const newRecord: Rule = (usage) => {
   const isHeld = holds.some(({ kind }) => ['backoff', 'rate_limited', 'credentials', 'deaths'].includes(kind));
   // Of a record that is old enough, callers may spend all but a twelfth.
   const expected = remaining - Math.min(10, Math.floor(usable / 12));
-  if (isHeld || availableNow >= expected || expected < 1) return undefined;
+  // A new fleet has one, too. It matters when little is left.
+  if (isHeld || availableNow >= Math.min(10, expected)) return undefined;
   if (refusedBecause !== undefined && refusedBecause !== 'limit') return undefined;
   return {
     cause: 'new-record',
@@ -245,10 +190,7 @@ const termsDiffer: Rule = (usage) => {
 
 /** All rules. Each finds one cause, and none knows of the others. */
 export const rules: readonly Rule[] = [
-  credentialsRejected,
-  otherPrograms,
-  outage,
-  deaths,
+  ...holdRules,
   storm,
   restarts,
   differentKeys,

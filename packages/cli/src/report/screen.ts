@@ -39,7 +39,7 @@ const durabilities: Readonly<Record<Scene['durability'], string>> = {
 /** The one screen: where the tokens went, and what can be had now. */
 export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] {
   const { now } = style;
-  const { issuances, tokens, holds, resets } = usage;
+  const { issuances, tokens, holds, resets, warnings } = usage;
   const hidden = issuances.length - newest;
   return [
     coloured(style, 'bold', cut(`${scene.client} at ${scene.authUrl}`, style.columns)),
@@ -65,6 +65,7 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
     ...(resets.length === 0 ? [] : ['', ...section(style, 'Resets', resetLines(usage, style))]),
     '',
     ...section(style, 'Store', storeLines(scene, style)),
+    ...warnings.flatMap((warning) => section(style, 'Warning', paragraph(style, warning), 'yellow')),
   ];
 }
 

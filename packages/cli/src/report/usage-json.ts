@@ -1,7 +1,7 @@
 import type { Usage } from './usage.ts';
 
 /** The form of the JSON. It grows only when a program that reads it would break. */
-export const jsonVersion = 1;
+const jsonVersion = 1;
 
 /** The usage as JSON: every instant as ISO 8601. `docs/usage.schema.json` describes it. */
 export function usageJson(usage: Usage): object {

@@ -3,6 +3,8 @@ import type { Store, StoreCallOptions } from '@service-auth/core';
 /** The connection of a store. */
 export interface Connection {
   connect(): Promise<unknown>;
+  /** Whether the server can still be asked. A server that refuses a command can. */
+  isAlive(): boolean;
   /** Ends a connection that failed, so that the next call opens another one. */
   disconnect(): void;
 }
@@ -11,7 +13,7 @@ export interface Connection {
  * A store whose client connects with its first call, so that the deadline of that call covers the connection too. After a failure the next call
  * connects again: a connection that has gone silent does not come back.
  */
-export function connectingStore(store: Store, { connect, disconnect }: Connection): Store {
+export function connectingStore(store: Store, { connect, isAlive, disconnect }: Connection): Store {
   let connected: Promise<unknown> | undefined;
 
   async function during<Result>(options: StoreCallOptions | undefined, call: () => Promise<Result>): Promise<Result> {
@@ -21,7 +23,7 @@ export function connectingStore(store: Store, { connect, disconnect }: Connectio
       await unlessAborted(current, options?.signal);
       return await call();
     } catch (error) {
-      if (connected === current) {
+      if (connected === current && (options?.signal?.aborted || !isAlive())) {
         connected = undefined;
         current.catch(() => {});
         disconnect();

@@ -38,7 +38,7 @@ export function openRedisStore(url: URL): OpenedStore {
   const disconnect = () => {
     if (client.isOpen) client.destroy();
   };
-  const connected = connectingStore(store, { connect, disconnect });
+  const connected = connectingStore(store, { connect, isAlive: () => client.isReady, disconnect });
   return {
     store: connected,
     label: `${labelOf(url)}${prefix === undefined ? '' : ` (prefix ${prefix})`}`,

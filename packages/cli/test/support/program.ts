@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const home = fileURLToPath(new URL('../..', import.meta.url));
 // `pnpm check packed` names the packed program here, and the Node that runs it.
 const { SERVICE_AUTH_PROGRAM: packed } = process.env;
-export const node: string = process.env["SERVICE_AUTH_NODE"] ?? process.execPath;
+export const node: string = process.env['SERVICE_AUTH_NODE'] ?? process.execPath;
 
 export const program: string = packed ?? (await bundled());
 

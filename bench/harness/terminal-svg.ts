@@ -1,0 +1,87 @@
+/** The colours of a terminal. */
+export interface Theme {
+  readonly name: 'light' | 'dark';
+  readonly background: string;
+  readonly foreground: string;
+  /** By the code of SGR. */
+  readonly colours: Readonly<Record<string, string>>;
+}
+
+export const themes: readonly Theme[] = [
+  {
+    name: 'light',
+    background: '#ffffff',
+    foreground: '#1f2328',
+    colours: { 31: '#cf222e', 32: '#1a7f37', 33: '#9a6700', 36: '#0969da' },
+  },
+  {
+    name: 'dark',
+    background: '#0d1117',
+    foreground: '#e6edf3',
+    colours: { 31: '#ff7b72', 32: '#3fb950', 33: '#d29922', 36: '#79c0ff' },
+  },
+];
+
+const charWidth = 8.4;
+const lineHeight = 19;
+const margin = 16;
+
+/** A text with codes of SGR as a picture. Each run of characters has its place, so that columns stay columns in every font. */
+export function terminalPicture(command: string, printed: string, theme: Theme): string {
+  const lines = [`$ ${command}`, ...printed.trimEnd().split('\n')];
+  const runs = lines.map(runsOf);
+  const columns = Math.max(...runs.map((line) => line.reduce((sum, { text }) => sum + text.length, 0)));
+  const width = Math.ceil(columns * charWidth + 2 * margin);
+  const height = lines.length * lineHeight + 2 * margin;
+  const texts = runs.flatMap((line, row) => textsOf(line, margin + (row + 0.75) * lineHeight, theme));
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+<title>${escaped(command)}</title>
+<rect width="${width}" height="${height}" rx="8" fill="${theme.background}" stroke="#8b949e" stroke-opacity="0.4"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${theme.foreground}" xml:space="preserve">
+${texts.join('\n')}
+</g>
+</svg>
+`;
+}
+
+interface Run {
+  readonly text: string;
+  readonly codes: ReadonlySet<string>;
+}
+
+/** Splits a line where its codes change. */
+function runsOf(line: string): Run[] {
+  const codes = new Set<string>();
+  const runs: Run[] = [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is how codes begin
+  for (const part of line.split(/(\u001B\[[\d;]*m)/)) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+    const [, list] = /^\u001B\[([\d;]*)m$/.exec(part) ?? [];
+    if (list === undefined) {
+      if (part !== '') runs.push({ text: part, codes: new Set(codes) });
+    } else if (list === '39') for (const code of ['31', '32', '33', '36']) codes.delete(code);
+    else if (list === '22') for (const code of ['1', '2']) codes.delete(code);
+    else codes.add(list);
+  }
+  return runs;
+}
+
+function textsOf(line: readonly Run[], y: number, theme: Theme): string[] {
+  let column = 0;
+  return line.map(({ text, codes }) => {
+    const x = margin + column * charWidth;
+    column += text.length;
+    const colour = [...codes].map((code) => theme.colours[code]).find((found) => found !== undefined);
+    const style = [
+      colour === undefined ? '' : ` fill="${colour}"`,
+      codes.has('1') ? ' font-weight="bold"' : '',
+      codes.has('2') ? ' opacity="0.65"' : '',
+    ].join('');
+    const length = (text.length * charWidth).toFixed(1);
+    return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${style}>${escaped(text)}</text>`;
+  });
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
