@@ -185,7 +185,15 @@ function writeLoader(): void {
       if (!requirable.has(specifier)) continue;
       const required = namesOf(createRequire(import.meta.url)(specifier));
       if (required !== imported) throw new Error(specifier + ' exports ' + imported + ' to import, but ' + required + ' to require');
-    }`,
+    }
+    const copies = [await import('@service-auth/core'), createRequire(import.meta.url)('@service-auth/core')];
+    if (copies[0].createServiceAuth === copies[1].createServiceAuth) throw new Error('import and require give the same copy of core');
+    let issued = 0;
+    const body = JSON.stringify({ access_token: 'token', token_type: 'Bearer', expires_in: 86400 });
+    const transport = async () => ({ status: 200, headers: {}, body, issued: issued++ });
+    const options = { authUrl: 'https://auth.example.com', audience: 'a', clientId: 'c', clientSecret: 's', transport };
+    for (const { createServiceAuth } of copies) await createServiceAuth(options).getToken();
+    if (issued !== 1) throw new Error(issued + ' tokens were issued to the copies of core that import and require give');`,
   );
 }
 

@@ -6,7 +6,7 @@ import { codeEntries, type Entry, readPackages } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 28.1,
+  core: 28.6,
   'core/http': 1.9,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,

@@ -21,6 +21,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'peekToken()': 'ours',
   'getToken()': 'ours',
   'getToken(), again': 'ours',
+  'getToken(), with a listener': 'ours',
 };
 
 export default async function hotPath({ quick }: Scope): Promise<Answer> {

@@ -35,7 +35,9 @@ async function createOwn(client: Client): Promise<Contender[]> {
   const naive = createNaiveCache(ask);
   const careful = new SingleFlightCache(ask);
   const auth = createOurs(client, { transport: instantTransport(issued.value) });
-  await Promise.all([naive(), careful.getToken(), auth.getToken()]);
+  const observed = createOurs(client, { transport: instantTransport(issued.value) });
+  observed.subscribe(() => {}, { operations: true });
+  await Promise.all([naive(), careful.getToken(), auth.getToken(), observed.getToken()]);
   return [
     { name: 'a property and Date.now()', run: limit.peek },
     { name: 'a property and Date.now(), again', run: twin.peek },
@@ -47,6 +49,7 @@ async function createOwn(client: Client): Promise<Contender[]> {
     { name: 'peekToken()', run: () => auth.peekToken() },
     { name: 'getToken()', run: () => auth.getToken() },
     { name: 'getToken(), again', run: () => auth.getToken() },
+    { name: 'getToken(), with a listener', run: () => observed.getToken() },
   ];
 }
 

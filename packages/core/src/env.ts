@@ -4,6 +4,7 @@ import { ownProperties } from './foreign.ts';
 import { parseWindows } from './issuance-limit.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { createServiceAuth } from './service-auth.ts';
+import { resolveOptions } from './settings.ts';
 import type { ServiceAuth } from './token-source.ts';
 
 const variables = {
@@ -12,66 +13,103 @@ const variables = {
   audience: 'SERVICE_AUTH_AUDIENCE',
   clientId: 'SERVICE_AUTH_CLIENT_ID',
   clientSecret: 'SERVICE_AUTH_CLIENT_SECRET',
+  storeKey: 'SERVICE_AUTH_STORE_KEY',
+  instance: 'SERVICE_AUTH_INSTANCE',
   'issuanceLimit.tokens': 'SERVICE_AUTH_TOKEN_LIMIT',
   'issuanceLimit.windows': 'SERVICE_AUTH_LIMITS',
   'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
 } as const;
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /**
- * Creates a client from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
+ * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
  * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000; default 150), or `SERVICE_AUTH_LIMITS` in its place (such as
- * `10/1h,50/24h`; units `s`, `m`, `h`, `d`), and `SERVICE_AUTH_RESERVE`. An empty variable counts as missing. Options in `overrides` replace variables.
+ * `10/1h,50/24h`; units `s`, `m`, `h`, `d`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as
+ * missing. Options in `overrides` replace variables; one that is undefined does not.
  * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
  */
-export function createServiceAuthFromEnv(
-  env: Readonly<Record<string, string | undefined>>,
-  overrides: Partial<ServiceAuthOptions> = {},
-): ServiceAuth {
+export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> = {}): ServiceAuthOptions {
+  if (typeof env !== 'object' || env === null) {
+    throw configError([{ option: 'env', message: 'must be an object with the variables, such as process.env' }]);
+  }
   const read = (name: string) => (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
-  const values = Object.entries(variables).map(([option, variable]) => [option, read(variable)]);
+  const given = ownProperties(Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)));
+  const { issuanceLimit: limit = {} } = given as Partial<ServiceAuthOptions>;
+  const isOverridden = (option: string) => {
+    const [top = '', nested] = option.replace(/\[.*/, '').split('.', 2);
+    return nested === undefined ? Object.hasOwn(given, top) : Object.hasOwn(Object(limit), nested);
+  };
+  const taken = Object.entries(variables).filter(([option]) => !isOverridden(option));
+  const values = Object.fromEntries(taken.map(([option, variable]) => [option, read(variable)]));
   const {
     'issuanceLimit.tokens': tokens,
     'issuanceLimit.windows': windows,
     'issuanceLimit.reserve': reserve,
     ...fromEnv
-  } = Object.fromEntries(values);
-  const fromVariables = {
+  } = values;
+  const limitFromEnv = {
     ...(tokens !== undefined && { tokens: integer(tokens) }),
     ...(windows !== undefined && { windows: parseWindows(windows) ?? [] }),
     ...(reserve !== undefined && { reserve: integer(reserve) }),
   };
   // A window in `overrides` must not replace the limit of the variable by the default.
-  const { issuanceLimit: given = {} } = ownProperties(overrides);
-  const issuanceLimit = typeof given === 'object' && given !== null ? { ...fromVariables, ...given } : given;
-  try {
-    return createServiceAuth({ ...fromEnv, ...overrides, issuanceLimit } as ServiceAuthOptions);
-  } catch (error) {
-    if (!isServiceAuthError(error) || error.code !== 'ERR_CONFIG') throw error;
-    throw configError(error.problems.map((problem) => named(problem, overrides, read)));
-  }
+  const issuanceLimit = typeof limit === 'object' && limit !== null ? { ...limitFromEnv, ...limit } : limit;
+  const options = { ...fromEnv, ...given, issuanceLimit } as ServiceAuthOptions;
+
+  const mistakes = taken.flatMap(([, option]) => {
+    const message = mistakeIn(read(option));
+    return message === undefined ? [] : [{ option, message }];
+  });
+  const problems = problemsOf(options).map((problem) =>
+    isOverridden(problem.option) ? problem : named(problem, read),
+  );
+  const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option === option));
+  if (mistakes.length + others.length > 0) throw configError([...mistakes, ...others]);
+  return options;
+}
+
+/**
+ * Creates a client from environment variables, as `createServiceAuth(optionsFromEnv(env, overrides))` does.
+ * @throws `ERR_CONFIG` with all problems, as `optionsFromEnv` does
+ */
+export function createServiceAuthFromEnv(env: Env, overrides?: Partial<ServiceAuthOptions>): ServiceAuth {
+  return createServiceAuth(optionsFromEnv(env, overrides));
+}
+
+/** Returns what is wrong with a variable that a shell, a container or a template did not set as it was meant. */
+function mistakeIn(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (/^(["']).*\1$/s.test(value)) return 'is in quotes; what sets it keeps them: remove them there';
+  return /\$\{\w+\}/.test(value) ? `contains a reference such as $\{NAME} that nothing replaced` : undefined;
 }
 
 function integer(text: string): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function named(
-  problem: ConfigProblem,
-  overrides: Partial<ServiceAuthOptions>,
-  read: (name: string) => string | undefined,
-): ConfigProblem {
-  const { option, message } = problem;
+function problemsOf(options: ServiceAuthOptions): readonly ConfigProblem[] {
+  try {
+    resolveOptions(options);
+    return [];
+  } catch (error) {
+    if (isServiceAuthError(error) && error.code === 'ERR_CONFIG') return error.problems;
+    throw error;
+  }
+}
+
+/** Names the variable of a problem in place of its option. */
+function named(problem: ConfigProblem, read: (name: string) => string | undefined): ConfigProblem {
   // A problem of one window is one of the variable with all windows.
-  const [whole = option, ...part] = option.split(/(?=\[)/);
-  const [top = '', nested] = whole.split('.', 2);
-  const given = nested === undefined ? overrides : (overrides[top as 'issuanceLimit'] ?? {});
-  if (!Object.hasOwn(variables, whole) || Object.hasOwn(given, nested ?? top)) return problem;
-  const variable = variables[whole as keyof typeof variables];
-  if (read(variable) === undefined) return { option: variable, message: 'is not set' };
-  if (nested !== 'windows') return { option: variable, message };
+  const [whole = '', ...part] = problem.option.split(/(?=\[)/);
+  if (!Object.hasOwn(variables, whole)) return problem;
+  const option = variables[whole as keyof typeof variables];
+  const { message } = problem;
+  if (read(option) === undefined) return { option, message: 'is not set' };
+  if (whole !== 'issuanceLimit.windows') return { option, message };
   const detail = part.length > 0 ? ` (windows${part.join('')} ${message})` : '';
   return {
-    option: variable,
+    option,
     message: `must be 1 to 8 windows such as 10/1h,50/24h, without SERVICE_AUTH_TOKEN_LIMIT${detail}`,
   };
 }

@@ -1,7 +1,7 @@
 export type { AccessToken } from './access-token.ts';
 export { createAccessToken } from './access-token.ts';
 export type { Clock } from './clock.ts';
-export { createServiceAuthFromEnv } from './env.ts';
+export { createServiceAuthFromEnv, optionsFromEnv } from './env.ts';
 export type {
   AnyServiceAuthError,
   ConfigProblem,

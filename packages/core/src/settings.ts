@@ -114,6 +114,9 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
   for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {
     if (options[name] !== undefined && typeof options[name] !== 'function') report(name, 'must be a function');
   }
+  if (options.transport && (options.transport as unknown) === globalThis.fetch) {
+    report('transport', 'must be a Transport: for a fetch, give fetchTransport({ fetch })');
+  }
   const limits = resolveLimits(options.issuanceLimit, durability, report);
 
   if (problems.length > 0 || !addresses) throw configError(problems);
@@ -161,7 +164,7 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   const insecure = options.allowInsecureHttp ?? false;
   if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
   const authUrl = parseAddress(options.authUrl, insecure === true);
-  const problem = typeof authUrl === 'string' ? authUrl : ambiguityOf(authUrl);
+  const problem = typeof authUrl === 'string' ? authUrl : (ambiguityOf(authUrl) ?? repetitionIn(authUrl));
   report('authUrl', problem);
   const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
   if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
@@ -172,6 +175,10 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
     baseUrl: baseUrl?.href,
     covers: urlScope(baseUrl),
   }));
+}
+
+function repetitionIn({ pathname }: URL): string | undefined {
+  return /\/oauth\/token\/*$/.test(pathname) ? 'must end before /oauth/token, which is added to it' : undefined;
 }
 
 /** Returns whether this is Cloudflare Workers, or another runtime on workerd. */

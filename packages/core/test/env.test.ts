@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createServiceAuthFromEnv, memoryStore, ServiceAuthError, type ServiceAuthOptions } from '../src/index.ts';
+import {
+  createServiceAuth,
+  createServiceAuthFromEnv,
+  memoryStore,
+  optionsFromEnv,
+  ServiceAuthError,
+  type ServiceAuthOptions,
+} from '../src/index.ts';
 import { createBed, failure } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 
@@ -93,6 +100,11 @@ describe('createServiceAuthFromEnv', () => {
     expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: '' }, { issuanceLimit: { tokens: 5 } })).toEqual({
       SERVICE_AUTH_AUDIENCE: 'is not set',
     });
+    const windows = [{ tokens: 0, windowMs: 3_600_000 }];
+    const { SERVICE_AUTH_TOKEN_LIMIT: _, ...others } = env;
+    expect(Object.keys(await problemsOf(others, { issuanceLimit: { windows } }))).toEqual([
+      'issuanceLimit.windows[0].tokens',
+    ]);
     for (const issuanceLimit of [5, null, 'many'] as never[]) {
       expect(Object.keys(await problemsOf(env, { issuanceLimit }))).toEqual(['issuanceLimit']);
     }
@@ -149,6 +161,56 @@ describe('createServiceAuthFromEnv', () => {
       SERVICE_AUTH_RESERVE: 'must be an integer from 0 to 59',
     });
   });
+
+  test('optionsFromEnv honours every variable, for those who create the client themselves', async () => {
+    const { clock, store, endpoint, token } = createBed('process');
+    const options = optionsFromEnv(
+      { ...env, SERVICE_AUTH_INSTANCE: 'pod 7', SERVICE_AUTH_RESERVE: '20', SERVICE_AUTH_STORE_KEY: 'k'.repeat(32) },
+      { clock, store, transport: endpoint.transport, baseUrl: undefined },
+    );
+    expect(options).toMatchObject({
+      authUrl: env.SERVICE_AUTH_URL,
+      baseUrl: env.SERVICE_BASE_URL,
+      instance: 'pod 7',
+      storeKey: 'k'.repeat(32),
+      issuanceLimit: { tokens: 60, reserve: 20 },
+    });
+    const auth = createServiceAuth(options);
+    await token(auth);
+    expect(await auth.getUsage()).toMatchObject({ limit: 60, usable: 40, issuances: [{ instance: 'pod 7' }] });
+    expect(await problemsOf({ ...env, SERVICE_AUTH_STORE_KEY: 'short', SERVICE_AUTH_RESERVE: '60' })).toEqual({
+      SERVICE_AUTH_STORE_KEY: expect.stringContaining('32'),
+      SERVICE_AUTH_RESERVE: 'must be an integer from 0 to 59',
+    });
+  });
+
+  test.each(["'client-1'", '"client-1"', '""'])('a value in quotes, %s, is a problem', async (quoted) => {
+    expect(await problemsOf({ ...env, SERVICE_AUTH_CLIENT_ID: quoted, SERVICE_AUTH_CLIENT_SECRET: quoted })).toEqual({
+      SERVICE_AUTH_CLIENT_ID: 'is in quotes; what sets it keeps them: remove them there',
+      SERVICE_AUTH_CLIENT_SECRET: 'is in quotes; what sets it keeps them: remove them there',
+    });
+  });
+
+  test('a reference that nothing replaced, and a URL with the path of the token endpoint, are problems', async () => {
+    // The text looks like a template, because a tool did not replace it.
+    const reference = `https://${'$'}{AUTH_HOST}`;
+    expect(await problemsOf({ ...env, SERVICE_AUTH_URL: reference })).toEqual({
+      SERVICE_AUTH_URL: 'contains a reference such as $' + '{NAME} that nothing replaced',
+    });
+    for (const path of ['/oauth/token', '/tenant/oauth/token/']) {
+      expect(await problemsOf({ ...env, SERVICE_AUTH_URL: `https://auth.example.com${path}` })).toEqual({
+        SERVICE_AUTH_URL: 'must end before /oauth/token, which is added to it',
+      });
+    }
+  });
+
+  test.each([undefined, null, 'process.env'])(
+    'without the variables, with %j in their place, says what to give',
+    async (given) => {
+      const problems = { env: 'must be an object with the variables, such as process.env' };
+      expect(await problemsOf(given as never)).toEqual(problems);
+    },
+  );
 
   test('takes nothing from a prototype', async () => {
     const inherited = Object.create(env) as Record<string, string>;

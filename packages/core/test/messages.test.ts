@@ -126,6 +126,7 @@ describe('an error of the client', () => {
     ],
     [{ clock: {} }, 'clock must be a Clock, such as createTestClock()'],
     [{ store: { durability: 'process' } }, 'store must be a Store, such as fileStore()'],
+    [{ transport: fetch as never }, 'transport must be a Transport: for a fetch, give fetchTransport({ fetch })'],
     [{ store: { ...memoryStore(), swap: undefined } }, 'store must be a Store, such as fileStore()'],
     [
       { store: { ...memoryStore(), durability: 'forever' } },
