@@ -31,7 +31,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     says: ['rejected the credentials for https://api.example/ (401)', 'another secret at once'],
   },
   deaths: {
-    usage: usageOf(series(5, 3, { reason: 'cold', pending: true, audience: 'x' }, 2), {
+    usage: usageOf(series(5, 3, { reason: 'cold', pending: true }, 2), {
       holds: [{ kind: 'deaths', until: now + 8 * minute }],
       availableNow: 0,
       unknown: 0,

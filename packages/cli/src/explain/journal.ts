@@ -10,9 +10,9 @@ export interface Step {
   readonly afterMs: number | undefined;
 }
 
-/** Each issuance with the time since the one before it for the same audience. The oldest comes first. */
+/** Each issuance with the time since the one before it for the same audience. The oldest comes first. Pending ones brought no token, so they are left out. */
 export function stepsOf({ issuances }: Usage): Step[] {
-  const oldestFirst = [...issuances].reverse();
+  const oldestFirst = issuances.filter(({ pending }) => !pending).reverse();
   return [...grouped(oldestFirst, ({ audience }) => audience).values()]
     .flatMap((group) =>
       group.map((issuance, at) => {
