@@ -113,17 +113,24 @@ function budget(usage: Usage, style: Style): string[] {
     `${signs.left} ${remaining} left`,
     `${signs.keptBack} ${Math.max(0, limit - usable)} kept back of the limit of ${limit}`,
   ];
-  const others = windows.length > 1 || windows.some(({ own }) => !own) ? windows : [];
+  const others = windows.length > 1 ? windows : [];
   return [
     bar(usage, Math.min(60, room(style)), style),
     ...paragraph(style, `${used} of ${counted(usable, 'usable token')} spent in ${windowName(windowMs)}.`),
     ...paragraph(style, parts.join('  ')),
-    ...others.flatMap((window) => paragraph(style, windowSentence(window))),
+    ...others.flatMap((window) => paragraph(style, windowSentence(window, windows))),
   ];
 }
 
-function windowSentence({ tokens, windowMs, used, usable, own }: Usage['windows'][number]): string {
-  const whose = own ? '' : '; only another process states this limit, and it is kept all the same';
+function windowSentence(
+  { tokens, windowMs, used, usable, own }: Usage['windows'][number],
+  all: Usage['windows'],
+): string {
+  // A reader states no limit of its own.
+  const whose =
+    own || !all.some((window) => window.own)
+      ? ''
+      : '; only another process states this limit, and it is kept all the same';
   return `${tokens} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, onTestFinished, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 // Each test starts several processes, on a machine that may be busy with others.
 vi.setConfig({ testTimeout: 120_000 });
@@ -21,7 +21,8 @@ async function bundled(): Promise<string> {
   const cache = join(home, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'program-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  // The test files of one worker share it.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(home, 'package.json'), join(folder, 'package.json'));
   await build({
     entryPoints: [join(home, 'src/service-auth.ts')],
