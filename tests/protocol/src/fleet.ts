@@ -145,5 +145,5 @@ export function createFleet(
 /** The option that states an agreement: with one window, its short form. */
 function limitOf({ windows, reserve }: Agreement): IssuanceLimit {
   const [only] = windows;
-  return only && windows.length === 1 ? { ...only, reserve } : ({ windows, reserve } as IssuanceLimit);
+  return only && windows.length === 1 ? { ...only, reserve } : { windows, reserve };
 }

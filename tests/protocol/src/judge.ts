@@ -45,9 +45,7 @@ export function createJudge(
   blockedMsOf: (machine: string) => number,
   random: Random,
 ): Judge {
-  const { windowMs, rates } = settings;
-  // The record counts for as long as the longest calendar day, which has 25 hours.
-  const spanMs = windowMs + Math.min(3_600_000, windowMs / 24);
+  const { rates } = settings;
   const clockIsWild = (rates.store_clock_wild ?? 0) + (rates.store_clock_set_back ?? 0) > 0;
   const violations: string[] = [];
   const had = new Set<string>();
@@ -59,7 +57,7 @@ export function createJudge(
     world.note(`VIOLATION ${promise}: ${detail}`);
   }
 
-  const watch = createLedgerWatch(world, settings, service, store, violated, spanMs, blockedMsOf);
+  const watch = createLedgerWatch(world, settings, service, store, violated, blockedMsOf);
 
   const limit = createLimitWatch(world, settings, random, service, violated);
 

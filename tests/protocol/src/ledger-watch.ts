@@ -28,6 +28,8 @@ export interface LedgerWatch {
   readonly mayPaceDeaths: boolean;
 }
 
+const hour = 3_600_000;
+const day = 24 * hour;
 /** From a decision to the request that follows it. */
 const sentWithinMs = 12_000;
 
@@ -38,14 +40,17 @@ export function createLedgerWatch(
   service: () => Service,
   store: () => SimulatedStore,
   violated: (promise: string, detail: string) => void,
-  spanMs: number,
   blockedMsOf: (machine: string) => number,
 ): LedgerWatch {
-  const { tokens, windowMs, reserve, durability, lossesPerWindow, rates } = settings;
-  const limits = limitsFor([{ tokens, windowMs }], reserve, durability);
-  const [term] = limits.terms.map((each) => termLimits(each, durability)) as [TermLimits];
-  const usedIn = (record: LedgerRecord | undefined) =>
-    record ? (admission(record, ledgerNow(), limits, 'reset')[0]?.used ?? 0) : 0;
+  const { durability, lossesPerWindow, rates } = settings;
+  // Where processes have different agreements, each of them sees other rooms: what they share of the record is checked.
+  const agreements = settings.phases.flatMap((phase) => phase.agreements);
+  const isUniform = agreements.length === 1;
+  const windows = agreements.flatMap((agreement) => agreement.windows);
+  const limits = limitsFor(windows, isUniform ? agreements[0]?.reserve : 0, durability);
+  const terms = limits.terms.map((term) => termLimits(term, durability));
+  const usedIn = (record: LedgerRecord, term: TermLimits) =>
+    admission(record, ledgerNow(), { ...limits, terms: [term] }, 'reset')[0]?.used ?? 0;
   const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   let known: LedgerRecord | undefined;
   let applications = 0;
@@ -61,23 +66,28 @@ export function createLedgerWatch(
 
   function compare(): void {
     if (!isComparable) return;
-    const issued = service().issuedSince(world.now - spanMs);
-    const used = usedIn(known);
-    if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
+    for (const term of terms) {
+      // The record keeps for eight days what all its terms have forgotten.
+      if (!isUniform && term.windowMs > 7 * day) continue;
+      const issued = service().issuedSince(world.now - term.windowMs - Math.min(hour, term.windowMs / 24));
+      const used = known ? usedIn(known, term) : 0;
+      if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
+    }
   }
 
   function compareCosts(record: LedgerRecord): void {
-    if (!settings.countIsExact) return;
-    const since = world.now - term.pendingMs - windowMs / 24;
+    const [term] = terms;
+    if (!settings.countIsExact || !term) return;
+    const since = world.now - term.pendingMs - term.windowMs / 24;
     const due = mayBeIssued.reduce((all, { at, tokens }) => (at > since ? all + tokens : all), 0);
     // A reservation is entered before its request, and taken back after it.
     const underWay = settings.processes * settings.audiences.length;
-    const used = usedIn(record);
+    const used = usedIn(record, term);
     if (used > due + underWay) violated('what was not issued costs nothing', `${used} counted, ${due} may be issued`);
   }
 
-  function comparePurposes(before: LedgerRecord | undefined, record: LedgerRecord): void {
-    const used = usedIn(record);
+  function comparePurposes(before: LedgerRecord | undefined, record: LedgerRecord, term: TermLimits): void {
+    const used = usedIn(record, term);
     const counted = record.entries.filter((entry) => leavesAt(entry, term) > ledgerNow());
     // A request that fetch sent twice counts twice, whatever it was for.
     const entries = counted.filter(({ id }) => !id.endsWith('+'));
@@ -117,7 +127,7 @@ export function createLedgerWatch(
       const difference = record && applications % 10 === 0 && usageDiffers(record, ledgerNow(), limits);
       if (difference) violated('what is said to be available can be had', difference);
       if (!record || !isComparable) return;
-      comparePurposes(before, record);
+      for (const term of isUniform ? terms : []) comparePurposes(before, record, term);
       noteBackoffs(record);
       compare();
       compareCosts(record);
@@ -144,7 +154,7 @@ export function createLedgerWatch(
       if (retried?.instance === machine) return;
       const now = ledgerNow();
       const { retryAt, countedUntil } = withDeaths(known, now, limits).deaths;
-      if (retryAt > now && now - countedUntil > sentWithinMs)
+      if (isUniform && retryAt > now && now - countedUntil > sentWithinMs)
         violated('the fleet backs off together', `deaths ${now - countedUntil} ms ago`);
       const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;
       for (const [name, { retryAt, since }] of Object.entries(backoffs)) {

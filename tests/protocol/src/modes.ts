@@ -1,3 +1,4 @@
+import { agreementModes } from './agreement-modes.ts';
 import type { Random } from './random.ts';
 import { drawn, everything, feasible, type Settings, undying } from './settings.ts';
 
@@ -313,6 +314,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         faultsForMs: 10 * day,
       }),
   },
+  ...agreementModes,
   'wiped-uninsured': {
     about: 'control: the same without the reserve',
     promised: false,

@@ -11,7 +11,7 @@ import { createNetwork } from './network.ts';
 import { createRandom } from './random.ts';
 import { budgetIsSpared, deathsArePaced, scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
-import { longestWindowMs, phaseAt, type Settings } from './settings.ts';
+import { phaseAt, type Settings, windowsOf } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import { endFaults, scheduleFaults } from './timed-faults.ts';
 import { createWorld, type World } from './world.ts';
@@ -126,7 +126,7 @@ export async function run(
       await everyoneIsServed(world, fleet, judge, servedWithinMs, isSpent);
     }
     // Late messages arrive, stopped processes continue, and the spent budget is forgotten.
-    await world.runUntil(faultsForMs + Math.max(2.3 * longestWindowMs(settings), 6 * hour));
+    await world.runUntil(faultsForMs + Math.max(2.3 * Math.max(...windowsOf(settings)), 6 * hour));
     await everyoneIsServed(world, fleet, judge, servedWithinMs, () => false);
     return {
       violations: judge.violations,

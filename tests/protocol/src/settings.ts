@@ -130,10 +130,11 @@ export function phaseAt({ phases }: Settings, now: number): Phase {
   return phases.findLast(({ fromMs }) => fromMs <= now) as Phase;
 }
 
-/** The longest window of any process. */
-export function longestWindowMs({ phases }: Settings): number {
-  const windows = phases.flatMap(({ agreements }) => agreements.flatMap(({ windows }) => windows));
-  return Math.max(...windows.map(({ windowMs }) => windowMs));
+/** The lengths of all windows of all processes. */
+export function windowsOf({ phases }: Settings): number[] {
+  return phases.flatMap(({ agreements }) =>
+    agreements.flatMap(({ windows }) => windows.map(({ windowMs }) => windowMs)),
+  );
 }
 
 /** `usable`, as the contract states the defaults. */

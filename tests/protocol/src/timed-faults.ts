@@ -3,7 +3,7 @@ import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { Network } from './network.ts';
 import type { Service } from './service.ts';
-import { longestWindowMs, type Settings } from './settings.ts';
+import { type Settings, windowsOf } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
@@ -62,9 +62,9 @@ function happenings({
 }: Reachable): Partial<Record<TimedFault, () => void>> {
   const { windowMs, lossesPerWindow } = settings;
   const scale = windowMs / day;
-  const toleratedMs = Math.min(10 * minute, windowMs / 144);
+  const toleratedMs = Math.min(10 * minute, Math.min(...windowsOf(settings)) / 144);
   // As long as an entry may count.
-  const longestMs = longestWindowMs(settings);
+  const longestMs = Math.max(...windowsOf(settings));
   const memoryMs =
     longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
   const losses: number[] = [];

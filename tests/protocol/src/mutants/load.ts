@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import type { searchScope } from '../explore/search-scope.ts';
 import type { CreateServiceAuth } from '../run.ts';
+import { agreementMutants } from './agreement.ts';
 import { cachedTokenMutants } from './cached-tokens.ts';
 import { clockMutants } from './clocks.ts';
 import { countingMutants } from './counting.ts';
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...cachedTokenMutants,
   ...sharingMutants,
   ...pacingMutants,
+  ...agreementMutants,
 ];
 
 /** The changed texts of a mutant, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */

@@ -1,0 +1,167 @@
+import { timedFaults } from './faults.ts';
+import type { Mode } from './modes.ts';
+import type { Random } from './random.ts';
+import { type Agreement, drawn, everything, type Phase, type Settings, type Term } from './settings.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const per = (tokens: number, windowMs: number): Term => ({ tokens, windowMs });
+const agreed = (...windows: readonly Term[]): Agreement => ({ windows, reserve: 0 });
+
+/** A token request stands still, and is on its way, for less time than the shortest window holds its entry. */
+const withinMinutes = { maxFreezeMs: 2.5 * minute, maxQueueMs: 3 * minute };
+
+/** The faults of any time, at a fraction of their rate: for runs of many windows. */
+function rarer(factor: number): Settings['rates'] {
+  const timed = timedFaults.map((fault) => [fault, (everything[fault] ?? 0) * factor] as const);
+  return { ...everything, ...Object.fromEntries(timed) };
+}
+
+const several: readonly Agreement[] = [
+  agreed(per(10, hour), per(50, day)),
+  agreed(per(3, hour), per(12, day)),
+  agreed(per(4, 10 * minute), per(8, hour), per(24, day)),
+  agreed(per(12, day), per(6, 6 * hour)),
+  agreed(per(8, day), per(12, 3 * day)),
+];
+
+const pairs: readonly (readonly [Agreement, Agreement])[] = [
+  [agreed(per(12, day)), agreed(per(24, day))],
+  [agreed(per(24, day)), agreed(per(4, hour))],
+  [agreed(per(12, day)), agreed(per(4, hour), per(24, day))],
+  [agreed(per(24, 2 * day)), agreed(per(24, day))],
+];
+
+/** Agreements with several windows, and processes whose agreements differ. */
+export const agreementModes: Readonly<Record<string, Mode>> = {
+  windows: {
+    about: 'agreements of several windows, such as 10 tokens an hour and 50 a day',
+    promised: true,
+    weight: 2,
+    settings: (random) =>
+      drawn(random, {
+        ...withinMinutes,
+        phases: [{ fromMs: 0, agreements: [random.pick(several)] }],
+        lifetimeMs: Math.round(random.between(3, 60)) * minute,
+        callEveryMs: random.between(3, 30) * minute,
+        faultsForMs: random.between(1.1, 2) * day,
+        rates: rarer(0.5),
+      }),
+  },
+  disagree: {
+    about: 'processes whose agreements differ for days',
+    promised: true,
+    weight: 2,
+    settings: (random) => {
+      const agreements = random.pick(pairs);
+      // Without faults of the store and of processes, a process that reads declares.
+      const calm = { token_reply_lost: 0.03, token_5xx_before: 0.03, api_401: 0.01, caller_aborts: 0.02 };
+      const declares = random.chance(0.6);
+      return drawn(random, {
+        ...withinMinutes,
+        processes: random.integer(2, 5),
+        phases: [{ fromMs: 0, agreements: random.chance(0.5) ? agreements : agreements.toReversed() }],
+        lifetimeMs: Math.round(random.between(30, 90)) * minute,
+        callEveryMs: random.between(3, 15) * minute,
+        faultsForMs: random.between(1.2, 2.5) * day,
+        rates: declares ? calm : rarer(0.5),
+        declares,
+      });
+    },
+  },
+  rollout: {
+    about: 'rollouts of other agreements and back again, also of windows that are longer than what the record knows',
+    promised: true,
+    weight: 2,
+    settings: (random) => (random.chance(0.5) ? longer(random) : shorter(random)),
+  },
+  small: {
+    about: '4 to 20 tokens in a window or two, and a store that loses everything, or goes back',
+    promised: true,
+    settings: (random) => {
+      const durability = random.pick(['durable', 'replicated'] as const);
+      const tokens = random.integer(4, 20);
+      const windows = random.pick([
+        [per(tokens, hour)],
+        [per(tokens, hour)],
+        [per(Math.ceil(tokens / 3), hour / 3), per(tokens, hour)],
+      ]);
+      const loss = durability === 'durable' ? 'store_wiped' : random.pick(['store_wiped', 'store_regressed'] as const);
+      return drawn(random, {
+        tokens,
+        windowMs: hour,
+        durability,
+        audiences: ['api'],
+        phases: [{ fromMs: 0, agreements: [{ windows, reserve: undefined }] }],
+        bound: tokens,
+        maxFreezeMs: 2.5 * minute,
+        maxQueueMs: minute,
+        faultsForMs: random.between(1.1, 4) * hour,
+        rates: { ...everything, [loss]: 3, reset: 6 },
+        lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : 3,
+      });
+    },
+  },
+  short: {
+    about: 'windows of 1 to 20 minutes, and requests that issue a token up to six minutes later',
+    promised: true,
+    weight: 2,
+    settings: (random) => {
+      const windowMs = Math.round(20 ** random.next()) * minute;
+      const tokens = random.integer(2, 12);
+      const windows = random.pick([[per(tokens, windowMs)], [per(tokens, windowMs), per(3 * tokens, hour)]]);
+      return drawn(random, {
+        tokens,
+        windowMs,
+        phases: [{ fromMs: 0, agreements: [{ windows, reserve: 0 }] }],
+        timeoutMs: random.pick([undefined, 300 * second]),
+        lifetimeMs: Math.round(random.between(5, 60)) * second,
+        callEveryMs: random.between(2, 30) * second,
+        faultsForMs: random.between(0.5, 2) * hour,
+        rates: { ...rarer(0.1), token_request_late: 0.2, freeze_at_send: 0.1, api_401: 0.01 },
+        maxFreezeMs: minute,
+        maxQueueMs: 5.5 * minute,
+      });
+    },
+  },
+};
+
+/** Another agreement every day or two. In some of that time nobody needs a token, so the record is only read. */
+function shorter(random: Random): Settings {
+  const pool = [...several, ...pairs.flat()];
+  const stepMs = random.between(0.3, 2.2) * day;
+  const phases = Array.from({ length: random.integer(2, 4) }, (_, index): Phase => {
+    const lifetimeMs = random.chance(0.3) ? 2 * day : Math.round(random.between(5, 60)) * minute;
+    return { fromMs: index * stepMs, agreements: [random.pick(pool)], lifetimeMs };
+  });
+  return drawn(random, {
+    ...withinMinutes,
+    phases,
+    callEveryMs: random.between(5, 30) * minute,
+    faultsForMs: phases.length * stepMs,
+    rates: rarer(0.2),
+  });
+}
+
+/** A window of weeks, which comes after a time in which the record only had to know a day. */
+function longer(random: Random): Settings {
+  const long = { windows: [per(12, random.integer(18, 24) * day)], reserve: 4 };
+  const daily = agreed(per(4, day));
+  const beforeMs = random.between(14, 20) * day;
+  const phases: Phase[] = [
+    { fromMs: 0, agreements: [daily], lifetimeMs: Math.round(random.between(30, 60)) * hour },
+    { fromMs: beforeMs, agreements: [long], lifetimeMs: Math.round(random.between(2, 12)) * hour },
+  ];
+  return drawn(random, {
+    tokens: 4,
+    processes: random.integer(1, 3),
+    audiences: ['api'],
+    phases,
+    callEveryMs: random.between(1, 6) * hour,
+    faultsForMs: beforeMs + random.between(2, 10) * day,
+    rates: rarer(0.05),
+  });
+}

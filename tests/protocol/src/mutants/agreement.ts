@@ -1,0 +1,92 @@
+import type { Mutant } from './mutant.ts';
+
+/** Windows, and processes whose agreements differ. */
+export const agreementMutants: readonly Mutant[] = [
+  {
+    name: 'the first window decides',
+    about: 'only the first window of an agreement needs room',
+    file: 'ledger/admission.ts',
+    find: 'return enforcedTerms(record, now, limits).map((enforced) => {',
+    replace: 'return enforcedTerms(record, now, limits).slice(0, 1).map((enforced) => {',
+    modes: ['windows'],
+  },
+  {
+    name: 'what left a window still counts',
+    about: 'an entry counts in all windows for as long as the record has it',
+    file: 'ledger/admission.ts',
+    find: 'const end = leavesAt({ at, pending }, term);',
+    replace: 'const end = Math.max(now + 60_000, leavesAt({ at, pending }, term));',
+    modes: ['windows'],
+  },
+  {
+    name: 'terms of others are ignored',
+    about: 'a process keeps its own agreement only',
+    file: 'ledger/terms.ts',
+    find: 'seenAt + enforcedMs > now && !isIn(limits.terms, term)',
+    replace: 'seenAt + enforcedMs < 0 && !isIn(limits.terms, term)',
+    modes: ['disagree'],
+  },
+  {
+    name: 'terms are not declared again',
+    about: 'a process that only reads does not write its agreement again',
+    file: 'ledger/terms.ts',
+    find: 'const recent = record.terms.filter(({ seenAt }) => seenAt + declaredAgainMs > now);',
+    replace: 'const recent = now > 0 ? record.terms : [declaredAgainMs as never];',
+    modes: ['disagree'],
+  },
+  {
+    name: 'what was dropped is not remembered',
+    about: 'a window that comes later counts as if the record knew all of it',
+    file: 'ledger/condense.ts',
+    find: 'completeSince: Math.max(record.completeSince, ...dropped.map(({ at }) => at + 1)),',
+    replace: 'completeSince: record.completeSince,',
+    modes: ['rollout'],
+  },
+  {
+    name: 'a young window is like an old one',
+    about: 'a window of which the record does not know everything may spend all that is usable',
+    file: 'ledger/admission.ts',
+    find: 'if (isYoung(record, now, term)) {',
+    replace: 'if (isYoung(record, now, term) && now < 0) {',
+    modes: ['rollout'],
+  },
+  {
+    name: 'forgotten with the shortest window',
+    about: 'the record keeps an entry only for as long as it counts in the windows of the day',
+    file: 'ledger/condense.ts',
+    find: 'const keptFrom = now - Math.max(leastKeptMs, longestMs);',
+    replace: 'const keptFrom = now - Math.max(leastKeptMs / 1e9, longestMs);',
+    also: {
+      file: 'ledger/terms.ts',
+      find: 'const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, limits.durability).pendingMs);',
+      replace: 'const lastsMs = (_: Term) => enforcedMs;',
+    },
+    modes: ['rollout'],
+  },
+  {
+    name: 'a lost record may gain three',
+    about: 'a new record may gain three tokens, even if the reserve does not cover them',
+    file: 'ledger/limits.ts',
+    find: 'const insured = Math.max(1, ',
+    replace: 'const insured = Math.max(3, ',
+    modes: ['small'],
+  },
+  {
+    name: 'held for two minutes',
+    about: 'an entry of unknown outcome counts for two minutes longer than its window, however long a request may take',
+    file: 'ledger/limits.ts',
+    find: 'Math.max(7 * minute, windowMs / 12)',
+    replace: 'Math.max(2 * minute, windowMs / 12)',
+    modes: ['short'],
+  },
+  {
+    name: 'the shortest window limits the stamp',
+    about: 'a token counts from its arrival only as far as the shortest window allows',
+    file: 'ledger/settle.ts',
+    find: 'known.at + Math.max(0, ...shifts)',
+    replace: 'known.at + Math.min(...shifts)',
+    modes: ['short', 'windows'],
+    survives:
+      'it takes a request that issues its token later than the shortest window allows for; a test in packages/core/test/ledger/settle.test.ts notices',
+  },
+];
