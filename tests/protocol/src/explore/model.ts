@@ -2,11 +2,17 @@ import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
 
+/** At most so many tokens in a window of so many hours. */
+export interface SearchedTerm {
+  readonly tokens: number;
+  readonly hours: number;
+}
+
 /** The scope of the search: every order of so many processes, faults and steps of time. */
 export interface Scope {
   readonly processes: number;
-  /** Tokens that the record may spend. */
-  readonly usable: number;
+  /** The agreement of each process. There is one for all, or one for each. */
+  readonly agreements: readonly (readonly SearchedTerm[])[];
   readonly faults: number;
   /** The number of times that time may pass, by any of {@link steps}. */
   readonly steps: number;
@@ -23,20 +29,60 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** The steps in which time may pass: beyond a lease; nearly as long as a request may be under way; not quite a window; until what was settled has left. */
-export const steps: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * hour + 10 * minute];
+const stepsOfDays: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * hour + 10 * minute];
+/** With a window of an hour: also until what was settled has left it. */
+const stepsOfHours: readonly number[] = [61_000, 63 * minute, 24.5 * hour, 25 * hour + 10 * minute];
+
+/** Whether a window is shorter than a day. */
+function hasHours({ agreements }: Scope): boolean {
+  return agreements.some((terms) => terms.some(({ hours }) => hours < 24));
+}
+
+/** The steps in which time may pass. */
+export function stepsOf(scope: Scope): readonly number[] {
+  return hasHours(scope) ? stepsOfHours : stepsOfDays;
+}
+
 /** A request is issued so long after its reservation at most, or never. */
-export const maxInTransitMs: number = 110 * minute;
+export function maxInTransitMs(scope: Scope): number {
+  return hasHours(scope) ? 6 * minute : 110 * minute;
+}
+
+/** The agreement of a process. */
+export function termsOf({ agreements }: Scope, index: number): readonly SearchedTerm[] {
+  return agreements[index % agreements.length] ?? [];
+}
+
+/** All terms of a scope. The places in this list are their numbers. */
+export function allTerms({ agreements }: Scope): readonly SearchedTerm[] {
+  const all = agreements.flat();
+  return all.filter((term, index) => all.findIndex((other) => isSameTerm(other, term)) === index);
+}
+
+export function isSameTerm(one: SearchedTerm, other: SearchedTerm): boolean {
+  return one.tokens === other.tokens && one.hours === other.hours;
+}
+
 /** The time by which a store's clock is ahead before it is put right. A step of time that hides this hides all tokens, too. */
 export const aheadMs: number = 9 * hour;
 export const lifetimeMs: number = hour;
-export const spanMs: number = 25 * hour;
+
+/** The longest window of this term that any calendar has. */
+export function spanOf({ hours }: SearchedTerm): number {
+  return hours < 24 ? hours * hour : hours * hour + hour;
+}
+
 export const leaseMs = 60_000;
 export const sendWithinMs = 10_000;
 export const trustedMs = 60_000;
 
 /** Limits of so few tokens that everything can be tried: no reserve, and as many in a new record as in an old one. */
-export function limitsOf({ usable }: Scope): Limits {
-  return limitsFor([{ tokens: usable, windowMs: 24 * hour }], 0, 'durable');
+export function limitsOf(terms: readonly SearchedTerm[]): Limits {
+  return limitsFor(
+    terms.map(({ tokens, hours }) => ({ tokens, windowMs: hours * hour })),
+    0,
+    'durable',
+  );
 }
 
 /** The current state of one process. */
@@ -49,17 +95,28 @@ type Doing =
   | 'waiting'
   | 'settling'
   | 'settling again'
+  | 'declaring'
   | 'resetting';
 
 export type OutcomeKind = 'issued' | 'ambiguous' | 'released' | 'unsent';
+
+/** What a process knows of the record: as it was stored, and as it was understood. */
+export interface View {
+  readonly stored: number;
+  readonly record: number;
+  /** The ledger's time, and the true time. */
+  readonly now: number;
+  readonly at: number;
+  /** When it read the record, and declared its terms with that; 0 where all processes have the same. */
+  readonly declaredAt: number;
+}
 
 /** A process: what it does, and what it remembers. Records are named by their number in {@link Records}; -1: none. */
 export interface Process {
   readonly doing: Doing;
   readonly round: number;
   readonly attempt: number;
-  /** The record it read: as it was stored, and as it was understood; the ledger's time, and the true time. */
-  readonly view: { readonly stored: number; readonly record: number; readonly now: number; readonly at: number };
+  readonly view: View;
   /** The record that it is about to write. */
   readonly next: number;
   /** When its reservation was stamped, and which generation it has. */
@@ -81,9 +138,22 @@ interface Underway {
 }
 
 /** A write that the store has not executed yet although its caller has stopped waiting. */
-interface LateWrite {
+export interface LateWrite {
   readonly expected: number;
   readonly next: number;
+  readonly process: number;
+  readonly view: View;
+}
+
+/** A reservation in the record: where it stands in the order of all, and the numbers of the terms that bound its process. */
+export interface Reserved {
+  readonly order: number;
+  readonly terms: readonly number[];
+}
+
+/** A token of the service. */
+export interface Issued extends Reserved {
+  readonly at: number;
 }
 
 /** Everything that matters at one moment. */
@@ -96,8 +166,11 @@ export interface State {
   readonly processes: readonly Process[];
   readonly underway: readonly Underway[];
   readonly lateWrites: readonly LateWrite[];
-  /** When tokens were issued. */
-  readonly issued: readonly number[];
+  readonly issued: readonly Issued[];
+  /** The reservations that may still issue a token, by their id. */
+  readonly reserved: Readonly<Record<string, Reserved>>;
+  /** When each term was declared last. */
+  readonly declared: readonly number[];
   /** Ids of issued tokens with their true expiry. */
   readonly tokens: Readonly<Record<string, number>>;
   readonly faultsLeft: number;
@@ -111,7 +184,7 @@ const nobody: Process = {
   doing: 'nothing',
   round: 0,
   attempt: 0,
-  view: { stored: -1, record: -1, now: 0, at: 0 },
+  view: { stored: -1, record: -1, now: 0, at: 0, declaredAt: 0 },
   next: -1,
   reserved: { at: 0, generation: 0 },
   sentAt: 0,
@@ -132,6 +205,8 @@ export function beginning(scope: Scope): State {
     underway: [],
     lateWrites: [],
     issued: [],
+    reserved: {},
+    declared: allTerms(scope).map(() => Number.NEGATIVE_INFINITY),
     tokens: {},
     faultsLeft: scope.faults,
     stepsLeft: scope.steps,
@@ -145,7 +220,8 @@ export function restarted({ round, attempt }: Process): Process {
 }
 
 /** The state without what can no longer matter, so that more of them are the same. */
-export function simplified(state: State, { kinds }: Scope): State {
+export function simplified(state: State, scope: Scope): State {
+  const { kinds } = scope;
   const mayLose = state.losses === 0 && state.faultsLeft > 0 && (kinds.includes('wipe') || kinds.includes('regress'));
   const remembers = mayLose || state.losses > 0 || kinds.includes('ahead');
   const processes = state.processes.map((process): Process => {
@@ -158,8 +234,16 @@ export function simplified(state: State, { kinds }: Scope): State {
   const tokens = Object.fromEntries(Object.entries(state.tokens).filter(([, until]) => until > state.time));
   const lateWrites = state.lateWrites.filter(({ expected }) => expected === state.stored || mayLose);
   const older = mayLose ? [...new Set(state.older)].sort((one, other) => one - other) : [];
-  const issued = state.issued.filter((at) => at > state.time - spanMs);
-  return { ...state, processes, tokens, lateWrites, older, issued };
+  const longestMs = Math.max(...allTerms(scope).map(spanOf));
+  const issued = state.issued.filter(({ at }) => at > state.time - longestMs);
+  // With one agreement, every reservation is bound by it: its order says nothing.
+  const differs = scope.agreements.length > 1;
+  const mayIssue = (id: string) =>
+    state.underway.some(({ process, attempt }) => id === `${process}.${attempt}`) ||
+    state.processes.some(({ attempt }, index) => id === `${index}.${attempt}`);
+  const reserved = Object.fromEntries(Object.entries(state.reserved).filter(([id]) => differs && mayIssue(id)));
+  const declared = state.declared.map((at) => (differs && at > state.time - hour ? at : Number.NEGATIVE_INFINITY));
+  return { ...state, processes, tokens, lateWrites, older, issued, reserved, declared };
 }
 
 /** Every record that ever was, by number: written and read by the real codec. */

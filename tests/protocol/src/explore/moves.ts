@@ -3,6 +3,8 @@ import { withDeaths } from '../../../../packages/core/src/ledger/deaths.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import {
   aheadMs,
+  allTerms,
+  type Issued,
   lifetimeMs,
   limitsOf,
   maxInTransitMs,
@@ -13,15 +15,18 @@ import {
   type Scope,
   type State,
   simplified,
-  spanMs,
-  steps,
+  spanOf,
+  stepsOf,
+  termsOf,
 } from './model.ts';
 import type { Move } from './search.ts';
 import { createSteps } from './steps.ts';
 
 /** Says what can happen next: to a process, on its way to the service and back, to the store, or nothing while time passes. */
 export function createMoves(scope: Scope, records: Records): (state: State) => Move<State>[] {
-  const limits: Limits = limitsOf(scope);
+  const terms = allTerms(scope);
+  const limits: Limits = limitsOf(termsOf(scope, 0));
+  const limitsOfTerms: readonly Limits[] = terms.map((term) => limitsOf([term]));
   const storeNow = (state: State) => state.time + state.clockOffset;
 
   const { movesOf, stored, settling, resetting } = createSteps(scope, records);
@@ -43,14 +48,17 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
       const lateWrites = state.lateWrites.filter((_, other) => other !== index);
       add(
         'late write',
-        write.expected === state.stored ? stored({ ...state, lateWrites }, write.next) : { ...state, lateWrites },
+        write.expected === state.stored
+          ? stored({ ...state, lateWrites }, write.next, write.process, write.view)
+          : { ...state, lateWrites },
       );
     });
     for (const [label, next] of faultsOf(state)) add(label, next);
-    for (const stepMs of state.stepsLeft > 0 ? steps : []) {
+    for (const stepMs of state.stepsLeft > 0 ? stepsOf(scope) : []) {
       // Requests in transit arrive in time or are lost.
       const time = state.time + stepMs;
-      if (state.underway.some(({ reservedAt }) => time + state.clockOffset - reservedAt > maxInTransitMs)) continue;
+      if (state.underway.some(({ reservedAt }) => time + state.clockOffset - reservedAt > maxInTransitMs(scope)))
+        continue;
       add(`+${stepMs / 60_000} min`, { ...state, time, stepsLeft: state.stepsLeft - 1 });
     }
     return found;
@@ -62,9 +70,10 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
     const { process: index, attempt } = request;
     const name = `${index}.${attempt}`;
     const gone = { ...state, underway: state.underway.filter((_, other) => other !== at) };
+    const reserved = gone.reserved[name] ?? { order: 0, terms: terms.map((_, number) => number) };
     const issued = {
       ...gone,
-      issued: [...gone.issued, gone.time],
+      issued: [...gone.issued, { ...reserved, at: gone.time }],
       tokens: { ...gone.tokens, [name]: gone.time + lifetimeMs },
     };
     const process = gone.processes[index] as Process;
@@ -109,7 +118,7 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
    */
   function waitedFor(state: State): string | undefined {
     const record = records.get(state.stored);
-    if (!record || state.losses > 0 || state.clockOffset !== 0) return undefined;
+    if (!record || state.losses > 0 || state.clockOffset !== 0 || scope.agreements.length > 1) return undefined;
     const now = Math.max(record.highWaterAt, storeNow(state));
     const { count, retryAt } = withDeaths(record, now, limits).deaths;
     return retryAt > now ? `a request after ${count} deaths` : undefined;
@@ -119,14 +128,19 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
   function brokenIn(state: State): string | undefined {
     const stale = state.processes.findIndex(({ usedExpired }) => usedExpired);
     if (stale >= 0) return `${stale} uses an expired token`;
-    const live = state.issued.filter((at) => at > state.time - spanMs).length;
-    const bound = scope.usable * (1 + state.losses);
-    if (live > bound) return `${live} tokens within a window`;
-    if (state.losses > 0) return undefined;
-    const record = records.get(state.stored);
-    const now = Math.max(record?.highWaterAt ?? 0, storeNow(state));
-    const used = record ? (admission(record, now, limits, 'reset')[0]?.used ?? 0) : 0;
-    return used < live ? `${used} counted, ${live} issued` : undefined;
+    for (const [number, term] of terms.entries()) {
+      const live = state.issued.filter(({ at }) => at > state.time - spanOf(term));
+      // The reservation that came last found the others in the record: it had to be refused if the term bound its process.
+      const last = live.reduce((latest, one) => (one.order > latest.order ? one : latest), live[0] as Issued);
+      const bound = term.tokens * (1 + state.losses);
+      if (live.length > bound && last.terms.includes(number)) return `${live.length} tokens within a window`;
+      if (state.losses > 0) continue;
+      const record = records.get(state.stored);
+      const now = Math.max(record?.highWaterAt ?? 0, storeNow(state));
+      const used = record ? (admission(record, now, limitsOfTerms[number] as Limits, 'reset')[0]?.used ?? 0) : 0;
+      if (used < live.length) return `${used} counted, ${live.length} issued`;
+    }
+    return undefined;
   }
 
   return moves;

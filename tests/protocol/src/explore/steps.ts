@@ -5,7 +5,10 @@ import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
 import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { declare, isDeclarationDue } from '../../../../packages/core/src/ledger/terms.ts';
 import {
+  allTerms,
+  isSameTerm,
   leaseMs,
   lifetimeMs,
   limitsOf,
@@ -15,9 +18,12 @@ import {
   type Scope,
   type State,
   sendWithinMs,
+  termsOf,
   trustedMs,
+  type View,
 } from './model.ts';
 
+const hour = 3_600_000;
 const audience = 'api';
 const keyId = 'key';
 
@@ -25,8 +31,8 @@ const keyId = 'key';
 export interface Steps {
   /** The possible next moves of this process. */
   movesOf(state: State, process: Process, index: number): Generator<[string, State]>;
-  /** The state with this record stored. */
-  stored(state: State, next: number): State;
+  /** The state with this record stored: by a process that had this view of the record. */
+  stored(state: State, next: number, index: number, view: View): State;
   /** The process learned what became of its request. */
   settling(state: State, index: number, outcome: OutcomeKind): State;
   /** The process begins to reset the tokens. */
@@ -35,7 +41,11 @@ export interface Steps {
 
 /** Creates the steps of one search. */
 export function createSteps(scope: Scope, records: Records): Steps {
-  const limits: Limits = limitsOf(scope);
+  const all = allTerms(scope);
+  const limitsOfEach: readonly Limits[] = Array.from({ length: scope.processes }, (_, index) =>
+    limitsOf(termsOf(scope, index)),
+  );
+  const limitsAt = (index: number) => limitsOfEach[index] as Limits;
   const storeNow = (state: State) => state.time + state.clockOffset;
   const idOf = (index: number, { attempt }: Process) => `${index}.${attempt}`;
 
@@ -65,9 +75,22 @@ export function createSteps(scope: Scope, records: Records): Steps {
     return { ...state, processes: state.processes.map((old, at) => (at === index ? { ...old, ...change } : old)) };
   }
 
-  function stored(state: State, next: number): State {
+  function stored(state: State, next: number, index: number, { at, declaredAt }: View): State {
     const keepsOlder = scope.kinds.includes('regress');
-    return { ...state, stored: next, older: keepsOlder ? [...state.older, state.stored] : state.older };
+    const older = keepsOlder ? [...state.older, state.stored] : state.older;
+    const own = all.map((term) => termsOf(scope, index).some((other) => isSameTerm(other, term)));
+    const before = new Set(records.get(state.stored)?.entries.map(({ id }) => id));
+    const record = records.get(next) as LedgerRecord;
+    const made = record.entries.filter(({ id, instance }) => instance === `${index}` && !before.has(id));
+    const terms = all.flatMap((_, number) =>
+      own[number] || (state.declared[number] ?? 0) + hour > at ? [number] : [],
+    );
+    const reserved = made.map(({ id }) => [id, { order: record.sequence, terms }] as const);
+    return {
+      ...{ ...state, stored: next, older },
+      reserved: { ...state.reserved, ...Object.fromEntries(reserved) },
+      declared: state.declared.map((last, number) => (own[number] ? Math.max(last, declaredAt) : last)),
+    };
   }
 
   function readRecord(state: State, index: number) {
@@ -76,20 +99,33 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const elapsedMs = state.time - seen.at;
     const { now, ledgerNow } = seen;
     const before = known && { record: known, now, ledgerNow, elapsedMs, maxElapsedMs: elapsedMs };
-    return reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
+    const limits = limitsAt(index);
+    const found = reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
+    const isDue = isDeclarationDue(found.record, found.now, limits);
+    return { ...found, record: declare(found.record, found.now, limits, `${index}`), isDue };
+  }
+
+  function viewOf(state: State, record: LedgerRecord, now: number): View {
+    const declaredAt = scope.agreements.length > 1 ? state.time : 0;
+    return { stored: state.stored, record: records.add(record), now, at: state.time, declaredAt };
   }
 
   function load(state: State, index: number): State {
-    const { record, now, changed } = readRecord(state, index);
-    const view = { stored: state.stored, record: records.add(record), now, at: state.time };
+    const { record, now, changed, isDue } = readRecord(state, index);
+    const view = viewOf(state, record, now);
     const seen =
       state.stored < 0 ? {} : { seen: { record: view.record, now: storeNow(state), ledgerNow: now, at: state.time } };
-    if (changed) return update(state, index, { doing: 'repairing', view, next: written(record, record, now) });
-    return decided(update(state, index, { view, ...seen }), index);
+    const next = () => written(record, record, now, index);
+    if (changed) return update(state, index, { doing: 'repairing', view, next: next() });
+    const after = decided(update(state, index, { view, ...seen }), index);
+    // A process that only reads writes its terms when that is due.
+    const { doing } = after.processes[index] as Process;
+    const isDone = doing === 'nothing' || doing === 'retrying';
+    return isDue && isDone ? update(after, index, { doing: 'declaring', view, next: next() }) : after;
   }
 
-  function written(record: LedgerRecord, base: LedgerRecord, now: number): number {
-    return records.add({ ...compact(record, now, limits), sequence: base.sequence + 1 });
+  function written(record: LedgerRecord, base: LedgerRecord, now: number, index: number): number {
+    return records.add({ ...compact(record, now, limitsAt(index)), sequence: base.sequence + 1 });
   }
 
   function decided(state: State, index: number): State {
@@ -109,7 +145,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
       },
       ...{ id, instance: `${index}`, leaseMs },
     };
-    const decision: Decision = decide(record, process.view.now, ask, limits);
+    const decision: Decision = decide(record, process.view.now, ask, limitsAt(index));
     switch (decision.kind) {
       case 'use': {
         const goodUntil = state.tokens[decision.token.id] ?? 0;
@@ -117,7 +153,10 @@ export function createSteps(scope: Scope, records: Records): Steps {
         return update(state, index, { ...finished(process), goodUntil, ...(usedExpired && { usedExpired }) });
       }
       case 'write':
-        return update(state, index, { doing: 'reserving', next: written(decision.record, record, process.view.now) });
+        return update(state, index, {
+          doing: 'reserving',
+          next: written(decision.record, record, process.view.now, index),
+        });
       case 'admitted': {
         const reserved = { at: decision.entry.at, generation: decision.generation };
         return update(state, index, { doing: 'admitted', reserved });
@@ -150,7 +189,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
 
   function loadToSettle(state: State, index: number): State {
     const { record, now } = readRecord(state, index);
-    const view = { stored: state.stored, record: records.add(record), now, at: state.time };
+    const view = viewOf(state, record, now);
     const seen = { record: view.record, now: storeNow(state), ledgerNow: now, at: state.time };
     const loaded = update(state, index, { view, seen });
     return update(loaded, index, { doing: 'settling', next: settled(loaded, index, now) });
@@ -164,7 +203,8 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const entry = { id, at: reserved.at, pending: true, reason: 'cold', instance: `${index}`, audience } as const;
     // Counted from before the request, whenever it is entered.
     const outcome = outcomeOf(process, id, view.now - Math.max(0, view.at - process.sentAt));
-    return written(settle(record, now, { entry, keyId, secretId: 'secret' }, outcome, limits), record, now);
+    const after = settle(record, now, { entry, keyId, secretId: 'secret' }, outcome, limitsAt(index));
+    return written(after, record, now, index);
   }
 
   function outcomeOf({ outcome, reserved }: Process, id: string, now: number): Outcome {
@@ -185,9 +225,9 @@ export function createSteps(scope: Scope, records: Records): Steps {
     ];
     if (state.faultsLeft === 0 || !scope.kinds.includes('store')) return;
     const failed = { ...state, faultsLeft: state.faultsLeft - 1 };
-    if (fits) yield ['written, no answer', unanswered(stored(failed, next), index)];
+    if (fits) yield ['written, no answer', unanswered(stored(failed, next, index, view), index)];
     yield ['not written, no answer', unanswered(failed, index)];
-    const lateWrites = [...failed.lateWrites, { expected: view.stored, next }];
+    const lateWrites = [...failed.lateWrites, { expected: view.stored, next, process: index, view }];
     yield ['written late, no answer', unanswered({ ...failed, lateWrites }, index)];
   }
 
@@ -195,12 +235,14 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const { next, doing, outcome, view: read } = state.processes[index] as Process;
     const record = records.get(next) as LedgerRecord;
     const now = Math.max(record.highWaterAt, storeNow(state));
-    const view = { stored: next, record: next, now, at: state.time };
+    const view = { stored: next, record: next, now, at: state.time, declaredAt: read.declaredAt };
     const ledgerNow = Math.max(now, read.now + state.time - read.at);
     const seen = { record: next, now: storeNow(state), ledgerNow, at: state.time };
-    const after = update(stored(state, next), index, { view, seen });
+    const after = update(stored(state, next, index, read), index, { view, seen });
     if (doing === 'reserving' || doing === 'repairing') return decided(after, index);
     const process = after.processes[index] as Process;
+    // What it declared after a decision changes nothing of the decision.
+    if (doing === 'declaring') return update(after, index, { doing: 'nothing', next: -1 });
     if (doing === 'resetting') return update(after, index, { doing: 'nothing', next: -1, goodUntil: 0 });
     if (outcome !== 'issued') return update(after, index, { ...finished(process), round: process.round });
     const goodUntil = state.tokens[idOf(index, process)] ?? 0;
@@ -210,16 +252,17 @@ export function createSteps(scope: Scope, records: Records): Steps {
   function unanswered(state: State, index: number): State {
     const { doing } = state.processes[index] as Process;
     if (doing === 'settling') return update(state, index, { doing: 'settling again', next: -1 });
-    return update(state, index, { doing: doing === 'resetting' ? 'nothing' : 'retrying', next: -1 });
+    const isOver = doing === 'resetting' || doing === 'declaring';
+    return update(state, index, { doing: isOver ? 'nothing' : 'retrying', next: -1 });
   }
 
   function resetting(state: State, index: number): State {
     const { record, now } = readRecord(state, index);
-    const view = { stored: state.stored, record: records.add(record), now, at: state.time };
+    const view = viewOf(state, record, now);
     return update(state, index, {
       doing: 'resetting',
       view,
-      next: written(revoke(record, audience, keyId, latestGeneration(record, audience, now)), record, now),
+      next: written(revoke(record, audience, keyId, latestGeneration(record, audience, now)), record, now, index),
     });
   }
 
