@@ -4,7 +4,7 @@ import { openPlace } from './src/places.ts';
 import { type ChaosFigures, runChaos } from './src/run-chaos.ts';
 import { type StoreKind, storeKinds } from './src/stores.ts';
 
-const runMs = 25_000;
+const runMs = 30_000;
 const [minutes = '5', firstSeed = `${Date.now() % 1_000_000}`, store] = process.argv.slice(2);
 const kinds = storeKinds.filter((kind) => store === undefined || kind === store);
 if (!(Number(minutes) > 0) || !Number.isInteger(Number(firstSeed)) || kinds.length === 0) {
@@ -49,6 +49,9 @@ function summarize(): void {
     'token requests that arrived': sumOf('tokenRequests'),
     'tokens issued': sumOf('tokensIssued'),
     'most issued in a window that allows 10': (ran) => Math.max(...ran.flatMap(({ largest }) => largest)),
+    'processes given another agreement': sumOf('rolledOut'),
+    'most issued in a window after a limit of 25': (ran) =>
+      Math.max(...ran.map(({ largestAfterChange }) => largestAfterChange)),
     'ledger compared with the service': sumOf('comparisons'),
     'longest until everyone was served, ms': (ran) => Math.max(...ran.map(({ servedAfterMs }) => servedAfterMs)),
     violations: (ran) => ran.flatMap(({ violations }) => violations).length,

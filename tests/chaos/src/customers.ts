@@ -29,4 +29,15 @@ export const greedy: readonly Customer[] = ['first', 'second'].map((name) => ({
   issuanceLimit: { tokens: 10, windowMs: 5_000, reserve: 0 },
 }));
 
-export const customers: readonly Customer[] = [steady, ...greedy];
+/** Wants as many tokens, while processes are given another agreement one after another, and the old one again. */
+export const changing: Customer = {
+  clientId: 'changing',
+  clientSecret: 'changing-secret-of-no-value',
+  audiences: Array.from({ length: 500 }, (_, index) => `https://changing-${index}.example`),
+  issuanceLimit: { tokens: 60, windowMs: 5_000, reserve: 0 },
+};
+
+/** The other agreement. */
+export const changed: Customer = { ...changing, issuanceLimit: { ...changing.issuanceLimit, tokens: 25 } };
+
+export const customers: readonly Customer[] = [steady, ...greedy, changing];

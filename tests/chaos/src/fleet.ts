@@ -14,6 +14,8 @@ export interface Fleet {
   readonly starts: number;
   /** All processes of the start are running. */
   readonly ready: Promise<void>;
+  /** The time at which a process first said that its other agreement is in the record. */
+  readonly declaredAt: number | undefined;
   kill(index: number): void;
   stop(index: number): void;
   resume(index: number): void;
@@ -41,6 +43,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
   let starts = 0;
   let begun = 0;
   let closing = false;
+  let declaredAt: number | undefined;
 
   function start(index: number): void {
     const options = optionsOf(starts);
@@ -58,6 +61,7 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
       if (message.type === 'ready') begun += 1;
       if (begun === size) onReady();
       if (message.type === 'sending' && processes[index] === child) ambushes.shift()?.(index);
+      if (message.type === 'declared') declaredAt ??= Date.now();
       if (message.type === 'denied') denials.set(child, `${options.instance} was last told: ${message.what}`);
       if (message.type === 'served') {
         denials.delete(child);
@@ -100,6 +104,9 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     ready,
     get starts() {
       return starts;
+    },
+    get declaredAt() {
+      return declaredAt;
     },
     kill,
     stop: (index) => processes[index]?.kill('SIGSTOP'),

@@ -9,8 +9,8 @@ export interface Judge {
   readonly violations: readonly string[];
   /** The number of comparisons of the ledger with the service. */
   readonly comparisons: number;
-  /** The most tokens that a customer was issued within any of its windows. */
-  largestCount(customer: Customer): number;
+  /** The most tokens that a customer was issued within any of its windows that begins at this time or later. */
+  largestCount(customer: Customer, from?: number): number;
   /** Compares once more, which must succeed, and ends. */
   close(): Promise<void>;
 }
@@ -36,8 +36,8 @@ export function startJudge(service: TestService, store: Store): Judge {
     if (used < issued) violations.push(`the ledger of ${clientId} knows ${used} of ${issued} tokens that were issued`);
   }
 
-  function largestCount(customer: Customer): number {
-    const times = issuances(customer).map(({ at }) => at);
+  function largestCount(customer: Customer, from = 0): number {
+    const times = issuances(customer).flatMap(({ at }) => (at >= from ? [at] : []));
     const { windowMs } = customer.issuanceLimit;
     return Math.max(0, ...times.map((end) => times.filter((at) => at <= end && at > end - windowMs).length));
   }

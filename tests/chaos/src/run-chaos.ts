@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { startTestService } from '@service-auth/testing';
-import { customers, greedy, lifetimeMs } from './customers.ts';
+import { changed, customers, greedy, lifetimeMs } from './customers.ts';
 import { causeFaults, type FaultCounts, unreliableEndpoint } from './faults.ts';
 import { startFleet } from './fleet.ts';
 import { startJudge } from './judge.ts';
@@ -34,6 +34,10 @@ export interface ChaosFigures extends FaultCounts {
   readonly tokensIssued: number;
   /** The most that each of the greedy customers was issued in any of its windows. */
   readonly largest: readonly number[];
+  /** Processes that were killed to be given another agreement. */
+  readonly rolledOut: number;
+  /** The most tokens in a window after a process with the lower limit had read the record, for as long as its limit holds. */
+  readonly largestAfterChange: number;
   /** The number of comparisons of the ledger with the issued tokens. */
   readonly comparisons: number;
   /** The time from the last fault until the last process was served. */
@@ -41,6 +45,9 @@ export interface ChaosFigures extends FaultCounts {
   /** The violated properties, as sentences. */
   readonly violations: readonly string[];
 }
+
+/** A process that is stopped for up to 8 seconds may send a request that it reserved before, for up to 10 seconds after. */
+const reservedBeforeMs = 12_000;
 
 /** Lets a fleet get along over one store while everything fails, then demands that every process is served. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
@@ -64,14 +71,28 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     endings.push(judged.close);
     const judge = startJudge(service, judged.store);
     const serviceUrl = service.url;
+    let isChanged = false;
     const fleet = startFleet(processes, (start) => {
       const instance = `process ${start}`;
-      return { kind, address: relayed, serviceUrl, instance, seed: seed * 1_000 + start, blind };
+      return { kind, address: relayed, serviceUrl, instance, seed: seed * 1_000 + start, isChanged, blind };
     });
     endings.push(fleet.close);
 
     await fleet.ready;
+    let rolledOut = 0;
+    /** Gives all processes the other agreement, or the first one again: one after another, within a tenth of the run. */
+    async function rollOut(afterMs: number, toChanged: boolean): Promise<void> {
+      await delay(afterMs, undefined, { ref: false });
+      isChanged = toChanged;
+      for (let index = 0; index < processes; index += 1) {
+        fleet.kill(index);
+        rolledOut += 1;
+        await delay(durationMs / 10 / processes, undefined, { ref: false });
+      }
+    }
+    const rollouts = [rollOut(durationMs / 8, true), rollOut(durationMs / 2, false)];
     const counts = await causeFaults({ fleet, server, relay }, durationMs, random);
+    await Promise.all(rollouts);
     service.tokenEndpoint.clear();
     const calmAt = performance.now();
     const served = fleet.serveEach().then(() => true);
@@ -82,13 +103,18 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     await judge.close();
 
     const leaked = service.findSecrets(fleet.complaints.join('\n'));
+    const from = (fleet.declaredAt ?? Number.POSITIVE_INFINITY) + reservedBeforeMs;
+    const largestAfterChange = judge.largestCount(changed, from);
     const violations = [...judge.violations, ...fleet.complaints, ...leaked.map((kind) => `a ${kind} was printed`)];
+    if (largestAfterChange > changed.issuanceLimit.tokens)
+      violations.push(`${largestAfterChange} tokens in a window after a process declared the lower limit`);
     if (!allServed) {
       violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`, ...denials);
     }
     const { tokenRequests, issued: tokensIssued } = service.counts;
     return {
       ...{ kind, seed, durationMs, processStarts: fleet.starts, ...counts, tokenRequests, tokensIssued },
+      ...{ rolledOut, largestAfterChange },
       ...{ largest: greedy.map(judge.largestCount), comparisons: judge.comparisons, servedAfterMs, violations },
     };
   } finally {

@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServiceAuth, fetchTransport, isServiceAuthError, type Store } from '@service-auth/core';
-import { type Customer, greedy, steady, timeoutMs } from './customers.ts';
+import { type Customer, changed, changing, greedy, steady, timeoutMs } from './customers.ts';
 import { blind } from './mistakes.ts';
 import { createRandom } from './random.ts';
 import { openStore, type StoreKind } from './stores.ts';
@@ -14,6 +14,8 @@ export interface WorkerOptions {
   readonly serviceUrl: string;
   readonly instance: string;
   readonly seed: number;
+  /** With the other agreement of the customer whose agreement changes. */
+  readonly isChanged: boolean;
   /** Replaces the record whatever became of it in the meantime: for the test of this test. */
   readonly blind: boolean;
 }
@@ -28,6 +30,8 @@ export type WorkerMessage =
   | { readonly type: 'denied'; readonly what: string }
   /** The answer to any message: the API took the steady customer's token. */
   | { readonly type: 'served' }
+  /** It read and wrote a record with the other agreement. */
+  | { readonly type: 'declared' }
   /** Something that must not happen. */
   | { readonly type: 'unexpected'; readonly what: string };
 
@@ -86,8 +90,9 @@ async function callSteadily(): Promise<void> {
 
 async function callGreedily(): Promise<void> {
   for (;;) {
-    const customer = random.pick(greedy);
-    await tolerating(connect(customer, random.pick(customer.audiences)).getToken());
+    const customer = random.pick([...greedy, options.isChanged ? changed : changing]);
+    const token = await tolerating(connect(customer, random.pick(customer.audiences)).getToken());
+    if (token && customer === changed) say({ type: 'declared' });
     await delay(random.between(10, 60));
   }
 }

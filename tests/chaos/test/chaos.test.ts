@@ -21,6 +21,7 @@ for (const kind of storeKinds) {
       expect(figures.kills + figures.killsOfSenders).toBeGreaterThan(1);
       expect(figures.stops + figures.stopsOfSenders).toBeGreaterThan(1);
       expect(figures.comparisons).toBeGreaterThan(10);
+      expect(figures.rolledOut).toBe(16);
       expect(Math.max(...figures.largest)).toBeGreaterThan(allowed / 2);
       if (kind !== 'file') {
         expect(figures.serverKills).toBeGreaterThan(0);

@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly lostAt: () => number;
   /** The longest allowed pause, whatever time the clock of the store showed, unless the budget is spent. */
   readonly maxPauseMs: number;
+  /** How long a process has for a token request and its outcome. */
+  readonly leaseMs: number;
   /** True time at which the clock of the store was set back last. */
   readonly setBackAt: () => number;
 }
@@ -45,12 +47,9 @@ export interface Client {
 }
 
 const minute = 60_000;
-/** A lease with core's default `timeoutMs`. */
-const leaseMs = minute;
 const fleetResetMs = 30_000;
 const trustedMs = 25_000;
 const latencyMs = 100;
-const callDeadlineMs = 10 * minute;
 
 /** Creates a client. */
 export function createClient(
@@ -59,7 +58,8 @@ export function createClient(
   options: ServiceAuthOptions,
   around: Surroundings,
 ): Client {
-  const { world, dice, judge, service } = around;
+  const { world, dice, judge, service, leaseMs } = around;
+  const callDeadlineMs = Math.max(10 * minute, 5 * leaseMs);
   const auth = around.createServiceAuth({ ...options, onEvent: onEvent });
   const handedOut = new Set<string>();
   const dropped = new Set<string>();

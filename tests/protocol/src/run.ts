@@ -86,6 +86,7 @@ export async function run(
     // An hour of ours; sparing the half of 24 tokens takes most of five.
     maxPauseMs: settings.storeAheadMs > 0 && settings.feasible ? 5 * hour : Number.POSITIVE_INFINITY,
     setBackAt: () => store.setBackAt,
+    leaseMs: 30_000 + (settings.timeoutMs ?? 30_000),
     storeIsSafe:
       settings.lossesPerWindow === 0 && !settings.rates.store_clock_wild && !settings.rates.store_clock_set_back,
   };
