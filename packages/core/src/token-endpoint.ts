@@ -87,7 +87,8 @@ export async function probeEndpoint(
   const result = await requestToken(url, undefined, transport, timeoutMs, clock);
   // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
   if (result.kind === 'token' || (result.kind === 'released' && result.cause !== 'unreachable')) return undefined;
-  return { kind: 'released', cause: 'unreachable', status: result.status, error: result.error };
+  const toldMs = result.kind === 'ambiguous' ? result.retryAfterMs : undefined;
+  return { kind: 'released', cause: 'unreachable', status: result.status, error: result.error, retryAfterMs: toldMs };
 }
 
 function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
@@ -127,7 +128,8 @@ function interpret(response: TransportResponse, body: string, clock: Clock): Tok
   if (status === 421) return misdirected;
   // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.
   if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
-    return { kind: 'ambiguous', charge: 1, status };
+    const toldMs = status === 503 ? retryAfterMs(response, clock) : undefined;
+    return { kind: 'ambiguous', charge: 1, status, retryAfterMs: toldMs };
   }
   return { kind: 'released', cause: 'misconfigured', status };
 }

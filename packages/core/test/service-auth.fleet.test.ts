@@ -204,6 +204,20 @@ describe('a back-off of the whole fleet', () => {
     expect(await other.getUsage()).toMatchObject({ used: 1 });
   });
 
+  test('503 with Retry-After: no process asks or probes before the pause ends, and without it after a second', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    endpoint.next(answering(503), answering(503, '', { 'retry-after': '7200' }));
+    expect((await failure('ERR_TOKEN_ENDPOINT', client().getToken())).retryAt).toBe(clock.now() + second);
+    await clock.advance(second);
+    const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', client().getToken());
+    expect(retryAt).toBe(clock.now() + 7_200 * second);
+    await clock.advance(7_199 * second);
+    await failure('ERR_TOKEN_ENDPOINT', client().getToken());
+    expect(endpoint.requests.length).toBe(2);
+    await clock.advance(second);
+    await token(client());
+  });
+
   test('an endpoint that fails: the pauses are shared, and grow', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(failing('ENOTFOUND'));

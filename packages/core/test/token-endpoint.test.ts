@@ -103,6 +103,8 @@ describe('the body of an error answer', () => {
     [302, {}, released('misconfigured', { status: 302 })],
     [429, { 'retry-after': '3600' }, released('rate_limited', { retryAfterMs: 3_600 * second })],
     [503, {}, { kind: 'ambiguous', charge: 1, status: 503 }],
+    [503, { 'retry-after': '3600' }, { kind: 'ambiguous', charge: 1, status: 503, retryAfterMs: 3_600 * second }],
+    [500, { 'retry-after': '3600' }, { kind: 'ambiguous', charge: 1, status: 500, retryAfterMs: undefined }],
   ])('of %i is awaited for two seconds, then the status stands', async (status, headers, meaning) => {
     const clock = createManualClock();
     let signal: AbortSignal | undefined;

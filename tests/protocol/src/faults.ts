@@ -25,6 +25,7 @@ export const callFaults = [
   'token_cached',
   'token_refused',
   'token_rate_limited',
+  'token_unavailable',
   'token_redirected',
   'crash_at_call',
   'crash_at_send',

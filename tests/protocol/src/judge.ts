@@ -9,7 +9,7 @@ import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
 /** Watches a run from outside and says what was promised and not kept. */
-export interface Judge extends Pick<LimitWatch, 'began' | 'looked' | 'wrote'> {
+export interface Judge extends Pick<LimitWatch, 'began' | 'looked'> {
   readonly violations: readonly string[];
   violated(promise: string, detail: string): void;
   /** The service issued a token. */
@@ -20,6 +20,10 @@ export interface Judge extends Pick<LimitWatch, 'began' | 'looked' | 'wrote'> {
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
   sending(machine: string, isProbe: boolean): void;
+  /** A process is told to wait for so long. */
+  toldToWait(machine: string, forMs: number): void;
+  /** The record was replaced by a call that a process made at `calledAt`. */
+  wrote(machine: string, calledAt: number): void;
   /** The endpoint answers the probe of a process. */
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
@@ -66,7 +70,11 @@ export function createJudge(
     violated,
     began: limit.began,
     looked: limit.looked,
-    wrote: limit.wrote,
+    wrote(machine, calledAt) {
+      limit.wrote(machine, calledAt);
+      watch.wrote(machine, calledAt);
+    },
+    toldToWait: watch.toldToWait,
     clockSpreadMs: () => store().clockSpreadMs,
     sending: watch.sending,
     mayHaveIssued: watch.mayHaveIssued,

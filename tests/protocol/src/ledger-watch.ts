@@ -20,6 +20,10 @@ export interface LedgerWatch {
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
   sending(machine: string, isProbe: boolean): void;
+  /** A process is told to wait for so long. */
+  toldToWait(machine: string, forMs: number): void;
+  /** The record was replaced by a call that a process made at `calledAt`. */
+  wrote(machine: string, calledAt: number): void;
   /** The endpoint answers the probe of a process. */
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
@@ -55,9 +59,13 @@ export function createLedgerWatch(
   let known: LedgerRecord | undefined;
   let applications = 0;
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
+  const shortestMs = Math.min(...windows.map(({ windowMs }) => windowMs));
+  const clockToleranceMs = rates.store_clock_step ? Math.min(600_000, shortestMs / 144) : 0;
   const nothing = { retryAt: 0, since: 0 };
   const backoffs = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
   const probedAt = new Map<string, number>();
+  const told = new Map<string, { readonly at: number; readonly until: number }>();
+  let waits = { from: 0, until: 0 };
   const leases = settings.nothingFails ? createLeaseWatch(blockedMsOf, violated) : undefined;
 
   function ledgerNow(): number {
@@ -136,6 +144,16 @@ export function createLedgerWatch(
     mayHaveIssued(tokens) {
       mayBeIssued.push({ at: world.now, tokens });
     },
+    toldToWait(machine, forMs) {
+      if (forMs > 0) told.set(machine, { at: world.now, until: world.now + forMs });
+    },
+    wrote(machine, calledAt) {
+      const order = told.get(machine);
+      // The first that a process writes after the answer has the outcome.
+      if (!order || calledAt < order.at) return;
+      told.delete(machine);
+      if (order.until > waits.until) waits = { from: world.now, until: order.until };
+    },
     probeAnswered(machine) {
       probedAt.set(machine, world.now);
     },
@@ -152,6 +170,10 @@ export function createLedgerWatch(
       // Somebody ordered a retry, and this process sends the one request that ignores the holds.
       const retried = known.entries.find(({ id }) => id === known?.retry?.id);
       if (retried?.instance === machine) return;
+      // The clock of the store decides when it is over, and may be set forward.
+      const isOver = world.now > waits.until - clockToleranceMs;
+      if (settings.storeAheadMs === 0 && !isOver && world.now - waits.from > sentWithinMs)
+        violated('Retry-After is followed', `${machine} ${waits.until - world.now} ms too early`);
       const now = ledgerNow();
       const { retryAt, countedUntil } = withDeaths(known, now, limits).deaths;
       if (isUniform && retryAt > now && now - countedUntil > sentWithinMs)

@@ -17,6 +17,11 @@ export interface Mode {
   settings(random: Random): Settings;
 }
 
+/** When an outage or a row of deaths begins: in a record that knows a whole window, or in the first days of one. */
+function begins(random: Random): number {
+  return random.chance(0.7) ? 28 * hour : random.between(0.1, 27) * hour;
+}
+
 /** A fleet of three with the agreement of the service, over a store that is older than a window and answers late now and then. */
 function established(random: Random): Settings {
   const rates = { store_reply_late: 0.01, store_refused: 0.005, caller_aborts: 0.02 };
@@ -116,6 +121,28 @@ export const modes: Readonly<Record<string, Mode>> = {
           caller_aborts: 0.05,
         },
         countIsExact: true,
+      }),
+  },
+  told: {
+    about: 'an endpoint that limits the fleet, or is unavailable, and says for how long; late answers, two audiences',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 150,
+        processes: random.integer(2, 4),
+        audiences: ['api', 'other api'],
+        lifetimeMs: Math.round(random.between(2, 8)) * minute,
+        callEveryMs: random.between(10, 60) * second,
+        faultsForMs: random.between(1, 5) * hour,
+        rates: {
+          token_rate_limited: 0.3,
+          token_unavailable: 0.15,
+          token_reply_late: 0.6,
+          token_reply_lost: 0.02,
+          reset: 40,
+          crash: 3,
+          caller_aborts: 0.02,
+        },
       }),
   },
   cached: {
@@ -244,40 +271,44 @@ export const modes: Readonly<Record<string, Mode>> = {
     about: 'the real figures, an endpoint that fails in one way for minutes or days',
     promised: true,
     weight: 8,
-    settings: (random) => ({
-      ...established(random),
-      outage: {
-        fromMs: 28 * hour,
-        state: random.pick([
-          'silent',
-          'unreachable',
-          'failing',
-          'page',
-          'missing',
-          'forbidden',
-          'limited',
-          'behind',
-        ] as const),
-      },
-      // The longest ones end when the entries of their first hours have stopped counting.
-      faultsForMs:
-        28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
-      lifetimeMs: random.between(1, 24) * hour,
-      callEveryMs: random.between(1, 15) * minute,
-    }),
+    settings: (random) => {
+      const fromMs = begins(random);
+      return {
+        ...established(random),
+        outage: {
+          fromMs,
+          state: random.pick([
+            'silent',
+            'unreachable',
+            'failing',
+            'page',
+            'missing',
+            'forbidden',
+            'limited',
+            'behind',
+          ] as const),
+        },
+        // The longest ones end when the entries of their first hours have stopped counting.
+        faultsForMs:
+          28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
+        lifetimeMs: random.between(1, 24) * hour,
+        callEveryMs: random.between(1, 15) * minute,
+      };
+    },
   },
   deaths: {
     about: 'the real figures, an endpoint that is slow, and processes that are killed while they wait for it',
     promised: true,
     weight: 10,
     settings: (random) => {
+      const fromMs = begins(random);
       const everyMs = 2 * second * 1_800 ** random.next();
       return {
         ...established(random),
         timeoutMs: random.pick([undefined, 5 * second]),
-        outage: { fromMs: 28 * hour, state: 'slow' },
-        dying: { fromMs: 28 * hour, everyMs, livesMs: random.between(0.2, 4.5) * second },
-        faultsForMs: 28 * hour + Math.min(30 * hour, 500 * everyMs),
+        outage: { fromMs, state: 'slow' },
+        dying: { fromMs, everyMs, livesMs: random.between(0.2, 4.5) * second },
+        faultsForMs: fromMs + Math.min(30 * hour, 500 * everyMs),
         lifetimeMs: day,
         // No process of the fleet asks meanwhile.
         callEveryMs: 1_000 * day,

@@ -45,6 +45,8 @@ interface CallWatch {
   wrote(machine: string, calledAt: number): void;
   /** A machine sends a token request, or a probe. */
   sending(machine: string, isProbe: boolean): void;
+  /** A machine is told to wait for so long. */
+  toldToWait(machine: string, forMs: number): void;
   /** The endpoint answers the probe of a machine. */
   probeAnswered(machine: string): void;
   /** True if a process was handed this token. */
@@ -184,6 +186,7 @@ export function createNetwork(
           const slowMs = down === 'slow' ? 6 * second : 0;
           reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
+            watch.toldToWait(machine.name, Number(headerOf(answer)) * second || 0);
             if (isRefusal(answer.status) && isProbe) watch.probeAnswered(machine.name);
             else if (isRefusal(answer.status)) watch.mayHaveIssued(-1);
             resolve(answer);
@@ -210,12 +213,13 @@ export function createNetwork(
       return { ...refusal, headers: { 'retry-after': '5' }, body: new Promise(() => {}) };
     }
     if (dice.roll('token_redirected')) return status(302);
-    if (dice.roll('token_rate_limited')) {
-      const random = dice.of('token_rate_limited');
-      if (random.chance(0.5)) return status(429);
+    for (const [fault, code] of [['token_rate_limited', 429] as const, ['token_unavailable', 503] as const]) {
+      if (!dice.roll(fault)) continue;
+      const random = dice.of(fault);
+      if (random.chance(0.5)) return status(code);
       const seconds = Math.ceil(random.between(1, 1_800 * reach.scale));
       toldToWaitUntil = Math.max(toldToWaitUntil, world.now + seconds * second);
-      return { ...status(429), headers: { 'retry-after': `${seconds}` } };
+      return { ...status(code), headers: { 'retry-after': `${seconds}` } };
     }
     const { audience } = JSON.parse(body) as { audience?: string };
     // A cache before the endpoint: the request does not arrive. A process that never had the token cannot recognise it after a reset.
@@ -252,6 +256,10 @@ function answerInOutage(state: EndpointState, isProbe: boolean): TransportRespon
     behind: status(isProbe ? 400 : 503),
   };
   return answers[state];
+}
+
+function headerOf({ headers }: TransportResponse): string | undefined {
+  return (headers as Record<string, string>)['retry-after'];
 }
 
 function isRefusal(code: number): boolean {

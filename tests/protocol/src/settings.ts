@@ -92,6 +92,7 @@ const network: Rates = {
   token_garbled: 0.01,
   token_refused: 0.005,
   token_rate_limited: 0.01,
+  token_unavailable: 0.01,
   token_redirected: 0.005,
   partition: 1.5,
   store_outage: 1,

@@ -32,6 +32,7 @@ export type Outcome =
       readonly kind: 'released';
       readonly cause: 'unreachable' | 'misconfigured';
       readonly status?: number | undefined;
+      readonly retryAfterMs?: number | undefined;
     }
   | {
       readonly kind: 'released';
@@ -47,6 +48,8 @@ export type Outcome =
       /** The endpoint answered a probe just before. */
       readonly answered?: boolean | undefined;
       readonly status?: number | undefined;
+      /** The endpoint said with its 503 how long it will be unavailable. */
+      readonly retryAfterMs?: number | undefined;
       readonly reason?: string | undefined;
     };
 
@@ -87,7 +90,8 @@ export function settle(
         ...withAudienceState(next, withToken(state, outcome.token, entry.reason === 'refresh')),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
         failures: undefined,
-        rateLimit: undefined,
+        // A 429 that came after this request was reserved is the newer answer.
+        rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at ? record.rateLimit : undefined,
         deaths: { count: 0, retryAt: 0, countedUntil: now },
       };
     }
@@ -99,12 +103,12 @@ export function settle(
       const ids = outcome.charge === 2 ? [entry.id, twin] : [entry.id];
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
       const charged = { ...withAudienceState(record, state), entries };
-      const { status, reason } = outcome;
+      const { status, reason, retryAfterMs = 0 } = outcome;
       const spareMs = sparingMs(charged, now, limits);
       // The endpoint answers probes but fails real requests, so only longer pauses save tokens.
       const [pauseMs, probeMs] = outcome.answered ? [2 * spareMs, spareMs] : [spareMs, maxBackoffMs];
-      const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, pauseMs);
-      const probeAt = spareMs > 0 ? Math.ceil(failedAt + probeMs) : undefined;
+      const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, Math.max(pauseMs, retryAfterMs));
+      const probeAt = spareMs > 0 ? Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)) : undefined;
       return { ...charged, failures: { ...backoff, probeAt, ambiguous: true, status, reason } };
     }
   }
@@ -145,13 +149,13 @@ function released(
     default: {
       const [firstMs, maxMs] = outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, maxBackoffMs];
       const { failures } = record;
-      const backoff = nextBackoff(failures, failedAt, firstMs, maxMs);
+      const { status, retryAfterMs } = outcome;
+      const backoff = nextBackoff(failures, failedAt, firstMs, maxMs, retryAfterMs);
       // Nothing was spent, so the back-off that spares the budget is not extended.
       const probe =
         failures?.probeAt === undefined
           ? undefined
-          : nextBackoff({ ...failures, retryAt: 0 }, failedAt, firstMs, maxMs);
-      const { status } = outcome;
+          : nextBackoff({ ...failures, retryAt: 0 }, failedAt, firstMs, maxMs, retryAfterMs);
       return {
         ...withAudienceState(record, state),
         failures: { ...backoff, probeAt: probe?.retryAt, ambiguous: false, status },

@@ -82,13 +82,18 @@ describe('a token that arrived', () => {
     const failing = {
       ...reserved,
       failures: { count: 3, retryAt: noon + hour, ambiguous: true },
-      rateLimit: { count: 1, retryAt: noon + hour },
+      rateLimit: { count: 1, retryAt: noon - hour },
       audiences: [
         audienceWith({ lease, credentialsBackoff: { secretId: 'secret', count: 2, retryAt: noon, status: 401 } }),
       ],
     };
     expect(settled(issued, failing)).toMatchObject({ failures: undefined, rateLimit: undefined });
     expect(stateIn(settled(issued, failing))?.credentialsBackoff).toBeUndefined();
+  });
+
+  test('leaves the Retry-After of a 429 that came after its reservation', () => {
+    const rateLimit = { count: 1, retryAt: noon + hour };
+    expect(settled(issued, { ...reserved, rateLimit })).toMatchObject({ failures: undefined, rateLimit });
   });
 
   test('leaves the lease of somebody else alone', () => {

@@ -45,6 +45,22 @@ export const pacingMutants: readonly Mutant[] = [
       'the next deaths cost a quarter of an hour each, which nobody promised not to take; a test in packages/core/test/service-auth.deaths.test.ts notices',
   },
   {
+    name: 'a late token ends Retry-After',
+    about: 'a token that was requested before a 429 ends its Retry-After',
+    file: 'ledger/settle.ts',
+    find: 'rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at ? record.rateLimit : undefined,',
+    replace: 'rateLimit: undefined,',
+    modes: ['told', 'feasible'],
+  },
+  {
+    name: 'Retry-After of a 503 is ignored',
+    about: 'the fleet asks again although the endpoint said for how long it will be unavailable',
+    file: 'token-endpoint.ts',
+    find: 'const toldMs = status === 503 ? retryAfterMs(response, clock) : undefined;',
+    replace: 'const toldMs = status === 999 ? retryAfterMs(response, clock) : undefined;',
+    modes: ['told', 'feasible'],
+  },
+  {
     name: 'rejected credentials for an hour',
     about: 'after 400, 401 and 403 the pause grows to an hour',
     file: 'ledger/settle.ts',
