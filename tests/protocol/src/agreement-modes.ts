@@ -105,6 +105,32 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
       });
     },
   },
+  batch: {
+    about:
+      'a dozen audiences in each process, which write at the same time; lost and late replies of the store, and sleep',
+    promised: true,
+    weight: 30,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([24, 40, 60]),
+        processes: random.integer(1, 3),
+        audiences: audiencesOf(random.integer(6, 12)),
+        lifetimeMs: random.between(1, 6) * hour,
+        callEveryMs: random.between(1, 10) * minute,
+        callsAtOnce: random.integer(2, 8),
+        faultsForMs: random.between(0.5, 1.2) * day,
+        rates: {
+          ...rarer(0.5),
+          wall_clock_step: 0,
+          wall_clock_stands_still: 0,
+          sleep: 6,
+          sleep_at_call: 0.01,
+          store_reply_lost: 0.03,
+          store_reply_error: 0.03,
+          store_reply_late: 0.03,
+        },
+      }),
+  },
   short: {
     about: 'windows of 1 to 20 minutes, and requests that issue a token up to six minutes later',
     promised: true,
@@ -128,6 +154,11 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
     },
   },
 };
+
+/** The audiences of a run. */
+function audiencesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `api ${index}`);
+}
 
 /** Another agreement every day or two. In some of that time nobody needs a token, so the record is only read. */
 function shorter(random: Random): Settings {

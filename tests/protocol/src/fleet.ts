@@ -103,15 +103,18 @@ export function createFleet(
       if (world.now > until || members[index] !== member) return;
       const callers = random.chance(0.3) ? random.integer(2, 5) : 1;
       machine.deliver(() => {
-        const client = random.pick(clients);
-        // A caller that got a `retryAt` usually does not ask again before it.
-        if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
-        for (let caller = 0; caller < callers; caller++) {
-          void client.call().then((error) => retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0));
-        }
+        for (let asked = settings.callsAtOnce ?? 1; asked > 0; asked--) ask(machine, random.pick(clients), callers);
       });
       callAgain(member, index, generation);
     });
+  }
+
+  function ask(machine: Machine, client: Client, callers: number): void {
+    // A caller that got a `retryAt` usually does not ask again before it.
+    if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
+    for (let caller = 0; caller < callers; caller++) {
+      void client.call().then((error) => retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0));
+    }
   }
 
   function restart(index: number, generation: number): void {

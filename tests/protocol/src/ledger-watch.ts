@@ -108,6 +108,13 @@ export function createLedgerWatch(
     if (renewals > term.rejectedShare) violated('renewals caused by 401s are few', `${renewals}`);
   }
 
+  /** The first token that arrives ends the row of deaths. */
+  function compareDeaths(before: LedgerRecord | undefined, record: LedgerRecord): void {
+    const pending = new Set(before?.entries.flatMap((entry) => (entry.pending ? [entry.id] : [])));
+    const isIssued = record.entries.some((entry) => !entry.pending && pending.has(entry.id));
+    if (isIssued && record.deaths.count > 0) violated('a token ends the row of deaths', `${record.deaths.count}`);
+  }
+
   function noteBackoffs(record: LedgerRecord): void {
     const { failures, rateLimit } = record;
     const until = {
@@ -136,6 +143,7 @@ export function createLedgerWatch(
       if (difference) violated('what is said to be available can be had', difference);
       if (!record || !isComparable) return;
       for (const term of isUniform ? terms : []) comparePurposes(before, record, term);
+      compareDeaths(before, record);
       noteBackoffs(record);
       compare();
       compareCosts(record);

@@ -63,6 +63,8 @@ export interface Settings {
   readonly phases: readonly Phase[];
   /** No call of the store fails, so a process that reads the record declares its terms. */
   readonly declares: boolean;
+  /** Of so many audiences one process asks for tokens at one moment. */
+  readonly callsAtOnce?: number;
   /** Undefined: core's default. */
   readonly timeoutMs?: number | undefined;
   /** From then on, until faults end, the endpoint is in this state. */
@@ -92,7 +94,6 @@ const network: Rates = {
   token_garbled: 0.01,
   token_refused: 0.005,
   token_rate_limited: 0.01,
-  token_unavailable: 0.01,
   token_redirected: 0.005,
   partition: 1.5,
   store_outage: 1,

@@ -40,9 +40,7 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/settle.ts',
     find: 'deaths: { count: 0, retryAt: 0, countedUntil: now },',
     replace: '',
-    modes: ['deaths', 'feasible'],
-    survives:
-      'the next deaths cost a quarter of an hour each, which nobody promised not to take; a test in packages/core/test/service-auth.deaths.test.ts notices',
+    modes: ['feasible', 'deaths'],
   },
   {
     name: 'a late token ends Retry-After',
