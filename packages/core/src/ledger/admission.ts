@@ -78,14 +78,20 @@ export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits
   return Math.max(now, record.rejections.retryAt, ...sharedAt);
 }
 
-/** Returns the least back-off after an outcome that may have issued a token. An outage of any length leaves half of the budget unspent. */
-export function sparingMs(record: LedgerRecord, now: number, limits: Limits): number {
+/**
+ * Returns the least back-off after an outcome that may have issued a token. An outage of any length leaves half of the budget unspent. With `factor` 2
+ * it is twice as long, but never longer than the budget has to be spared.
+ */
+export function sparingMs(record: LedgerRecord, now: number, limits: Limits, factor = 1): number {
   const pauses = enforcedTerms(record, now, limits).map(({ term }) => {
-    // While earlier entries are unknown, less may be gained than is usable. An outage must not take all of that.
-    const half = (isYoung(record, now, term) ? term.coldStart : term.usable) / 2;
     const unknown = partsOf(record, now, term).filter((part) => part.pending);
     // A quarter is spent freely. The next quarter is spread until enough entries of the first one stop counting.
-    return Math.min((2 * term.pendingMs) / half, freeAt(unknown, now, term, Math.max(2, half / 2)) - now);
+    const sparedUntil = (budget: number) => freeAt(unknown, now, term, Math.max(2, budget / 4));
+    const matureUntil = sparedUntil(term.usable);
+    if (!isYoung(record, now, term)) return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now);
+    // While earlier entries are unknown, less may be gained than is usable. An outage must not take all of that.
+    const until = Math.min(sparedUntil(term.coldStart), Math.max(matureUntil, record.completeSince + term.pendingMs));
+    return Math.min((factor * 4 * term.pendingMs) / term.coldStart, until - now);
   });
   return Math.max(0, ...pauses);
 }

@@ -106,7 +106,9 @@ export function settle(
       const { status, reason, retryAfterMs = 0 } = outcome;
       const spareMs = sparingMs(charged, now, limits);
       // The endpoint answers probes but fails real requests, so only longer pauses save tokens.
-      const [pauseMs, probeMs] = outcome.answered ? [2 * spareMs, spareMs] : [spareMs, maxBackoffMs];
+      const [pauseMs, probeMs] = outcome.answered
+        ? [sparingMs(charged, now, limits, 2), spareMs]
+        : [spareMs, maxBackoffMs];
       const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, Math.max(pauseMs, retryAfterMs));
       const probeAt = spareMs > 0 ? Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)) : undefined;
       return { ...charged, failures: { ...backoff, probeAt, ambiguous: true, status, reason } };

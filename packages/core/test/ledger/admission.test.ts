@@ -203,9 +203,11 @@ describe('pauses that spare the budget', () => {
     expect(sparingMs(pending(29), noon, usualLimits)).toBe(0);
     expect(sparingMs(pending(30), noon, usualLimits)).toBe((27 * hour) / 30);
     // A new record may gain 30.
-    const young = (count: number) => ({ ...pending(count), completeSince: noon - 27 * hour + 1 });
+    const young = (count: number) => ({ ...pending(count), completeSince: noon - 20 * hour });
     expect([7, 8].map((count) => sparingMs(young(count), noon, usualLimits))).toEqual([0, (27 * hour) / 7.5]);
     expect(sparingMs({ ...young(8), completeSince: noon - 27 * hour }, noon, usualLimits)).toBe(0);
+    // It is new for one more hour.
+    expect(sparingMs({ ...young(8), completeSince: noon - 26 * hour }, noon, usualLimits, 2)).toBe(hour);
   });
 
   test('end when enough entries of unknown outcome have left', () => {
