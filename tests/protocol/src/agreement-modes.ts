@@ -1,5 +1,5 @@
 import { timedFaults } from './faults.ts';
-import type { Mode } from './modes.ts';
+import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
 import { type Agreement, drawn, everything, type Phase, type Settings, type Term } from './settings.ts';
 

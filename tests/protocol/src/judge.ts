@@ -21,7 +21,7 @@ export interface Judge extends Pick<LimitWatch, 'began' | 'looked'> {
   mayHaveIssued(tokens: number): void;
   sending(machine: string, isProbe: boolean): void;
   /** A process is told to wait for so long. */
-  toldToWait(machine: string, forMs: number): void;
+  toldToWait(machine: string, forMs: number, status: number): void;
   /** The record was replaced by a call that a process made at `calledAt`. */
   wrote(machine: string, calledAt: number): void;
   /** The endpoint answers the probe of a process. */

@@ -21,7 +21,7 @@ export interface LedgerWatch {
   mayHaveIssued(tokens: number): void;
   sending(machine: string, isProbe: boolean): void;
   /** A process is told to wait for so long. */
-  toldToWait(machine: string, forMs: number): void;
+  toldToWait(machine: string, forMs: number, status: number): void;
   /** The record was replaced by a call that a process made at `calledAt`. */
   wrote(machine: string, calledAt: number): void;
   /** The endpoint answers the probe of a process. */
@@ -64,8 +64,9 @@ export function createLedgerWatch(
   const nothing = { retryAt: 0, since: 0 };
   const backoffs = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
   const probedAt = new Map<string, number>();
-  const told = new Map<string, { readonly at: number; readonly until: number }>();
-  let waits = { from: 0, until: 0 };
+  const told = new Map<string, { readonly at: number; readonly until: number; readonly status: number }>();
+  let hasIssued = false;
+  let waits = { from: 0, until: 0, status: 0 };
   const leases = settings.nothingFails ? createLeaseWatch(blockedMsOf, violated) : undefined;
 
   function ledgerNow(): number {
@@ -112,6 +113,9 @@ export function createLedgerWatch(
   function compareDeaths(before: LedgerRecord | undefined, record: LedgerRecord): void {
     const pending = new Set(before?.entries.flatMap((entry) => (entry.pending ? [entry.id] : [])));
     const isIssued = record.entries.some((entry) => !entry.pending && pending.has(entry.id));
+    hasIssued = isIssued;
+    // A token shows that the endpoint is available again.
+    if (isIssued && waits.status === 503) waits = { ...waits, until: 0 };
     if (isIssued && record.deaths.count > 0) violated('a token ends the row of deaths', `${record.deaths.count}`);
   }
 
@@ -139,7 +143,8 @@ export function createLedgerWatch(
       if (record) leases?.began(record, ledgerNow());
       if (record && before && record.highWaterAt < before.highWaterAt) store().noticed();
       applications += 1;
-      const difference = record && applications % 10 === 0 && usageDiffers(record, ledgerNow(), limits);
+      // Where agreements differ, these limits are not those of a process.
+      const difference = isUniform && record && applications % 10 === 0 && usageDiffers(record, ledgerNow(), limits);
       if (difference) violated('what is said to be available can be had', difference);
       if (!record || !isComparable) return;
       for (const term of isUniform ? terms : []) comparePurposes(before, record, term);
@@ -152,15 +157,15 @@ export function createLedgerWatch(
     mayHaveIssued(tokens) {
       mayBeIssued.push({ at: world.now, tokens });
     },
-    toldToWait(machine, forMs) {
-      if (forMs > 0) told.set(machine, { at: world.now, until: world.now + forMs });
+    toldToWait(machine, forMs, status) {
+      if (forMs > 0) told.set(machine, { at: world.now, until: world.now + forMs, status });
     },
     wrote(machine, calledAt) {
       const order = told.get(machine);
-      // The first that a process writes after the answer has the outcome.
-      if (!order || calledAt < order.at) return;
+      // The first that a process writes after the answer has the outcome, unless it has that of another request.
+      if (!order || calledAt < order.at || hasIssued) return;
       told.delete(machine);
-      if (order.until > waits.until) waits = { from: world.now, until: order.until };
+      if (order.until > waits.until) waits = { ...order, from: world.now };
     },
     probeAnswered(machine) {
       probedAt.set(machine, world.now);

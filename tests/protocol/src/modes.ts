@@ -1,4 +1,5 @@
 import { agreementModes } from './agreement-modes.ts';
+import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
 import { drawn, everything, feasible, type Settings, undying } from './settings.ts';
 
@@ -6,16 +7,6 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-
-/** A family of runs: its faults, and the promises that are checked. */
-export interface Mode {
-  readonly about: string;
-  /** Within the stated assumptions: a violation is a bug. False: a control, or beyond the assumptions. */
-  readonly promised: boolean;
-  /** About how many seeds of another mode take as long as one of this. */
-  readonly weight?: number;
-  settings(random: Random): Settings;
-}
 
 /** When an outage or a row of deaths begins: in a record that knows a whole window, or in the first days of one. */
 function begins(random: Random): number {

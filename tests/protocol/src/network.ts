@@ -46,7 +46,7 @@ interface CallWatch {
   /** A machine sends a token request, or a probe. */
   sending(machine: string, isProbe: boolean): void;
   /** A machine is told to wait for so long. */
-  toldToWait(machine: string, forMs: number): void;
+  toldToWait(machine: string, forMs: number, status: number): void;
   /** The endpoint answers the probe of a machine. */
   probeAnswered(machine: string): void;
   /** True if a process was handed this token. */
@@ -186,7 +186,9 @@ export function createNetwork(
           const slowMs = down === 'slow' ? 6 * second : 0;
           reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
-            watch.toldToWait(machine.name, Number(headerOf(answer)) * second || 0);
+            // After its deadline nobody reads the answer.
+            if (!request.signal.aborted)
+              watch.toldToWait(machine.name, Number(headerOf(answer)) * second || 0, answer.status);
             if (isRefusal(answer.status) && isProbe) watch.probeAnswered(machine.name);
             else if (isRefusal(answer.status)) watch.mayHaveIssued(-1);
             resolve(answer);

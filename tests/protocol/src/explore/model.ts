@@ -138,7 +138,7 @@ interface Underway {
 }
 
 /** A write that the store has not executed yet although its caller has stopped waiting. */
-export interface LateWrite {
+interface LateWrite {
   readonly expected: number;
   readonly next: number;
   readonly process: number;
@@ -146,7 +146,7 @@ export interface LateWrite {
 }
 
 /** A reservation in the record: where it stands in the order of all, and the numbers of the terms that bound its process. */
-export interface Reserved {
+interface Reserved {
   readonly order: number;
   readonly terms: readonly number[];
 }
