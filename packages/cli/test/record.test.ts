@@ -2,11 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { expect, test } from 'vitest';
-import { emptyFolder, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 test.for(stores)(
   'a record moves from $name to a file and back into an empty store, without the secret',
+  manyProcesses,
   async ({ address }) => {
     const service = await startCanaryService();
     const { SERVICE_AUTH_CLIENT_SECRET: secret, ...env } = variablesOf(service, address());
@@ -37,21 +38,25 @@ test.for(stores)(
   },
 );
 
-test.for(stores)('a record is discarded in $name only with --yes where there is no terminal', async ({ address }) => {
-  const service = await startCanaryService();
-  const env = variablesOf(service, address());
-  await run(['token'], { env });
-  const { stdout: before } = await run(['record', 'export'], { env });
-  const asked = await run(['record', 'discard'], { env });
-  expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') });
-  expect(asked.stderr).toContain('The operator still counts');
-  expect((await run(['record', 'export'], { env })).stdout).toBe(before);
+test.for(stores)(
+  'a record is discarded in $name only with --yes where there is no terminal',
+  manyProcesses,
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, address());
+    await run(['token'], { env });
+    const { stdout: before } = await run(['record', 'export'], { env });
+    const asked = await run(['record', 'discard'], { env });
+    expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') });
+    expect(asked.stderr).toContain('The operator still counts');
+    expect((await run(['record', 'export'], { env })).stdout).toBe(before);
 
-  expect(await run(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });
-  expect((await run(['record', 'export'], { env })).stdout).not.toContain('"id"');
-  expect((await run(['token'], { env })).code).toBe(0);
-  expect(service.counts.issued).toBe(2);
-});
+    expect(await run(['record', 'discard', '--yes'], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect((await run(['record', 'export'], { env })).stdout).not.toContain('"id"');
+    expect((await run(['token'], { env })).code).toBe(0);
+    expect(service.counts.issued).toBe(2);
+  },
+);
 
 test('what is no whole record is not imported', async () => {
   const service = await startCanaryService();

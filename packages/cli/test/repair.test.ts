@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyFolder, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const audience = 'https://api.example/';
 
 test.for(stores)(
   'reset ends the token in $name, tells who did it and why, and the next program gets another one',
+  manyProcesses,
   async ({ address }) => {
     const service = await startCanaryService();
     const env = { ...variablesOf(service, address()), SERVICE_AUTH_INSTANCE: 'ops' };
@@ -58,36 +59,41 @@ test('reset and retry ask, and without a terminal they want --yes', async () => 
   expect(service.counts.issued).toBe(1);
 });
 
-test.for(stores)('retry ends a hold in $name: the next program is let through at once', async ({ address }) => {
-  const service = await startCanaryService();
-  const env = variablesOf(service, address());
-  expect(await run(['retry', '--yes'], { env })).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Nothing is on hold'),
-  });
-  service.tokenEndpoint.next({ status: 401 });
-  expect((await run(['token'], { env })).code).toBe(4);
-  // The same secret is not tried again yet.
-  expect((await run(['token'], { env })).code).toBe(4);
-  expect(service.counts.tokenRequests).toBe(1);
+test.for(stores)(
+  'retry ends a hold in $name: the next program is let through at once',
+  manyProcesses,
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, address());
+    expect(await run(['retry', '--yes'], { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Nothing is on hold'),
+    });
+    service.tokenEndpoint.next({ status: 401 });
+    expect((await run(['token'], { env })).code).toBe(4);
+    // The same secret is not tried again yet.
+    expect((await run(['token'], { env })).code).toBe(4);
+    expect(service.counts.tokenRequests).toBe(1);
 
-  const asked = await run(['retry'], { env });
-  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('rejected the credentials') });
-  const done = await run(['retry', '--yes'], { env });
-  expect(done).toMatchObject({
-    code: 0,
-    stderr: '',
-    stdout: expect.stringMatching(/^Ended: The token endpoint rejected the credentials/),
-  });
-  expect((await run(['token'], { env })).code).toBe(0);
-});
+    const asked = await run(['retry'], { env });
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('rejected the credentials') });
+    const done = await run(['retry', '--yes'], { env });
+    expect(done).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^Ended: The token endpoint rejected the credentials/),
+    });
+    expect((await run(['token'], { env })).code).toBe(0);
+  },
+);
 
 test('holds are told by usage, explain and check', async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
-  service.tokenEndpoint.next({ status: 503 });
+  // The first back-off after a 503 lasts for a second only, so it is one after a 404, which lasts for minutes.
+  service.tokenEndpoint.next({ status: 404 });
   expect((await run(['token'], { env })).code).toBe(1);
-  expect((await run(['usage'], { env })).stdout).toMatch(/^On hold +The token endpoint answered 503\./m);
+  expect((await run(['usage'], { env })).stdout).toMatch(/^On hold +The token endpoint answered 404\./m);
   const { stdout } = await run(['explain'], { env });
   expect(stdout).toMatch(/^outage$/m);
   expect(stdout).toContain('docs/runbook.md#outage');

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyFolder, run, start } from './support/program.ts';
+import { emptyFolder, manyProcesses, run, start } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const file = () => `file:${join(emptyFolder(), 'store')}`;
 
-test.for(stores)('twenty processes that ask at once cost one token, over $name', async ({ address }) => {
+test.for(stores)('twenty processes that ask at once cost one token, over $name', manyProcesses, async ({ address }) => {
   const service = await startCanaryService();
   const env = variablesOf(service, address());
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => run(['token'], { env })));
@@ -150,7 +150,7 @@ test('an option wins over the environment, and the environment over the file, as
   expect(await audienceOf(['--audience', 'https://api.example/'], other)).toBe('https://api.example/');
 });
 
-test('a token that lives for less than --min-life is renewed, once for twenty processes', async () => {
+test('a token that lives for less than --min-life is renewed, once for twenty processes', manyProcesses, async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, file());
   service.tokenEndpoint.next({ lifetimeMs: 300_000 });

@@ -4,7 +4,7 @@ import { sightings } from '@service-auth/test-tools/canaries';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { emptyFolder, run, start } from './support/program.ts';
+import { emptyFolder, manyProcesses, run, start } from './support/program.ts';
 import { redis, startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../../docs/usage.schema.json', import.meta.url), 'utf8'));
@@ -21,6 +21,7 @@ function withoutSecret({
 
 test.for(stores)(
   'usage, check, explain and doctor read $name without the secret, spend nothing and write nothing',
+  manyProcesses,
   async ({ address }) => {
     const service = await startCanaryService();
     const env = { ...variablesOf(service, address()), SERVICE_AUTH_INSTANCE: 'job-1' };

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-// Each test starts several processes, on a machine that may be busy with others.
-vi.setConfig({ testTimeout: 120_000 });
+/** For a test that starts many processes, on a machine that may be busy with others. */
+export const manyProcesses: { readonly timeout: number } = { timeout: 120_000 };
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
 // `pnpm check packed` names the packed program here, and the Node that runs it.
