@@ -43,7 +43,9 @@ export async function startFleet(options: TestServiceOptions & { readonly tokens
     clock,
     service,
     store,
-    start: (instance, more) => createServiceAuth({ ...service.options, ...issuanceLimit, store, instance, ...more }),
+    // Clients of one store object are one process to core.
+    start: (instance, more) =>
+      createServiceAuth({ ...service.options, ...issuanceLimit, store: { ...store }, instance, ...more }),
     async pass(minutes) {
       for (let left = minutes; left > 0; left -= 30) await clock.advance(Math.min(30, left) * minute);
     },
