@@ -37,5 +37,8 @@ test.each([
     code: 'ERR_STORE',
     message: `[service-auth] The store could not be read (Error). Check the store and try again: ${advice}`,
   });
-  expect(events).toMatchObject([{ type: 'store_failed', error: 'Error', advice }]);
+  expect(events).toMatchObject([
+    { type: 'store_failed', error: 'Error', advice },
+    { type: 'token_unavailable', code: 'ERR_STORE' },
+  ]);
 });

@@ -39,6 +39,8 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   postgres: (postgres ? ['pg'] : []).map((store) => ['core', store]),
   // It has a test of its own, below.
   testing: [],
+  // Its tests search what it prints, and what other processes can see of it.
+  cli: [],
 };
 
 /** The leaks that must be found in each place, because they were planted there. */
