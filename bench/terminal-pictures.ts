@@ -70,7 +70,7 @@ async function recordOfABadNight(): Promise<string> {
   return record;
 }
 
-/** What a command prints in a terminal of 92 columns. */
+/** Returns the text that a command prints in a terminal of 92 columns. */
 async function inTerminal(command: string, store: string): Promise<string> {
   const variables = {
     SERVICE_AUTH_URL: service.authUrl,
@@ -83,7 +83,7 @@ async function inTerminal(command: string, store: string): Promise<string> {
   execFileSync('sh', ['-c', 'command -v script'], { stdio: 'ignore' });
   const env = { ...process.env, ...variables, TERM: 'xterm-256color', NO_COLOR: undefined };
   const { stdout } = await promisify(execFile)('script', ['--quiet', '--command', line, '/dev/null'], { env });
-  // What differs from machine to machine is shown as in the examples of the documentation.
+  // Values that differ from machine to machine are shown as in the examples of the documentation.
   return stdout
     .replaceAll('\r', '')
     .replaceAll(service.authUrl, 'https://auth.example.com')

@@ -3,7 +3,7 @@ export interface Theme {
   readonly name: 'light' | 'dark';
   readonly background: string;
   readonly foreground: string;
-  /** By the code of SGR. */
+  /** The colours, by the code of SGR. */
   readonly colours: Readonly<Record<string, string>>;
 }
 

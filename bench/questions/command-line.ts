@@ -11,7 +11,7 @@ const allowedMs = 60;
 
 const program = fileURLToPath(new URL('dist/service-auth.js', import.meta.resolve('@service-auth/cli/package.json')));
 
-/** How long a shell waits for a token that another program has already had issued: each call is a new process. */
+/** Measures how long a shell waits for a token that another program has already had issued. Each call is a new process. */
 export default async function commandLine({ quick }: Scope): Promise<Answer> {
   await using service = await startService();
   await using stack = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-// What `explain` says of the records that real clients write when something goes wrong.
+// `explain` reads the records that real clients write when something goes wrong.
 import { expect, test } from 'vitest';
 import { explain } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';

@@ -30,7 +30,7 @@ export interface Surroundings {
   readonly lostAt: () => number;
   /** The longest allowed pause, whatever time the clock of the store showed, unless the budget is spent. */
   readonly maxPauseMs: number;
-  /** How long a process has for a token request and its outcome. */
+  /** The time that a process has for a token request and its outcome. */
   readonly leaseMs: number;
   /** True time at which the clock of the store was set back last. */
   readonly setBackAt: () => number;

@@ -63,7 +63,7 @@ export interface Settings {
   readonly phases: readonly Phase[];
   /** No call of the store fails, so a process that reads the record declares its terms. */
   readonly declares: boolean;
-  /** Of so many audiences one process asks for tokens at one moment. */
+  /** The number of audiences for which one process asks for tokens at one moment. */
   readonly callsAtOnce?: number;
   /** Undefined: core's default. */
   readonly timeoutMs?: number | undefined;

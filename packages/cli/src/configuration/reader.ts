@@ -7,7 +7,7 @@ import type { Usage } from '../report/usage.ts';
 import { checked, openedStore } from './client.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 
-/** What the record says, without the client secret. */
+/** A reader of the record, without the client secret. */
 export interface Reader {
   readonly env: Environment;
   /** Reads the record. Nothing is written. */
@@ -46,7 +46,7 @@ function issuanceLimitOf(env: Environment): IssuanceLimit | undefined {
   return { tokens: Number(tokens), ...(reserve !== undefined && { reserve: Number(reserve) }) };
 }
 
-/** What core says about the configuration, as far as it is given: a person on call may have neither secret nor audience. */
+/** Asks core about the configuration, as far as it is given: a person on call may have neither secret nor audience. */
 export async function configurationProblems(env: Environment): Promise<readonly string[]> {
   const problems: string[] = [];
   const given = { SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env };

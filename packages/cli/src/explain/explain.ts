@@ -14,7 +14,7 @@ function isExplainedBy(cause: Cause, causes: ReadonlySet<Cause>): boolean {
   return cause === 'different-keys' && causes.has('restarts');
 }
 
-/** Whether the budget is in such a state that a reader expects a cause. */
+/** True if the budget is in such a state that a reader expects a cause. */
 export function isUnusual({ used, usable, refusedUntil }: Usage): boolean {
   return refusedUntil !== undefined || used > usable / 2;
 }

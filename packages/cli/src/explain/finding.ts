@@ -1,6 +1,6 @@
 import type { Usage } from '../report/usage.ts';
 
-/** What the rules know besides the usage. */
+/** The facts that the rules know besides the usage. */
 export interface Circumstances {
   /** Epoch milliseconds of this machine's clock. */
   readonly now: number;
@@ -12,10 +12,10 @@ export interface Circumstances {
 export interface Finding {
   /** The heading on the page of the runbook, and its anchor. */
   readonly cause: Cause;
-  /** What the record says, in sentences. */
+  /** The evidence of the record, in sentences. */
   readonly evidence: string;
   readonly remedy: string;
-  /** Which share of the tokens it explains, from 0 to 1. More than 1: it refuses callers now. */
+  /** The share of the tokens that it explains, from 0 to 1. More than 1: it refuses callers now. */
   readonly weight: number;
 }
 

@@ -61,5 +61,5 @@ const deaths: Rule = (usage, { now }) => {
   };
 };
 
-/** What refuses callers now: the holds of the fleet. */
+/** The rules about holds of the fleet that refuse callers now. */
 export const holdRules: readonly Rule[] = [credentialsRejected, otherPrograms, outage, deaths];

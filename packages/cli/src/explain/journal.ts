@@ -6,7 +6,7 @@ const minute = 60_000;
 /** An issuance with the one before it for the same audience. */
 export interface Step {
   readonly issuance: Issuance;
-  /** How long after the one before. Undefined: it is the first. */
+  /** The time since the one before. Undefined: it is the first. */
   readonly afterMs: number | undefined;
 }
 
@@ -23,7 +23,7 @@ export function stepsOf({ issuances }: Usage): Step[] {
     .sort((a, b) => a.issuance.at - b.issuance.at);
 }
 
-/** Who did it: `All by instance x`, or `By 3 instances, most of them (40) by x`. */
+/** Names the instances: `All by instance x`, or `By 3 instances, most of them (40) by x`. */
 export function culprits(issuances: readonly Issuance[]): string {
   const groups = [...grouped(issuances, ({ instance }) => instance)].sort(([, a], [, b]) => b.length - a.length);
   const [[name, own] = ['', []]] = groups;

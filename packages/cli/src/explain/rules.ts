@@ -34,7 +34,7 @@ const storm: Rule = (usage, { now }) => {
 /** Issuances to processes that found no token that they could use, although one was issued a short time ago. */
 function needlessColdStarts(usage: Usage) {
   const cold = stepsOf(usage).filter(({ issuance, afterMs = Number.POSITIVE_INFINITY }) => {
-    // Of tokens that are all gone nobody knows how long they lived.
+    // Nobody knows how long tokens lived that are all gone.
     const lifetime = lifetimeMs(usage, issuance.audience) ?? shortMs;
     return issuance.reason === 'cold' && afterMs < lifetime * 0.8;
   });
@@ -160,7 +160,7 @@ const lowLimit: Rule = (usage) => {
 const newRecord: Rule = (usage) => {
   const { availableNow, remaining, usable, refusedBecause, holds } = usage;
   const isHeld = holds.some(({ kind }) => ['backoff', 'rate_limited', 'credentials', 'deaths'].includes(kind));
-  // Of a record that is old enough, callers may spend all but a twelfth.
+  // Callers may spend all but a twelfth of a record that is old enough.
   const expected = remaining - Math.min(10, Math.floor(usable / 12));
   // A new fleet has one, too. It matters when little is left.
   if (isHeld || availableNow >= Math.min(10, expected)) return undefined;

@@ -16,13 +16,13 @@ import {
 } from './text.ts';
 import type { Usage } from './usage.ts';
 
-/** What the screen says besides the usage. */
+/** The facts that the screen shows besides the usage. */
 export interface Scene {
   readonly client: string;
   readonly authUrl: string;
   readonly store: string;
   readonly durability: 'process' | 'durable' | 'replicated';
-  /** How far the clock of the store is ahead of the one of this machine, in milliseconds. */
+  /** The lead of the store's clock over the clock of this machine, in milliseconds. */
   readonly storeAheadMs: number;
 }
 

@@ -8,7 +8,7 @@ const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> =
   credentials: 'the token endpoint rejected the credentials',
 };
 
-/** What a caller without a token gets at this moment. */
+/** Says what a caller without a token gets at this moment. */
 export function availability({ availableNow, refusedUntil, refusedBecause, tokens }: Usage, now: number): string {
   if (refusedUntil === undefined) {
     return `A caller without a token gets one now; ${availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`}.`;
@@ -28,7 +28,7 @@ export function forecast({ spentAt }: Usage, now: number): string {
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** How long a token counts, as `nextFreeAt` of core documents it. */
+/** Says how long a token counts, as `nextFreeAt` of core documents it. */
 function spanMs(windowMs: number, pending: boolean): number {
   const rest = pending
     ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))
@@ -48,7 +48,7 @@ export function nextSlots({ issuances, windowMs, nextFreeAt }: Usage, now: numbe
   return `The next token leaves the window at ${instant(nextFreeAt, now)}${others}.`;
 }
 
-/** What a hold means, and until when. */
+/** Says what a hold means, and until when. */
 export function holdSentence({ kind, until, audience, status }: Hold, now: number): string {
   const answered = status === undefined ? 'did not answer' : `answered ${status}`;
   const who = audience === undefined ? '' : ` of ${audience}`;

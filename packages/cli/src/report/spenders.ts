@@ -3,7 +3,7 @@ import type { Issuance, Usage } from './usage.ts';
 
 const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
 
-/** Who spent how many tokens and why: the greatest spenders first. Only reasons that occur have a column. */
+/** Lists the instances and audiences that spent tokens, with their reasons. The greatest spenders come first. Only reasons that occur have a column. */
 export function spenders(
   { issuances }: Usage,
   nameOf: (issuance: Issuance) => string,

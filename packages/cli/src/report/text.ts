@@ -1,4 +1,4 @@
-/** How a text is written: in colours or plain, so many columns wide, from this instant on. */
+/** The form of a text: in colours or plain, so many columns wide, with times relative to this instant. */
 export interface Style {
   readonly colours: boolean;
   readonly columns: number;

@@ -7,7 +7,7 @@ export interface OpenedStore {
   readonly label: string;
   /** A place as that of the record, to try the store without touching a record. Undefined: the store has none that can be removed. */
   readonly trial?: (key: string) => Trial;
-  /** What only this kind of store can tell about the record under `key` and its safety. */
+  /** Facts about the record under `key` and its safety that only this kind of store knows. */
   readonly examine?: (key: string) => Promise<readonly Diagnosis[]>;
 }
 
@@ -21,7 +21,7 @@ export interface Trial {
 export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'failure';
   readonly message: string;
-  /** What to do about it. */
+  /** Advice for the reader. */
   readonly advice?: string | undefined;
 }
 

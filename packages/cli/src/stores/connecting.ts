@@ -3,7 +3,7 @@ import type { Store, StoreCallOptions } from '@service-auth/core';
 /** The connection of a store. */
 export interface Connection {
   connect(): Promise<unknown>;
-  /** Whether the server can still be asked. A server that refuses a command can. */
+  /** True if the server still answers. A server that refuses a command does. */
   isAlive(): boolean;
   /** Ends a connection that failed, so that the next call opens another one. */
   disconnect(): void;

@@ -47,7 +47,7 @@ export function openRedisStore(url: URL): OpenedStore {
   };
 }
 
-/** What is asked of the client besides scripts. */
+/** The methods of the client that are used besides scripts. */
 interface Client {
   sendCommand(command: string[]): Promise<unknown>;
 }

@@ -24,6 +24,13 @@ interface Part {
   readonly leavesAt: number;
 }
 
+/** At most `ceiling` of these tokens may count, until the rule ends. */
+interface Rule {
+  readonly parts: readonly Part[];
+  readonly ceiling: number;
+  readonly endsAt: number;
+}
+
 /**
  * Says for each enforced term whether a token may be issued for this reason. All of them must have room. The terms of this process come first.
  * `now` is the ledger's time.
@@ -33,20 +40,25 @@ export function admission(record: LedgerRecord, now: number, limits: Limits, rea
     const { term } = enforced;
     const parts = partsOf(record, now, term);
     const used = countOf(parts);
-    const rules = [{ parts, ceiling: term.ceilings[reason], endsAt: Number.POSITIVE_INFINITY }];
-    if (isYoung(record, now, term)) {
-      const gains = parts.filter(({ at }) => at >= record.completeSince);
-      rules.push({ parts: gains, ceiling: gainable(term, reason), endsAt: record.completeSince + term.pendingMs });
-    }
-    const [own, gained] = rules.map((rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling)));
-    const [, young] = rules;
+    const own: Rule = { parts, ceiling: term.ceilings[reason], endsAt: Number.POSITIVE_INFINITY };
+    const young: Rule | undefined = isYoung(record, now, term)
+      ? {
+          parts: parts.filter(({ at }) => at >= record.completeSince),
+          ceiling: gainable(term, reason),
+          endsAt: record.completeSince + term.pendingMs,
+        }
+      : undefined;
+    const roomAtOf = (rule: Rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling));
+    const roomOf = (rule: Rule) => Math.max(0, rule.ceiling - countOf(rule.parts));
+    const ownAt = roomAtOf(own);
+    const youngAt = young ? roomAtOf(young) : ownAt;
     return {
       ...enforced,
-      young: young && (gained ?? 0) > (own ?? 0) ? { gainable: term.coldStart, endsAt: young.endsAt } : undefined,
+      young: young && youngAt > ownAt ? { gainable: term.coldStart, endsAt: young.endsAt } : undefined,
       used,
       pending: countOf(parts.filter((part) => part.pending)),
-      room: Math.max(0, Math.min(...rules.map((rule) => rule.ceiling - countOf(rule.parts)))),
-      roomAt: Math.max(own ?? 0, gained ?? 0),
+      room: young ? Math.min(roomOf(own), roomOf(young)) : roomOf(own),
+      roomAt: Math.max(ownAt, youngAt),
     };
   });
 }

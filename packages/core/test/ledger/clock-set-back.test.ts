@@ -13,3 +13,15 @@ test('a probe keeps the time that it had left when the clock was set back, an ho
   expect(probed(ahead + 2 * hour)?.probeAt).toBe(noon + hour);
   expect(probed(undefined)?.probeAt).toBeUndefined();
 });
+
+test('an order to try again keeps the time that it had left when the clock was set back, an hour at most', () => {
+  const ahead = noon + 9 * hour;
+  const setBack = { now: noon, minOldNow: ahead, maxOldNow: ahead, known: undefined };
+  const retry = { count: 2, retryAt: ahead + 4 * minute, openUntil: ahead + 15 * minute };
+  expect(withClockSetBack(recordWith({ retry }), setBack).retry).toEqual({
+    count: 2,
+    retryAt: noon + 4 * minute,
+    openUntil: noon + 15 * minute,
+  });
+  expect(withClockSetBack(recordWith({}), setBack).retry).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Ask, confirms, type Decision, decide, marginOf } from '../../src/ledger/decide.ts';
+import { type Ask, confirms, type Decision, decide, denialOf, marginOf } from '../../src/ledger/decide.ts';
 import { revoke } from '../../src/ledger/generations.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import {
@@ -371,5 +371,12 @@ describe('renewals caused by 401s', () => {
   test('do not use entries of other reasons as their own', () => {
     const entries = [...entriesAt(noon, 19, { reason: 'rejected' }), entryAt(noon)];
     expect(decideOn(recordWith({ entries }), { reason: 'rejected', cached: cachedCurrent }).kind).toBe('write');
+  });
+});
+
+describe('denialOf', () => {
+  test('is nothing where no process has declared an agreement yet', () => {
+    const noTerms = { ...usualLimits, terms: [] };
+    expect(denialOf(recordWith({ terms: [] }), noon, askFor(), 'cold', noTerms)).toBeUndefined();
   });
 });

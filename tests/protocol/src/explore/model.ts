@@ -33,7 +33,7 @@ const stepsOfDays: readonly number[] = [61_000, 100 * minute, 24.5 * hour, 25 * 
 /** With a window of an hour: also until what was settled has left it. */
 const stepsOfHours: readonly number[] = [61_000, 63 * minute, 24.5 * hour, 25 * hour + 10 * minute];
 
-/** Whether a window is shorter than a day. */
+/** True if a window is shorter than a day. */
 function hasHours({ agreements }: Scope): boolean {
   return agreements.some((terms) => terms.some(({ hours }) => hours < 24));
 }
@@ -100,7 +100,7 @@ type Doing =
 
 export type OutcomeKind = 'issued' | 'ambiguous' | 'released' | 'unsent';
 
-/** What a process knows of the record: as it was stored, and as it was understood. */
+/** The record as a process knows it: as it was stored, and as the process understood it. */
 export interface View {
   readonly stored: number;
   readonly record: number;

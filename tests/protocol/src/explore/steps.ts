@@ -241,7 +241,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const after = update(stored(state, next, index, read), index, { view, seen });
     if (doing === 'reserving' || doing === 'repairing') return decided(after, index);
     const process = after.processes[index] as Process;
-    // What it declared after a decision changes nothing of the decision.
+    // A declaration that follows a decision does not change the decision.
     if (doing === 'declaring') return update(after, index, { doing: 'nothing', next: -1 });
     if (doing === 'resetting') return update(after, index, { doing: 'nothing', next: -1, goodUntil: 0 });
     if (outcome !== 'issued') return update(after, index, { ...finished(process), round: process.round });

@@ -46,8 +46,8 @@ export const agreementMutants: readonly Mutant[] = [
     name: 'a young window is like an old one',
     about: 'a window of which the record does not know everything may spend all that is usable',
     file: 'ledger/admission.ts',
-    find: 'if (isYoung(record, now, term)) {',
-    replace: 'if (isYoung(record, now, term) && now < 0) {',
+    find: 'const young: Rule | undefined = isYoung(record, now, term)',
+    replace: 'const young: Rule | undefined = isYoung(record, now, term) && now < 0',
     modes: ['rollout'],
   },
   {
