@@ -196,7 +196,12 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
 
     relay.set('pass');
     await auth.getToken();
-    expect(events.map(({ type }) => type)).toEqual(['store_failed', 'store_recovered', 'token_issued']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'store_failed',
+      'token_unavailable',
+      'store_recovered',
+      'token_issued',
+    ]);
   });
 
   test('because it went silent: the deadline of core ends every wait of the pool', async () => {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** A client that the service knows. */
 export interface TestClient {
   readonly clientId: string;
@@ -22,18 +24,21 @@ export interface ClientRegistry {
   setSecret(clientId: string, clientSecret: string | readonly string[]): void;
 }
 
-const defaultClient: TestClient = {
-  clientId: 'test-client',
-  clientSecret: 'test-client-secret-of-no-value',
-  audiences: ['https://api.example/'],
-};
+/** Returns a client with an id of its own: clients of one process share their memory, and a later service may listen on the same port. */
+function createDefaultClient(): TestClient {
+  return {
+    clientId: `test-client-${randomUUID()}`,
+    clientSecret: 'test-client-secret-of-no-value',
+    audiences: ['https://api.example/'],
+  };
+}
 
 /** Creates the registry. It calls `onSecret` with every secret that is or becomes valid. */
 export function createClientRegistry(
   clients: readonly TestClient[] = [],
   onSecret: (clientSecret: string) => void,
 ): ClientRegistry {
-  const [first = defaultClient, ...others] = clients;
+  const [first = createDefaultClient(), ...others] = clients;
   const byId = new Map<string, TestClient>();
 
   function keep(client: TestClient): void {
