@@ -6,7 +6,7 @@ import { codeEntries, type Entry, readPackages } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 28.6,
+  core: 28.8,
   'core/http': 1.9,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,
@@ -14,7 +14,7 @@ const limits: Readonly<Record<string, number>> = {
   fetch: 1.6,
   file: 3.7,
   got: 1.2,
-  nestjs: 3.4,
+  nestjs: 3.9,
   'nestjs/terminus': 1.2,
   postgres: 2.1,
   redis: 1.4,

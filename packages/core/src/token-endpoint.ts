@@ -85,6 +85,8 @@ export async function probeEndpoint(
   clock: Clock,
 ): Promise<FailedRequest | undefined> {
   const result = await requestToken(url, undefined, transport, timeoutMs, clock);
+  // An operator that says how long to wait means every request.
+  if (result.kind === 'released' && result.cause === 'rate_limited') return result;
   // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
   if (result.kind === 'token' || (result.kind === 'released' && result.cause !== 'unreachable')) return undefined;
   const toldMs = result.kind === 'ambiguous' ? result.retryAfterMs : undefined;

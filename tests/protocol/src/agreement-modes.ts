@@ -101,7 +101,8 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         maxQueueMs: minute,
         faultsForMs: random.between(1.1, 4) * hour,
         rates: { ...everything, [loss]: 3, reset: 6 },
-        lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : 3,
+        // After each loss at least one token may be issued, so the reserve pays for as many losses as it has tokens.
+        lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : Math.min(3, reserveOf(windows)),
       });
     },
   },
@@ -195,4 +196,9 @@ function longer(random: Random): Settings {
     faultsForMs: beforeMs + random.between(2, 10) * day,
     rates: rarer(0.05),
   });
+}
+
+/** Returns the tokens that the smallest window of a replicated store keeps back. */
+function reserveOf(windows: readonly { readonly tokens: number }[]): number {
+  return Math.ceil(Math.min(...windows.map(({ tokens }) => tokens)) / 2);
 }

@@ -65,7 +65,7 @@ export function createClient(
   const dropped = new Set<string>();
   const rejected = new Set<string>();
   let resetAt = Number.NEGATIVE_INFINITY;
-  let storeFailedAt = Number.NEGATIVE_INFINITY;
+  let isStoreFailing = false;
   let good: ServiceToken | undefined;
   let latest: ServiceToken | undefined;
   let waiting = 0;
@@ -74,7 +74,9 @@ export function createClient(
   let mayBeWrongUntil = Number.NEGATIVE_INFINITY;
 
   function onEvent(event: { type: string }): void {
-    if (event.type === 'store_failed') storeFailedAt = world.now;
+    // Further failures are not told for a minute.
+    if (event.type === 'store_failed') isStoreFailing = true;
+    if (event.type === 'store_recovered') isStoreFailing = false;
     dice.count(`event ${event.type}`);
     world.note(`${machine.name} ${JSON.stringify(event)}`);
     judge.published(event);
@@ -195,10 +197,10 @@ export function createClient(
       judge.violated('a reset token is not used in its process', `${machine.name} ${known.value}`);
     }
     handedOut.add(known.value);
-    if (!around.storeIsSafe) return;
+    if (!around.storeIsSafe || isStoreFailing) return;
     for (const reset of around.resets) {
       if (reset.audience !== audience || reset.resolvedAt === undefined || known.issuedAt >= reset.calledAt) continue;
-      const sinceMs = world.now - Math.max(reset.resolvedAt, storeFailedAt);
+      const sinceMs = world.now - reset.resolvedAt;
       if (sinceMs > fleetResetMs + latencyMs) {
         judge.violated('a reset token is not used in the fleet', `${machine.name} ${known.value} ${sinceMs} ms later`);
       }

@@ -131,6 +131,8 @@ export function createLedgerWatch(
     }
   }
 
+  const standsStill = (['freeze', 'freeze_at_call', 'freeze_at_send'] as const).some((fault) => settings.rates[fault]);
+
   return {
     applied(side) {
       const kept = store().kept(side);
@@ -158,7 +160,8 @@ export function createLedgerWatch(
       mayBeIssued.push({ at: world.now, tokens });
     },
     toldToWait(machine, forMs, status) {
-      if (forMs > 0) told.set(machine, { at: world.now, until: world.now + forMs, status });
+      // A process that stands still reads the answer at a moment that the judge does not know.
+      if (forMs > 0 && !standsStill) told.set(machine, { at: world.now, until: world.now + forMs, status });
     },
     wrote(machine, calledAt) {
       const order = told.get(machine);
