@@ -15,7 +15,7 @@ for (const kind of storeKinds) {
     `${kind}: eight processes keep to the limit while everything fails, and are served after`,
     async () => {
       if (!place) return;
-      const figures = await runChaos({ place, seed, durationMs: 3_000 });
+      const figures = await runChaos({ place, seed, durationMs: 5_000 });
       expect(figures.violations, `seed ${seed}`).toEqual([]);
       // The run was what it says it is.
       expect(figures.kills + figures.killsOfSenders).toBeGreaterThan(1);
