@@ -48,6 +48,8 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
     windowMs: 24 * hour,
     windows: [],
     holds: [],
+    recordId: 'record-1',
+    storeAheadMs: 0,
     tokens: newest
       ? [{ id: newest.id, audience: newest.audience, issuedAt: newest.at, expiresAt: newest.at + 24 * hour }]
       : [],

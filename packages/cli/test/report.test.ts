@@ -10,7 +10,6 @@ const scene: Scene = {
   authUrl: 'https://auth.example.com',
   store: 'redis://cache',
   durability: 'replicated',
-  storeAheadMs: 90_000,
 };
 
 const busy = usageOf(
@@ -26,6 +25,7 @@ const busy = usageOf(
   {
     holds: [{ kind: 'rejections', until: now + 22 * minute }],
     spentAt: now + 5 * hour,
+    storeAheadMs: 90_000,
     resets: [{ at: now - hour, audience: 'https://api.example/', tokenId: 'abc', instance: 'ops', reason: 'leaked' }],
   },
 );
@@ -60,7 +60,7 @@ test('the screen says who spent what and why, what is on hold, the forecast, and
 });
 
 test('an empty record has a screen, too', () => {
-  const lines = usageScreen(usageOf([]), { ...scene, storeAheadMs: 0 }, { colours: false, columns: 80, now });
+  const lines = usageScreen(usageOf([]), scene, { colours: false, columns: 80, now });
   const screen = lines.join('\n').replace(/\n {10}/g, ' ');
   expect(screen).toContain('no token was issued');
   expect(screen).toContain('Its clock agrees with this machine.');

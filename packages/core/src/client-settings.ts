@@ -31,7 +31,12 @@ interface Subscription {
 }
 
 const noSubscriptions: readonly Subscription[] = [];
-const operations: ReadonlySet<ServiceAuthEventType> = new Set(['store_called', 'acquisition_ended']);
+const operations: ReadonlySet<ServiceAuthEventType> = new Set([
+  'store_called',
+  'acquisition_started',
+  'acquisition_joined',
+  'acquisition_ended',
+]);
 
 /** The settings of one client, and its events. It remembers what it reported, so that the same news are one event. */
 export class ClientSettings {

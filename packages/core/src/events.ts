@@ -16,6 +16,9 @@ export interface AgreedWindow {
   readonly reserve: number;
 }
 
+/** Why an attempt began. `revalidate`: it only reads the record. */
+export type AcquisitionReason = Exclude<IssuanceReason, 'reset'> | 'revalidate';
+
 /** The fields of each event, besides `type`, `at`, `audience` and `instance`. Instants are in epoch milliseconds of this machine's clock. No event contains a token or a secret. */
 export interface ServiceAuthEventFields {
   /** A token was issued to this process. `used` of the `usable` tokens of the window are spent now. */
@@ -107,11 +110,24 @@ export interface ServiceAuthEventFields {
     readonly durationMs: number;
   };
   /**
-   * An attempt to get a token ended, or with the reason `revalidate` one that only read the record. `kept`: the present token is served further.
-   * `dropped`: it was reset. `code`: that of the error. `callers`: how many calls of `getToken()` waited. Only for listeners that subscribe with `operations`.
+   * An attempt to get a token began, or with the reason `revalidate` one that only reads the record. `acquisition` identifies it within this process.
+   * `callers`: 1 if the call of `getToken()` that began it waits, else 0. Only for listeners that subscribe with `operations`. They are called during
+   * that call of `getToken()`, so the async context is that of the caller.
+   */
+  acquisition_started: {
+    readonly acquisition: number;
+    readonly reason: AcquisitionReason;
+    readonly callers: 0 | 1;
+  };
+  /** A further call of `getToken()` waits for an attempt that had begun. Only for listeners that subscribe with `operations`, in the async context of the caller. */
+  acquisition_joined: { readonly acquisition: number };
+  /**
+   * An attempt ended. `kept`: the present token is served further. `dropped`: it was reset. `code`: that of the error. `callers`: how many calls of
+   * `getToken()` waited. Only for listeners that subscribe with `operations`.
    */
   acquisition_ended: {
-    readonly reason: Exclude<IssuanceReason, 'reset'> | 'revalidate';
+    readonly acquisition: number;
+    readonly reason: AcquisitionReason;
     readonly outcome: 'issued' | 'adopted' | 'kept' | 'dropped' | 'failed';
     readonly code: ServiceAuthErrorCode | undefined;
     readonly callers: number;

@@ -16,24 +16,26 @@ export interface Flight {
   /** Settles when the attempt has ended. */
   readonly done: Promise<unknown>;
   readonly controller: AbortController;
-  /** Counts the calls that wait. */
+  /** The calls that wait. */
   readonly waiting: Waiting;
 }
 
 export interface Waiting {
+  /** The attempt that they wait for, as events name it. */
+  readonly acquisition: number;
   callers: number;
 }
 
-/** Starts an attempt. `onEnd` is called when it has ended. */
+/** Starts an attempt for those that wait. `onEnd` is called when it has ended. */
 export function startFlight(
-  attempt: (signal: AbortSignal, waiting: Waiting) => Promise<unknown>,
+  attempt: (signal: AbortSignal) => Promise<unknown>,
   { waitUntil }: Lifeline,
+  waiting: Waiting,
   onEnd: () => void,
 ): Flight {
   const controller = new AbortController();
-  const waiting = { callers: 0 };
   // The attempt belongs to all its callers, so it must not end with the request of the first one.
-  const done = outsideRequest(() => attempt(controller.signal, waiting)).finally(onEnd);
+  const done = outsideRequest(() => attempt(controller.signal)).finally(onEnd);
   const landed = raced(done, controller.signal);
   // An unhandled rejection would end the process if nobody waits for this flight.
   const settled = landed.catch(() => {});

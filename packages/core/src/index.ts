@@ -11,6 +11,7 @@ export type {
 } from './errors.ts';
 export { isServiceAuthError, ServiceAuthError } from './errors.ts';
 export type {
+  AcquisitionReason,
   AgreedWindow,
   ServiceAuthEvent,
   ServiceAuthEventFields,

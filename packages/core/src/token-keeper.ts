@@ -25,6 +25,9 @@ import { LedgerMemory } from './shared-ledger.ts';
 import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
 import { createWork, type Work } from './work.ts';
 
+// Counts the attempts of all clients in this process.
+let acquisitions = 0;
+
 /** Keeps the token of a client between two calls, and what the client knows of the record. Nothing else is kept: a process may have thousands of clients. */
 export class TokenKeeper {
   memory: Memory = emptyMemory;
@@ -61,12 +64,10 @@ export class TokenKeeper {
 
   /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
   read(callers: 0 | 1): Promise<unknown> {
-    const flight =
-      this.#reading ??
-      this.#start('refresh', false, () => {
-        this.#reading = undefined;
-      });
-    flight.waiting.callers += callers;
+    const onEnd = () => {
+      this.#reading = undefined;
+    };
+    const flight = this.#join(this.#reading, callers) ?? this.#start('refresh', false, callers, onEnd);
     // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
     if (!this.settings.common.requestBound) this.#reading = flight;
     return flight.landed;
@@ -77,8 +78,7 @@ export class TokenKeeper {
     const onEnd = () => {
       this.#acquiring = undefined;
     };
-    const flight = this.#acquiring ?? this.#start(reason, true, onEnd, waits);
-    flight.waiting.callers += callers;
+    const flight = this.#join(this.#acquiring, callers) ?? this.#start(reason, true, callers, onEnd, waits);
     if (!this.settings.common.requestBound) this.#acquiring = flight;
     return flight.landed;
   }
@@ -96,23 +96,34 @@ export class TokenKeeper {
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
-  #start(reason: Attempt['reason'], mayIssue: boolean, onEnd: () => void, waits = false): Flight {
+  #join(flight: Flight | undefined, callers: 0 | 1): Flight | undefined {
+    if (flight && callers > 0) {
+      flight.waiting.callers += callers;
+      this.settings.emit('acquisition_joined', { acquisition: flight.waiting.acquisition });
+    }
+    return flight;
+  }
+
+  #start(attempted: Attempt['reason'], mayIssue: boolean, callers: 0 | 1, onEnd: () => void, waits = false): Flight {
     const { common, observesOperations } = this.settings;
-    const attempt = (signal: AbortSignal, waiting: Waiting) => {
+    const reason = mayIssue ? attempted : 'revalidate';
+    acquisitions += 1;
+    const acquisition = acquisitions;
+    const waiting: Waiting = { acquisition, callers };
+    this.settings.emit('acquisition_started', { acquisition, reason, callers });
+    const attempt = (signal: AbortSignal) => {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#attempt(reason, mayIssue, signal, waits),
+        () => this.#attempt(attempted, mayIssue, signal, waits),
         (end, durationMs) => {
-          const { callers } = waiting;
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
-          const reported = mayIssue ? reason : 'revalidate';
-          this.settings.emit('acquisition_ended', { reason: reported, outcome, code, callers, durationMs });
+          this.settings.emit('acquisition_ended', { reason, outcome, code, ...waiting, durationMs });
         },
       );
     };
-    return startFlight(attempt, common, onEnd);
+    return startFlight(attempt, common, waiting, onEnd);
   }
 
   /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */

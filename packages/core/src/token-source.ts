@@ -57,7 +57,7 @@ export interface ServiceAuth extends TokenSource {
   getUsage(): Promise<Usage>;
   /**
    * Calls `listener` with each event, as `onEvent` is called, until the returned function is called. There may be any number of listeners. With
-   * `operations` the listener gets `store_called` and `acquisition_ended`, too.
+   * `operations` the listener gets an event for each operation of the store and for each attempt to get a token, too.
    * @throws `ERR_CONFIG` if `listener` is no function
    */
   subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;

@@ -45,6 +45,8 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     tokens: tokensInUse(record, now).map(({ audience, token: { id, expiresAt, lifetimeMs } }) => {
       return { id, audience, issuedAt: local(expiresAt - lifetimeMs), expiresAt: local(expiresAt) };
     }),
+    recordId: view.version === undefined ? undefined : record.epoch,
+    storeAheadMs: now - view.readAt.wall,
     warnings: view.warnings ?? [],
     issuances: record.entries
       .filter(({ at }) => at > countsFrom)

@@ -116,6 +116,10 @@ export interface Usage {
   readonly holds: readonly Hold[];
   /** The tokens in use. */
   readonly tokens: readonly TokenInUse[];
+  /** Identifies the record. Processes of one client id that see different ids count in different records. Undefined: the store has no record yet. */
+  readonly recordId: string | undefined;
+  /** The lead of the store's clock over the clock of this machine, in milliseconds. The duration of the read may be in it. */
+  readonly storeAheadMs: number;
   /** Problems of the store that endanger the record, each a sentence: that of the event `store_warning`. */
   readonly warnings: readonly string[];
   /** The newest issuances that count in a window, at most 150. The newest comes first. */

@@ -148,6 +148,8 @@ describe('getUsage', () => {
       ],
       holds: [],
       tokens: [],
+      recordId: undefined,
+      storeAheadMs: 0,
       warnings: [],
       issuances: [],
       resets: [],

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import type { ServiceAuthEvent, ServiceAuthEventListener } from '../src/index.ts';
 import { createBed, failure, minute, second } from './support/bed.ts';
@@ -81,12 +82,26 @@ describe('the events of operations', () => {
       ['token_issued'],
     ]);
     expect(observer.heard.map(({ type }) => type)).toEqual([
+      'acquisition_started',
       'store_called',
       'store_called',
       'store_called',
       'token_issued',
       'acquisition_ended',
     ]);
+  });
+
+  test('come in the async context of the caller that begins an attempt or joins it', async () => {
+    const { client, clock } = createBed();
+    const auth = client();
+    const context = new AsyncLocalStorage<string>();
+    const heardIn: string[] = [];
+    const listener = ({ type }: ServiceAuthEvent) => {
+      if (/started|joined/.test(type)) heardIn.push(`${type} in ${context.getStore()}`);
+    };
+    auth.subscribe(listener, { operations: true });
+    await clock.until(Promise.all(['one', 'two'].map((name) => context.run(name, () => auth.getToken()))));
+    expect(heardIn).toEqual(['acquisition_started in one', 'acquisition_joined in two']);
   });
 
   test('say how long the store took, and whether it failed or had a conflict', async () => {
@@ -131,6 +146,18 @@ describe('the events of operations', () => {
     await auth.reset().catch(() => {});
     await failure('ERR_STORE', auth.getToken());
     const acquisitions = heard.filter((event) => event.type === 'acquisition_ended');
+    const begun = heard.filter((event) => event.type === 'acquisition_started');
+    const ids = begun.map(({ acquisition }) => acquisition);
+    expect(begun.map(({ reason, callers }) => [reason, callers])).toEqual([
+      ['cold', 1],
+      ['revalidate', 0],
+      ['revalidate', 1],
+      ['cold', 1],
+    ]);
+    expect(new Set(ids).size).toBe(4);
+    expect(acquisitions.map(({ acquisition }) => acquisition)).toEqual(ids);
+    const joined = heard.filter((event) => event.type === 'acquisition_joined');
+    expect(joined.map(({ acquisition }) => acquisition)).toEqual(Array.from({ length: 19 }, () => ids[0]));
     expect(acquisitions).toMatchObject([
       { reason: 'cold', outcome: 'issued', callers: 20, durationMs: second, code: undefined },
       { reason: 'revalidate', outcome: 'kept', callers: 0 },

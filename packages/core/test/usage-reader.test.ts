@@ -57,6 +57,19 @@ describe('a reader of the usage', () => {
     expect(known).toMatchObject({ limit: 150, remaining: 120, availableNow: 28 });
   });
 
+  test('tells two records of one client id apart, and says how far the clock of the store is ahead', async () => {
+    const { client, clock, store, token } = createBed();
+    await token(client());
+    const ahead = memoryStore({ clock: { ...clock, now: () => clock.now() + 90_000 } });
+    await token(client({ store: ahead }));
+    const [one, other] = [store, ahead].map((store) => createUsageReader({ ...who, store, clock }));
+    const [first, again, second] = [await one?.getUsage(), await one?.getUsage(), await other?.getUsage()];
+    expect(first?.recordId).toMatch(/^[\w-]{8,}$/);
+    expect(again?.recordId).toBe(first?.recordId);
+    expect(second?.recordId).not.toBe(first?.recordId);
+    expect([first?.storeAheadMs, second?.storeAheadMs]).toEqual([0, 90_000]);
+  });
+
   test('finds the record of the client by its key', async () => {
     const { client, clock, token } = createBed();
     const store = memoryStore({ clock });

@@ -24,6 +24,8 @@ const unspent: Usage = {
   windows: [{ ...window, tokens: 150, own: true }],
   holds: [],
   tokens: [],
+  recordId: undefined,
+  storeAheadMs: 0,
   warnings: [],
   issuances: [],
   resets: [],

@@ -1,4 +1,3 @@
-import type { Store } from '@service-auth/core';
 import { createServiceAuthFromEnv, createUsageReader, type IssuanceLimit, memoryStore } from '@service-auth/core';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
@@ -25,17 +24,13 @@ export async function openReader(context: Context): Promise<Reader> {
   const { SERVICE_AUTH_CLIENT_ID: client = '', SERVICE_AUTH_URL: authUrl = '' } = env;
   // A reader has neither audience nor secret, but the limits of the environment have to be right.
   found.push(...(await configurationProblems(env)));
-  const clock = { aheadMs: 0 };
-  const store = opened && watched(opened.store, clock);
-  if (found.length > 0 || !opened || !store) throw new UsageError([...new Set(found)]);
+  if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
+  const { store } = opened;
   const reader = createUsageReader({ store, authUrl, clientId: client, issuanceLimit: issuanceLimitOf(env) });
-  const scene = { client, authUrl, store: opened.label, durability: opened.store.durability };
+  const scene = { client, authUrl, store: opened.label, durability: store.durability };
   return {
     env,
-    async read() {
-      const usage = await reader.getUsage();
-      return { usage, scene: { ...scene, storeAheadMs: clock.aheadMs } };
-    },
+    read: async () => ({ usage: await reader.getUsage(), scene }),
   };
 }
 
@@ -52,17 +47,4 @@ export async function configurationProblems(env: Environment): Promise<readonly 
   const given = { SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env };
   await checked(() => createServiceAuthFromEnv(given, { store: memoryStore() }), problems);
   return problems;
-}
-
-/** The store, with a look at its clock. */
-function watched(store: Store, clock: { aheadMs: number }): Store {
-  return {
-    ...store,
-    async load(key, options) {
-      const askedAt = Date.now();
-      const snapshot = await store.load(key, options);
-      clock.aheadMs = snapshot.now - (askedAt + Date.now()) / 2;
-      return snapshot;
-    },
-  };
 }

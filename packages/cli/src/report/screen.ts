@@ -22,8 +22,6 @@ export interface Scene {
   readonly authUrl: string;
   readonly store: string;
   readonly durability: 'process' | 'durable' | 'replicated';
-  /** The lead of the store's clock over the clock of this machine, in milliseconds. */
-  readonly storeAheadMs: number;
 }
 
 const labelWidth = 10;
@@ -64,7 +62,7 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
     ...section(style, 'In use', tokens.length === 0 ? ['no token'] : tokensInUse(usage, style)),
     ...(resets.length === 0 ? [] : ['', ...section(style, 'Resets', resetLines(usage, style))]),
     '',
-    ...section(style, 'Store', storeLines(scene, style)),
+    ...section(style, 'Store', storeLines(usage, scene, style)),
     ...warnings.flatMap((warning) => section(style, 'Warning', paragraph(style, warning), 'yellow')),
   ];
 }
@@ -165,10 +163,10 @@ function resetLines({ resets }: Usage, style: Style): string[] {
     const why = reason === undefined ? 'no reason given' : `"${reason}"`;
     return paragraph(style, `${instant(at, style.now)} ${token} of ${audience}, by ${instance}: ${why}`);
   });
-  return resets.length > 5 ? [...shown, `and ${counted(resets.length - 5, 'more')}`.replace('mores', 'more')] : shown;
+  return resets.length > 5 ? [...shown, `and ${resets.length - 5} more`] : shown;
 }
 
-function storeLines({ store, durability, storeAheadMs }: Scene, style: Style): string[] {
+function storeLines({ storeAheadMs }: Usage, { store, durability }: Scene, style: Style): string[] {
   const seconds = Math.round(storeAheadMs / 1_000);
   const clock =
     Math.abs(seconds) < 2
