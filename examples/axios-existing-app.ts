@@ -9,15 +9,7 @@ import { startTestService } from '@service-auth/testing';
 import axios from 'axios';
 
 const service = process.env['SERVICE_AUTH_URL'] ? undefined : await startTestService();
-const env = service
-  ? {
-      SERVICE_AUTH_URL: service.authUrl,
-      SERVICE_BASE_URL: service.baseUrl,
-      SERVICE_AUTH_AUDIENCE: service.credentials.audience,
-      SERVICE_AUTH_CLIENT_ID: service.credentials.clientId,
-      SERVICE_AUTH_CLIENT_SECRET: service.credentials.clientSecret,
-    }
-  : process.env;
+const env = service?.env ?? process.env;
 
 // The application as it was: an instance, an interceptor, calls all over the code.
 const api = axios.create({ baseURL: `${env['SERVICE_BASE_URL']}/api/v1`, timeout: 10_000 });

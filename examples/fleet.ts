@@ -19,15 +19,10 @@ const where = process.env['REDIS_URL'] ? 'Redis' : process.env['POSTGRES_URL'] ?
 console.log(`${processes} processes, each started ${starts} times, with ${where} as their store:`);
 const directory = mkdtempSync(join(tmpdir(), 'service-auth-fleet-'));
 const service = await startTestService();
-const { audience, clientId, clientSecret } = service.credentials;
 const env = {
   ...process.env,
   STORE_DIRECTORY: join(directory, 'store'),
-  SERVICE_AUTH_URL: service.authUrl,
-  SERVICE_BASE_URL: service.baseUrl,
-  SERVICE_AUTH_AUDIENCE: audience,
-  SERVICE_AUTH_CLIENT_ID: clientId,
-  SERVICE_AUTH_CLIENT_SECRET: clientSecret,
+  ...service.env,
 };
 
 /** Runs one process to its end, and prints what it did. */

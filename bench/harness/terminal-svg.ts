@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** The colours of a terminal. */
 export interface Theme {
   readonly name: 'light' | 'dark';
@@ -51,19 +53,19 @@ interface Run {
 
 /** Splits a line where its codes change. */
 function runsOf(line: string): Run[] {
+  const [start = '', ...parts] = line.split('\u001B[');
   const codes = new Set<string>();
-  const runs: Run[] = [];
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is how codes begin
-  for (const part of line.split(/(\u001B\[[\d;]*m)/)) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: as above
-    const [, list] = /^\u001B\[([\d;]*)m$/.exec(part) ?? [];
-    if (list === undefined) {
-      if (part !== '') runs.push({ text: part, codes: new Set(codes) });
-    } else if (list === '39') for (const code of ['31', '32', '33', '36']) codes.delete(code);
+  const runs: Run[] = [{ text: start, codes: new Set() }];
+  for (const part of parts) {
+    const [sequence, list] = /^([\d;]*)m/.exec(part) ?? [];
+    if (sequence === undefined || list === undefined)
+      throw new Error(`A picture has no form for the code ${inspect(part)}.`);
+    if (list === '39') for (const code of ['31', '32', '33', '36']) codes.delete(code);
     else if (list === '22') for (const code of ['1', '2']) codes.delete(code);
     else codes.add(list);
+    runs.push({ text: part.slice(sequence.length), codes: new Set(codes) });
   }
-  return runs;
+  return runs.filter(({ text }) => text !== '');
 }
 
 function textsOf(line: readonly Run[], y: number, theme: Theme): string[] {

@@ -47,16 +47,9 @@ export async function startShop(revokeAt = 0): Promise<Shop> {
     if (method !== 'POST') return { headers: json, body: JSON.stringify(orders) };
     return { status: 201, headers: json, body: JSON.stringify(resolvers.order(JSON.parse(body.text))) };
   });
-  const { audience, clientId, clientSecret } = service.credentials;
   return {
     service,
-    env: {
-      SERVICE_AUTH_URL: service.authUrl,
-      SERVICE_BASE_URL: service.baseUrl,
-      SERVICE_AUTH_AUDIENCE: audience,
-      SERVICE_AUTH_CLIENT_ID: clientId,
-      SERVICE_AUTH_CLIENT_SECRET: clientSecret,
-    },
+    env: service.env,
     get issuedBeforeRevocation() {
       return issuedBeforeRevocation;
     },

@@ -22,17 +22,12 @@ const victims = [2, 5];
 export async function showFleet(screen: Screen): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'service-auth-demo-'));
   await using service = await startTestService();
-  const { audience, clientId, clientSecret } = service.credentials;
   const env = {
     ...process.env,
     REDIS_URL: '',
     POSTGRES_URL: '',
     STORE_DIRECTORY: join(folder, 'store'),
-    SERVICE_AUTH_URL: service.authUrl,
-    SERVICE_BASE_URL: service.baseUrl,
-    SERVICE_AUTH_AUDIENCE: audience,
-    SERVICE_AUTH_CLIENT_ID: clientId,
-    SERVICE_AUTH_CLIENT_SECRET: clientSecret,
+    ...service.env,
   };
   const members: { -readonly [Name in keyof Member]: Member[Name] }[] = [];
   let onProgress = () => {};

@@ -40,14 +40,7 @@ test('axios-existing-app.ts spends one token on its requests and another one on 
 
 test('axios-existing-app.ts uses the service that the environment names', async () => {
   await using service = await startTestService();
-  const { audience, clientId, clientSecret } = service.credentials;
-  const lines = await outputOf('axios-existing-app.ts', {
-    SERVICE_AUTH_URL: service.authUrl,
-    SERVICE_BASE_URL: service.baseUrl,
-    SERVICE_AUTH_AUDIENCE: audience,
-    SERVICE_AUTH_CLIENT_ID: clientId,
-    SERVICE_AUTH_CLIENT_SECRET: clientSecret,
-  });
+  const lines = await outputOf('axios-existing-app.ts', service.env);
   expect(lines[0]).toBe('Against the service that the environment names:');
   expect(lines.at(-1)).toBe('Tokens spent: 1 of 120');
   expect(service.counts).toMatchObject({ issued: 1, apiRequests: 3, apiUnauthorized: 0 });

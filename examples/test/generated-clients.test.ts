@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compile } from './support/compile.ts';
 import { openShop, runRecipe } from './support/run-recipe.ts';
 
 const run = promisify(execFile);
@@ -23,19 +23,8 @@ beforeAll(async () => {
     const options = { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' } };
     await run(join(folder, '../node_modules/.bin', program), argv, options);
   }
-  const tsc = fileURLToPath(new URL('../../node_modules/typescript-7/bin/tsc', import.meta.url));
-  const argv = [tsc, '--project', folder, '--pretty', 'false', '--customConditions', '@service-auth/source'];
-  await run(process.execPath, argv).catch(({ stdout }) => expect.fail(stdout));
-  await build({
-    entryPoints: clients.map((name) => join(folder, `${name}.ts`)),
-    outdir: programs,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node22',
-  });
+  const files = clients.map((name) => join(folder, `${name}.ts`));
+  await compile(folder, files, programs);
 }, 60_000);
 afterAll(() => rm(join(folder, 'generated'), { recursive: true }));
 

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { compile } from './support/compile.ts';
 import { openShop, runRecipe } from './support/run-recipe.ts';
 
-const run = promisify(execFile);
 const page = readFileSync(new URL('../../docs/migrating.md', import.meta.url), 'utf8');
 const examples = fileURLToPath(new URL('..', import.meta.url));
 // Beside the packages of the examples. Modules there are bundled, because Node runs no TypeScript in node_modules.
@@ -63,7 +60,6 @@ beforeAll(async () => {
     lib: ['ES2023', 'ESNext.Disposable', 'DOM'],
     types: ['node'],
     typeRoots: [join(examples, '../node_modules/@types')],
-    customConditions: ['@service-auth/source'],
     strict: true,
     skipLibCheck: true,
     allowImportingTsExtensions: true,
@@ -71,20 +67,8 @@ beforeAll(async () => {
   };
   const files = names.flatMap((name) => [`${name}.ts`, `${name}.program.ts`]);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  const tsc = join(examples, '../node_modules/typescript-7/bin/tsc');
-  await run(process.execPath, [tsc, '--project', folder, '--pretty', 'false']).catch(({ stdout }) =>
-    expect.fail(stdout),
-  );
-  await build({
-    entryPoints: names.map((name) => join(folder, `${name}.program.ts`)),
-    outdir: folder,
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node22',
-  });
+  const programs = names.map((name) => join(folder, `${name}.program.ts`));
+  await compile(folder, programs, folder);
 }, 60_000);
 
 test('the page has a diff and figures for each of the four', () => {
@@ -103,7 +87,7 @@ describe.each(diffs)('the diff from $from', ({ from }) => {
     ['after', 'Service Auth, after each diff'],
   ])('compiles, and costs %s it what the page says', async (side, row) => {
     const shop = await openShop();
-    const { code, lines } = await runRecipe(join(folder, `${fileOf(from, side)}.program.js`), { shop });
+    const { code, lines } = await runRecipe(join(folder, `${fileOf(from, side)}.program.mjs`), { shop });
     expect(code).toBe(0);
     const tokens = [shop.issuedBeforeRevocation, shop.service.counts.issued];
     expect([...lines.map(Number), ...tokens]).toEqual(figures.get(row));

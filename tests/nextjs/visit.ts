@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@service-auth/test-tools/servers/server';
 import { startTestService } from '@service-auth/testing';
 import { type Application, createApplication, programOf } from './versions.ts';
 
@@ -26,16 +27,11 @@ export async function visit(application: Application, tarballs: ReadonlyMap<stri
   const home = createApplication(application, tarballs);
   await using service = await startTestService({ issuanceLimit: { tokens: 1_000 } });
   await using trap = await startTrap();
-  const { authUrl, baseUrl, credentials } = service;
   const env = {
     ...process.env,
     NODE_ENV: 'production',
     NEXT_TELEMETRY_DISABLED: '1',
-    SERVICE_AUTH_URL: authUrl,
-    SERVICE_BASE_URL: baseUrl,
-    SERVICE_AUTH_AUDIENCE: credentials.audience,
-    SERVICE_AUTH_CLIENT_ID: credentials.clientId,
-    SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret,
+    ...service.env,
     TRAP_URL: trap.url,
   };
   let output = '';
@@ -172,15 +168,6 @@ function textsIn(folder: string): [file: string, text: string][] {
       );
       return [file.slice(folder.length), [text, ...decoded].join('\n')];
     });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function ready(server: ChildProcess): Promise<void> {

@@ -1,7 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createServiceAuth, type ServiceAuth, type Transport } from '@service-auth/core';
+import { heapInUse } from './heap.ts';
 
 /** The memory of clients that wait in one process for their next call. */
 export interface Crowd {
@@ -53,14 +51,4 @@ export async function gather(count: number): Promise<Crowd> {
     handles: process.getActiveResourcesInfo().length - handles,
     createdWithin: Math.round((user + system) / count),
   };
-}
-
-async function heapInUse(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (let round = 0; round < 3; round += 1) {
-    await setImmediate();
-    collect();
-  }
-  return process.memoryUsage().heapUsed;
 }

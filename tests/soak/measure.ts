@@ -1,8 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { TestClock } from '@service-auth/testing';
+import { heapInUse } from './heap.ts';
 
 /** Something that is done very often. */
 export interface Exercise {
@@ -55,14 +53,4 @@ export function isLeak({ kilobytes, listeners, timers, handles }: Remains): bool
 /** In five parts: what is under way at the same time must not be what is measured. */
 async function half(exercise: Exercise, times: number): Promise<void> {
   for (let part = 0; part < 5; part += 1) await exercise.run(times / 10);
-}
-
-async function heapInUse(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (let round = 0; round < 3; round += 1) {
-    await setImmediate();
-    collect();
-  }
-  return process.memoryUsage().heapUsed;
 }

@@ -1,8 +1,8 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { places } from '../src/report/bar.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
-import { plain } from '../src/report/text.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
 const scene: Scene = {
@@ -36,7 +36,7 @@ test.for([80, 100, 120])('the screen keeps to %i columns, and colours change not
   for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns);
   const inColours = usageScreen(busy, scene, { ...style, colours: true });
   expect(inColours.join('\n')).toContain('\u001B[');
-  expect(inColours.map((line) => plain(line).trimEnd())).toEqual(lines);
+  expect(inColours.map((line) => stripVTControlCharacters(line).trimEnd())).toEqual(lines);
 });
 
 test('the screen says who spent what and why, what is on hold, the forecast, and what the store is', () => {

@@ -10,12 +10,10 @@ interface HttpResponse {
   send(body: unknown): unknown;
 }
 
-// biome-ignore lint/complexity/noStaticOnlyClass: Nest selects filters by `instanceof`, but our errors may come from another copy of core, or be the cause of an error of a client.
-const Unavailable = class {
-  static [Symbol.hasInstance](error: unknown): boolean {
-    return serviceUnavailable(error) !== undefined;
-  }
-};
+/** Nest selects filters by `instanceof`, but our errors may come from another copy of core, or be the cause of an error of a client. */
+const Unavailable = Object.defineProperty(class {}, Symbol.hasInstance, {
+  value: (error: unknown): boolean => serviceUnavailable(error) !== undefined,
+});
 
 /**
  * Answers 503 with `Retry-After` when a request of a user fails because there is no token. Other errors go to your other filters, or to Nest. The

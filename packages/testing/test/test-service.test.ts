@@ -1,4 +1,4 @@
-import { createServiceAuth } from '@service-auth/core';
+import { createServiceAuth, createServiceAuthFromEnv, type ServiceAuth } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
 import { createSigningKey, createTestClock, startForeignOrigin, startTestService } from '../src/index.ts';
 import { callApi, requestToken } from './requests.ts';
@@ -27,6 +27,20 @@ describe('startTestService', () => {
     expect(special.options).toMatchObject({ clock, issuanceLimit: { tokens: 10, windowMs: 60_000 } });
     expect(special.options.issuanceLimit).not.toHaveProperty('window');
   });
+
+  test.each([{}, { tokens: 1_000 }, { tokens: 10, windowMs: 60_000 }, { windowMs: 3_600_000 }])(
+    'its variables configure the same client as its options, with the limit %j',
+    async (issuanceLimit) => {
+      await using service = await startTestService({ signingKey, issuanceLimit });
+      await using fromOptions = createServiceAuth(service.options);
+      await using fromEnv = createServiceAuthFromEnv(service.env);
+      expect((await fromEnv.getToken()).value).toBe((await fromOptions.getToken()).value);
+      expect(service.counts.issued).toBe(1);
+      const limitsOf = async (auth: ServiceAuth) =>
+        (await auth.getUsage()).windows.map(({ tokens, windowMs, own }) => ({ tokens, windowMs, own }));
+      expect(await limitsOf(fromEnv)).toEqual(await limitsOf(fromOptions));
+    },
+  );
 
   test('runs several times at once, each with keys of its own', async () => {
     await using one = await startTestService();

@@ -2,10 +2,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@service-auth/test-tools/servers/server';
 import { startTestService, type TestService } from '@service-auth/testing';
 
 /** The folder in whose `node_modules` the frameworks are. */
@@ -119,17 +118,8 @@ async function listens(port: number): Promise<boolean> {
   return answer !== undefined;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** The service, with orders in its API. */
-export async function startOrders(): Promise<{ readonly service: TestService; readonly env: Record<string, string> }> {
+export async function startOrders(): Promise<TestService> {
   const service = await startTestService();
   const headers = { 'content-type': 'application/json' };
   const orders = [{ id: 1, item: 'coffee' }];
@@ -138,15 +128,5 @@ export async function startOrders(): Promise<{ readonly service: TestService; re
     if (method === 'POST') orders.push({ id: orders.length + 1, ...JSON.parse(body.text) });
     return { headers, body: JSON.stringify(method === 'POST' ? orders.at(-1) : orders) };
   });
-  const { audience, clientId, clientSecret } = service.credentials;
-  return {
-    service,
-    env: {
-      SERVICE_AUTH_URL: service.authUrl,
-      SERVICE_BASE_URL: service.baseUrl,
-      SERVICE_AUTH_AUDIENCE: audience,
-      SERVICE_AUTH_CLIENT_ID: clientId,
-      SERVICE_AUTH_CLIENT_SECRET: clientSecret,
-    },
-  };
+  return service;
 }

@@ -19,22 +19,11 @@ export async function run({ flags, stdout, stderr, signal }: Context): Promise<n
   });
   service.tokenEndpoint.always(script(tokenAnswers));
   service.api.always(script(apiAnswers));
-  stdout.write(`${exportsOf(service, tokens).join('\n')}\n`);
+  const exports = Object.entries(service.env).map(([name, value]) => `export ${name}=${value}`);
+  stdout.write(`${exports.join('\n')}\n`);
   await logRequests(service, stderr, signal);
   await service.close();
   return exitCodes.success;
-}
-
-function exportsOf({ authUrl, baseUrl, credentials }: TestService, tokens: number | undefined): string[] {
-  const variables = {
-    SERVICE_AUTH_URL: authUrl,
-    SERVICE_BASE_URL: baseUrl,
-    SERVICE_AUTH_AUDIENCE: credentials.audience,
-    SERVICE_AUTH_CLIENT_ID: credentials.clientId,
-    SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret,
-    SERVICE_AUTH_TOKEN_LIMIT: tokens,
-  };
-  return Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [`export ${name}=${value}`]));
 }
 
 async function logRequests(service: TestService, stderr: NodeJS.WritableStream, signal: AbortSignal): Promise<void> {

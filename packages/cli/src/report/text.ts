@@ -22,12 +22,6 @@ export function coloured({ colours }: Style, colour: Colour, text: string): stri
   return colours && text !== '' ? `\u001B[${on}m${text}\u001B[${off}m` : text;
 }
 
-/** The text without what gives it colours. */
-export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the codes above
-  return text.replace(/\u001B\[\d+m/g, '');
-}
-
 /** `1 token`, `2 tokens`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

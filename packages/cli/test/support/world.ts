@@ -17,18 +17,8 @@ export function startCanaryService(options: TestServiceOptions = {}): Promise<Te
 }
 
 /** The variables with which the program uses the service. */
-export function variablesOf(
-  { authUrl, baseUrl, credentials }: TestService,
-  store: string,
-): Record<string, string | undefined> {
-  return {
-    SERVICE_AUTH_URL: authUrl,
-    SERVICE_BASE_URL: baseUrl,
-    SERVICE_AUTH_AUDIENCE: credentials.audience,
-    SERVICE_AUTH_CLIENT_ID: credentials.clientId,
-    SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret,
-    SERVICE_AUTH_STORE: store,
-  };
+export function variablesOf({ env }: TestService, store: string): Record<string, string | undefined> {
+  return { ...env, SERVICE_AUTH_STORE: store };
 }
 
 export interface TestStore {

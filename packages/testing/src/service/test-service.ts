@@ -71,6 +71,8 @@ export interface TestService extends AsyncDisposable {
   readonly credentials: TestCredentials;
   /** The options for `createServiceAuth`. */
   readonly options: TestClientOptions;
+  /** The same as variables for `createServiceAuthFromEnv`, such as in a child process. They have no clock. */
+  readonly env: Readonly<Record<string, string>>;
   /** Scripts the answers of the token endpoint. */
   readonly tokenEndpoint: Script<RecordedTokenRequest, ScriptedTokenAnswer>;
   /** Scripts the answers of the API. */
@@ -95,6 +97,11 @@ export interface TestService extends AsyncDisposable {
 function clientLimit({ tokens, windowMs }: TestIssuanceLimit): Pick<TestClientOptions, 'issuanceLimit'> {
   if (tokens === undefined && windowMs === undefined) return {};
   return { issuanceLimit: { ...(tokens !== undefined && { tokens }), ...(windowMs !== undefined && { windowMs }) } };
+}
+
+function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, string> {
+  if (windowMs !== undefined) return { SERVICE_AUTH_LIMITS: `${tokens ?? 150}/${windowMs / 1_000}s` };
+  return tokens === undefined ? {} : { SERVICE_AUTH_TOKEN_LIMIT: `${tokens}` };
 }
 
 /** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
@@ -164,6 +171,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       baseUrl: server.url,
       ...(options.clock && { clock }),
       ...clientLimit(issuanceLimit),
+    },
+    env: {
+      SERVICE_AUTH_URL: server.url,
+      SERVICE_BASE_URL: server.url,
+      SERVICE_AUTH_AUDIENCE: credentials.audience,
+      SERVICE_AUTH_CLIENT_ID: credentials.clientId,
+      SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret,
+      ...limitVariable(issuanceLimit),
     },
     tokenEndpoint: tokenEndpoint.script,
     api: api.script,

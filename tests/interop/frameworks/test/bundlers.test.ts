@@ -17,9 +17,9 @@ test.each(['esbuild', 'webpack', 'rspack', 'vite'])(
     const bundle = readFileSync(join(home, `out/${bundler}.mjs`), 'utf8');
     expect(bundle).not.toMatch(/(from|import|require\() ?["']@service-auth/);
 
-    const { service, env } = await startOrders();
+    const service = await startOrders();
     onTestFinished(() => service.close());
-    await using program = startProgram(home, [`../generated/bundled/out/${bundler}.mjs`], env);
+    await using program = startProgram(home, [`../generated/bundled/out/${bundler}.mjs`], service.env);
     expect(await program.ended, program.output).toBe(0);
     expect(program.output).toContain('200,200,200');
     expect(service.counts).toMatchObject({ issued: 1, apiUnauthorized: 0 });

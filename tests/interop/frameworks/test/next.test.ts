@@ -58,9 +58,9 @@ describe('next build and next start', () => {
   });
 
   test('a build without the environment needs no client, and the pages, routes and actions of the server share one token', async () => {
-    const { service, env } = await startOrders();
+    const service = await startOrders();
     onTestFinished(() => service.close());
-    const { get, post, output } = await start('start', env);
+    const { get, post, output } = await start('start', service.env);
     for (const page of pages)
       expect(await get(page), output).toMatchObject({ status: 200, text: expect.stringContaining('coffee') });
     expect((await get('/legacy')).tokenId).toEqual(expect.any(String));
@@ -76,10 +76,10 @@ describe('next build and next start', () => {
   });
 
   test('a route answers 503 with Retry-After when there is no token', async () => {
-    const { service, env } = await startOrders();
+    const service = await startOrders();
     onTestFinished(() => service.close());
     service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '120' } });
-    const { get } = await start('start', env);
+    const { get } = await start('start', service.env);
     const { status, retryAfter, text } = await get('/api/orders');
     expect([status, text]).toEqual([503, '{"message":"Please try again later."}']);
     expect(Number(retryAfter)).toBeGreaterThan(60);
@@ -95,9 +95,9 @@ describe('next build and next start', () => {
 
 describe('next dev', () => {
   test('pages, routes and every save share one token', async () => {
-    const { service, env } = await startOrders();
+    const service = await startOrders();
     onTestFinished(() => service.close());
-    const server = await start('dev', env);
+    const server = await start('dev', service.env);
     for (const page of pages) expect(await server.get(page)).toMatchObject({ status: 200 });
     for (let save = 1; save <= 5; save += 1) {
       edit(join(home, 'lib/auth.ts'), /(\/\/ save \d+\n)?$/, `// save ${save}\n`);

@@ -12,12 +12,12 @@ beforeAll(() => {
 });
 
 test('nitro dev: each save starts another worker thread, and all of them share one token in the file store', async () => {
-  const { service, env } = await startOrders();
+  const service = await startOrders();
   onTestFinished(() => service.close());
   const cache = mkdtempSync(join(tmpdir(), 'service-auth-nitro-'));
   onTestFinished(() => rmSync(cache, { recursive: true }));
   const argv = (port: string) => ['nitropack/dist/cli/index.mjs', 'dev', '--port', port, '--host', '127.0.0.1'];
-  await using server = await startServer(home, argv, { ...env, XDG_CACHE_HOME: cache });
+  await using server = await startServer(home, argv, { ...service.env, XDG_CACHE_HOME: cache });
   expect(await server.get('/orders')).toMatchObject({ status: 200, text: expect.stringContaining('coffee') });
   const route = join(home, 'routes/orders.ts');
   for (let save = 1; save <= 5; save += 1) {

@@ -12,10 +12,10 @@ beforeAll(() => {
 });
 
 test('vite dev: pages, endpoints, actions and every save share one token', async () => {
-  const { service, env } = await startOrders();
+  const service = await startOrders();
   onTestFinished(() => service.close());
   const argv = (port: string) => [vite, 'dev', '--port', port, '--strictPort', '--host', '127.0.0.1'];
-  await using server = await startServer(home, argv, env);
+  await using server = await startServer(home, argv, service.env);
   for (const path of ['/', '/api/orders']) {
     expect(await server.get(path)).toMatchObject({ status: 200, text: expect.stringContaining('coffee') });
   }
@@ -43,10 +43,10 @@ test('vite build needs no environment, and the built server has one token for pa
   expect(await build.ended, build.output).toBe(0);
   expect(build.output).not.toContain('NEW CLIENT');
 
-  const { service, env } = await startOrders();
+  const service = await startOrders();
   onTestFinished(() => service.close());
   await using server = await startServer(home, () => ['../generated/sveltekit-app/build/index.js'], {
-    ...env,
+    ...service.env,
     PROTOCOL_HEADER: 'x-forwarded-proto', // Without it the adapter takes every request for one by https.
   });
   for (const page of ['/', '/api/orders']) {
@@ -58,10 +58,10 @@ test('vite build needs no environment, and the built server has one token for pa
 });
 
 test('an endpoint answers 503 with Retry-After when there is no token', async () => {
-  const { service, env } = await startOrders();
+  const service = await startOrders();
   onTestFinished(() => service.close());
   service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '120' } });
-  await using server = await startServer(home, () => ['../generated/sveltekit-app/build/index.js'], env);
+  await using server = await startServer(home, () => ['../generated/sveltekit-app/build/index.js'], service.env);
   const { status, retryAfter, text } = await server.get('/api/orders');
   expect([status, text]).toEqual([503, '{"message":"Please try again later."}']);
   expect(Number(retryAfter)).toBeGreaterThan(60);
