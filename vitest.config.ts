@@ -68,6 +68,16 @@ const config: ViteUserConfig = {
       { extends: true, test: { name: 'isolated', include: isolated, exclude: [...configDefaults.exclude, ...heavy] } },
       // After the others, one file at a time.
       { extends: true, test: { name: 'heavy', include: heavy, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      // `pnpm check thorough`: some of the heavy ones in full.
+      {
+        extends: true,
+        test: {
+          name: 'thorough',
+          include: ['tests/{chaos,protocol,soak}/test/**/*.test.ts'],
+          maxWorkers: 1,
+          env: { THOROUGH: '1' },
+        },
+      },
       // `pnpm check compat`: what the adapters serve besides the newest versions.
       {
         extends: true,

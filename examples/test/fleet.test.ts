@@ -37,7 +37,7 @@ async function* linesOf({ stdout }: ChildProcess): AsyncGenerator<string, undefi
 }
 
 const runs = [
-  { name: 'a directory', starts: 5, env: {} },
+  { name: 'a directory', starts: 2, env: {} },
   { name: 'Redis', starts: 1, env: redis && { REDIS_URL: redis.url } },
   { name: 'PostgreSQL', starts: 1, env: postgres && { POSTGRES_URL: postgres.url } },
 ];

@@ -14,6 +14,7 @@ import {
   outlivesFailure,
   rejected,
   reset,
+  retried,
   revalidated,
   servableForMs,
   unusable,
@@ -340,5 +341,12 @@ describe('a reset', () => {
   test('never forgets a later one', () => {
     expect(reset({ ...emptyMemory, revoked: 9 }, 5).revoked).toBe(9);
     expect(reset({ ...fresh, revoked: 9 }, 4)).toEqual({ ...fresh, cached: undefined, revoked: 9 });
+  });
+});
+
+describe('an operator who lets the fleet try again', () => {
+  test('ends the waits before a renewal and before a replacement, and changes nothing else', () => {
+    const waiting = { ...fresh, rejected: true, renewRetryAt: begun + hour, rejectionRetryAt: begun + minute };
+    expect(retried(waiting)).toEqual({ ...waiting, renewRetryAt: 0, rejectionRetryAt: 0 });
   });
 });

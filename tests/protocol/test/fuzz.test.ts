@@ -1,14 +1,17 @@
+import { thorough } from '@service-auth/test-tools/thorough';
 import { expect, test } from 'vitest';
 import { flipEveryBit } from '../src/fuzz/bit-flips.ts';
 import { fuzz } from '../src/fuzz/fuzz.ts';
 import { liesWithin } from '../src/fuzz/lies-within.ts';
 import { targets } from '../src/fuzz/targets.ts';
 
-test('1,000 bad inputs of each kind do no harm', { timeout: 900_000 }, async () => {
-  const results = await fuzz(1_000, 1);
+const inputs = thorough ? 1_000 : 100;
+
+test(`${inputs} bad inputs of each kind do no harm`, { timeout: 900_000 }, async () => {
+  const results = await fuzz(inputs, 1);
   expect([...results.values()].flatMap(({ failures }) => failures)).toEqual([]);
   expect([...results].map(([name, { runs }]) => [name, runs])).toEqual(
-    expect.arrayContaining(Object.keys(targets).map((name) => [name, 1_000])),
+    expect.arrayContaining(Object.keys(targets).map((name) => [name, inputs])),
   );
   for (const { maxMegabytes } of results.values()) expect(maxMegabytes).toBeLessThan(1_000);
 });
