@@ -8,11 +8,13 @@ import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/e
 /** Runs the program and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<never> {
   const controller = new AbortController();
+  let signalled: NodeJS.Signals | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       // A second signal does not wait for the end of the command.
-      if (controller.signal.aborted) process.exit(signalCodes[name]);
-      controller.abort(new Signalled(name));
+      if (signalled) process.exit(signalCodes[name]);
+      signalled = name;
+      controller.abort(new Error(`ended by ${name}`));
     });
   }
   // A reader that has seen enough, such as head, ends the program without a word.
@@ -21,20 +23,10 @@ export async function main(argv: readonly string[]): Promise<never> {
   const exitCode = await run(argv, { env, stdin, stdout, stderr, signal: controller.signal });
   await Promise.all([flushed(stdout), flushed(stderr)]);
   // Connections to a store that no longer answers must not keep the process running.
-  process.exit(exitCode);
+  process.exit(signalled ? signalCodes[signalled] : exitCode);
 }
 
-const signalCodes = { SIGINT: 130, SIGTERM: 143 };
-
-/** The reason why the signal of a command aborts. */
-class Signalled extends Error {
-  readonly exitCode: number;
-
-  constructor(name: keyof typeof signalCodes) {
-    super(`ended by ${name}`);
-    this.exitCode = signalCodes[name];
-  }
-}
+const signalCodes: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 function flushed(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
@@ -58,11 +50,9 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     checkInvocation(invocation);
     if (!command) throw new UsageError(['a command is missing']);
     const { run } = await command.load();
-    const exitCode = await run({ ...world, flags, operands, rest });
-    return command.endsBySignal ? exitCode : (endOf(world.signal) ?? exitCode);
+    return await run({ ...world, flags, operands, rest });
   } catch (error) {
-    const ended = endOf(world.signal);
-    if (ended !== undefined) return ended;
+    if (world.signal.aborted) return exitCodes.failure;
     const failed = await failureOf(error, command?.name);
     if (command?.name === 'check') {
       // Monitoring reads the first line of standard output, and takes any other exit code for a failure of the plug-in.
@@ -72,11 +62,6 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     stderr.write(`${failed.message}\n`);
     return failed.exitCode;
   }
-}
-
-/** The exit code of a command that a signal ended. */
-function endOf({ aborted, reason }: AbortSignal): number | undefined {
-  return aborted ? (reason as Signalled).exitCode : undefined;
 }
 
 async function failureOf(

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
-import { startRelay } from '@service-auth/test-tools/servers/relay';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { emptyFolder, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
@@ -88,22 +87,6 @@ describe.runIf(redis && postgres)('a store', () => {
     },
   ];
   const commands = [['token'], ['curl', '/api/v1/x'], ['record', 'export'], ['record', 'discard', '--yes']];
-
-  test.for(servers)('that hangs ($name) ends each command with 69 within 15 seconds', async ({ port, address }) => {
-    const service = await startCanaryService();
-    const relay = await startRelay(port);
-    onTestFinished(() => relay.close());
-    relay.set('silent');
-    const env = variablesOf(service, address(relay.port));
-    const startedAt = performance.now();
-    const outcomes = await Promise.all(commands.map((command) => run(command, { env })));
-    for (const outcome of outcomes) {
-      expect(outcome).toMatchObject({ code: 69, stderr: expect.stringContaining('could not be read') });
-    }
-    // The figure of docs/command-line.md: a bound of the promise, and no measure of speed.
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
-    expect(service.counts.tokenRequests).toBe(0);
-  });
 
   test.for(servers)(
     'that refuses connections ($name) ends each command with 69 and says what to look at',

@@ -1,5 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createServiceAuth } from '@service-auth/core';
+import { fileStore } from '@service-auth/file';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
@@ -97,6 +99,31 @@ test('a directory that others can read is a failure, with the command that mends
   expect(code).toBe(1);
   expect(bad).toContainEqual(
     expect.objectContaining({ state: 'failure', part: 'store', advice: expect.stringContaining('chmod 700') }),
+  );
+});
+
+test('a program that states its window in seconds is found by the record, and one of the environment at once', async () => {
+  const service = await startCanaryService();
+  const address = file();
+  const store = fileStore(address.slice('file:'.length));
+  // Ten hours in seconds. Core refuses other lengths that look like seconds, such as those of a day.
+  const auth = createServiceAuth({ ...service.options, store, issuanceLimit: { tokens: 60, windowMs: 36_000 } });
+  await auth.getToken();
+  await auth.close();
+  const { code, bad } = await doctor(variablesOf(service, address));
+  expect(bad).toEqual([
+    expect.objectContaining({
+      part: 'record',
+      state: 'warning',
+      message: 'a program states 60 tokens in a window of 36000 ms',
+      advice: expect.stringContaining('meant as seconds'),
+    }),
+  ]);
+  expect(code).toBe(0);
+  const own = await doctor({ ...variablesOf(service, file()), SERVICE_AUTH_LIMITS: '150/86400' });
+  expect(own.code).toBe(1);
+  expect(own.bad).toContainEqual(
+    expect.objectContaining({ part: 'configuration', message: expect.stringContaining('such as 10/1h,50/24h') }),
   );
 });
 

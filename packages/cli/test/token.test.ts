@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { emptyFolder, manyProcesses, run, start } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
+
+const schema = JSON.parse(readFileSync(new URL('exec-credential.schema.json', import.meta.url), 'utf8'));
+const isExecCredential = new Ajv2020({ strict: true, strictRequired: false, allErrors: true }).compile(schema);
 
 const file = () => `file:${join(emptyFolder(), 'store')}`;
 
@@ -48,17 +52,43 @@ test('each format is read by its reader', async () => {
   expect(token).toBe(raw);
   expect(Math.abs(Date.parse(expiresAt) - Date.parse(json.expiresAt))).toBeLessThan(1_000);
 
-  const v1beta1 = 'client.authentication.k8s.io/v1beta1';
-  const info = { KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion: v1beta1, kind: 'ExecCredential', spec: {} }) };
-  const credential = JSON.parse(await printed('exec-credential'));
-  expect(credential).toEqual({
-    kind: 'ExecCredential',
-    apiVersion: 'client.authentication.k8s.io/v1',
-    // RFC 3339, in seconds.
-    status: { token: raw, expirationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) },
-  });
-  expect(JSON.parse(await printed('exec-credential', info))).toMatchObject({ apiVersion: v1beta1 });
   expect(service.counts.issued).toBe(1);
+});
+
+test('kubectl gets an ExecCredential of the version that it asks for, as the schema of Kubernetes has it', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  const { stdout: raw } = await run(['token'], { env });
+  const v1 = 'client.authentication.k8s.io/v1';
+  for (const asked of [v1, 'client.authentication.k8s.io/v1beta1', undefined]) {
+    // As kubectl hands it over.
+    const info = { apiVersion: asked, kind: 'ExecCredential', spec: { interactive: false } };
+    expect(asked === undefined || isExecCredential(info)).toBe(true);
+    const { stdout } = await run(['token', '--format', 'exec-credential'], {
+      env: { ...env, ...(asked !== undefined && { KUBERNETES_EXEC_INFO: JSON.stringify(info) }) },
+    });
+    const credential = JSON.parse(stdout);
+    expect(isExecCredential(credential), JSON.stringify(isExecCredential.errors)).toBe(true);
+    expect(credential).toMatchObject({ apiVersion: asked ?? v1, status: { token: raw.trim() } });
+    // kubectl keeps the token until then.
+    expect(Date.parse(credential.status.expirationTimestamp)).toBeGreaterThan(Date.now());
+  }
+  expect(service.counts.issued).toBe(1);
+});
+
+test('the schema of an ExecCredential refuses what kubectl refuses', () => {
+  const whole = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 't' } };
+  expect(isExecCredential(whole)).toBe(true);
+  for (const wrong of [
+    { ...whole, apiVersion: 'client.authentication.k8s.io/v1alpha1' },
+    { ...whole, kind: 'Credential' },
+    { ...whole, status: {} },
+    { ...whole, status: { token: '' } },
+    { ...whole, status: { token: 't', expirationTimestamp: Date.now() } },
+    { ...whole, status: { token: 't', clientKeyData: 'k' } },
+  ]) {
+    expect(isExecCredential(wrong), JSON.stringify(wrong)).toBe(false);
+  }
 });
 
 test('the shell reads a token with every character that shells treat in a special way', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Usage } from '@service-auth/core';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -67,6 +68,36 @@ test.for(stores)(
   },
 );
 
+test('usage shows the limits of the environment beside those of the record, and those of the record alone without any', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
+  await run(['token'], { env });
+  const windowsOf = async (more: object) => {
+    const { windows } = JSON.parse((await run(['usage', '--json'], { env: { ...env, ...more } })).stdout);
+    return windows.map(({ tokens, windowMs, usable, own }: Usage['windows'][number]) => ({
+      tokens,
+      windowMs,
+      usable,
+      own,
+    }));
+  };
+  const day = { tokens: 150, windowMs: 86_400_000, usable: 120 };
+  expect(await windowsOf({})).toEqual([{ ...day, own: false }]);
+  expect(await windowsOf({ SERVICE_AUTH_LIMITS: '10/1h,50/24h' })).toEqual([
+    { tokens: 10, windowMs: 3_600_000, usable: 8, own: true },
+    { ...day, tokens: 50, usable: 40, own: true },
+    { ...day, own: false },
+  ]);
+  expect(await windowsOf({ SERVICE_AUTH_RESERVE: '0' })).toEqual([
+    { ...day, usable: 150, own: true },
+    { ...day, own: false },
+  ]);
+  const { stdout } = await run(['usage', '--limits', '10/1h'], { env });
+  expect(stdout.replace(/\n {10}/g, ' ')).toContain(
+    '150 in 24 h: 1 of 120 spent; only another process states this limit',
+  );
+});
+
 test('check warns from --warn on, and is critical from --crit on', async () => {
   const service = await startCanaryService();
   const env = { ...variablesOf(service, `file:${join(emptyFolder(), 'store')}`), SERVICE_AUTH_TOKEN_LIMIT: '50' };
@@ -104,7 +135,7 @@ describe.runIf(redis)('usage --watch', () => {
     const watching = start(['usage', '--watch', '--json'], { env: withoutSecret(env) });
     await watching.untilPrinted('"used":1');
     relay.set('silent');
-    await watching.untilPrinted(/The store could not be read.* What you see is .* old\./);
+    await watching.untilPrinted(/What you see is .* old\. The store could not be read/);
     const lines = watching.printed.stdout.split('\n').length;
     relay.set('pass');
     relay.reset();

@@ -1,5 +1,4 @@
 import { type Clock, instantOf } from './clock.ts';
-import { serviceAuthError } from './errors.ts';
 import { describeForeign, own } from './foreign.ts';
 import { type Instant, maxElapsedMs } from './instant.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
@@ -15,7 +14,7 @@ import { isSecondRecord } from './record-sightings.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { Settings } from './settings.ts';
 import type { StoreCallOptions, StoreSnapshot } from './store.ts';
-import { checked, checkedResult, integrityError, readable } from './store-answers.ts';
+import { checked, checkedResult, integrityError, readable, storeFailure } from './store-answers.ts';
 
 /** The record at one moment. */
 export interface View {
@@ -108,13 +107,9 @@ export function createSharedLedger(settings: Settings, memory: LedgerMemory): Sh
       return result;
     } catch (error) {
       memory.failing = true;
-      const what = describeForeign(error);
-      const advice = own(error, 'advice');
-      const toDo = typeof advice === 'string' ? advice : undefined;
-      settings.emitRepeated('store_failed', 'store', { operation, error: what, advice: toDo });
-      const verb = operation === 'load' ? 'read' : 'written';
-      const message = `The store could not be ${verb} (${what}). Check the store and try again${toDo ? `: ${toDo}` : '.'}`;
-      throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
+      const { thrown, ...told } = storeFailure(operation, error, clock);
+      settings.emitRepeated('store_failed', 'store', { operation, ...told });
+      throw thrown;
     }
   }
 

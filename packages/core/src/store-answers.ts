@@ -1,5 +1,6 @@
+import type { Clock } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
-import { ownProperties } from './foreign.ts';
+import { describeForeign, own, ownProperties } from './foreign.ts';
 import { decodeRecord } from './ledger/codec.ts';
 import type { Store, StoreSnapshot, StoreSwapResult } from './store.ts';
 
@@ -24,6 +25,22 @@ export function readable(text: string): string {
   if (decodeRecord(text) !== 'damaged') return text;
   const advice = 'it was left as it was, because it would become too large, or have a value that no record has.';
   throw Object.assign(new RangeError(advice), { advice });
+}
+
+/** A call of the store that failed: what the event tells, and the error of callers. They have the name, the code and the advice of the foreign error. */
+interface StoreFailure {
+  readonly error: string;
+  readonly advice: string | undefined;
+  readonly thrown: Error;
+}
+
+export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: Clock): StoreFailure {
+  const error = describeForeign(cause);
+  const given = own(cause, 'advice');
+  const advice = typeof given === 'string' ? given : undefined;
+  const verb = operation === 'load' ? 'read' : 'written';
+  const message = `The store could not be ${verb} (${error}). Check the store and try again${advice ? `: ${advice}` : '.'}`;
+  return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 }) };
 }
 
 /** Creates the error of a record that cannot be read. */

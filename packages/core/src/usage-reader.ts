@@ -1,7 +1,7 @@
 import { type Clock, instantOf, systemClock } from './clock.ts';
 import { configError, problemOfMethods, problemOfText, type Report } from './config-problems.ts';
-import { type ConfigProblem, serviceAuthError } from './errors.ts';
-import { describeForeign, ownProperties } from './foreign.ts';
+import type { ConfigProblem } from './errors.ts';
+import { ownProperties } from './foreign.ts';
 import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
 import { decodeRecord } from './ledger/codec.ts';
 import type { Limits } from './ledger/limits.ts';
@@ -9,8 +9,8 @@ import { reconcile } from './ledger/repair.ts';
 import { outsideRequest } from './next.ts';
 import { timedOut, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
-import type { Store } from './store.ts';
-import { checked, integrityError } from './store-answers.ts';
+import type { Store, StoreSnapshot } from './store.ts';
+import { checked, integrityError, storeFailure } from './store-answers.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 import type { Usage } from './usage.ts';
 import { usageOf } from './usage-of.ts';
@@ -55,14 +55,18 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
     return key;
   };
 
+  async function load(name: string): Promise<StoreSnapshot> {
+    const snapshot = await within(storeTimeoutMs, clock, async (signal) => checked(await store.load(name, { signal })));
+    if (snapshot === timedOut) throw new DOMException('', 'TimeoutError');
+    return snapshot;
+  }
+
   async function getUsage(): Promise<Usage> {
     const name = await recordKey();
-    const load = () => within(storeTimeoutMs, clock, async (signal) => checked(await store.load(name, { signal })));
     const readAt = instantOf(clock);
-    const snapshot = await load().catch((error: unknown) => {
-      throw storeError(describeForeign(error), clock);
+    const snapshot = await load(name).catch((error: unknown) => {
+      throw storeFailure('load', error, clock).thrown;
     });
-    if (snapshot === timedOut) throw storeError('TimeoutError', clock);
     const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
     if (typeof loaded === 'string') throw integrityError(loaded, name, store);
     const { record, now } = reconcile(loaded, undefined, snapshot.now, randomId(), limits);
@@ -76,11 +80,6 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
       return recordKey();
     },
   };
-}
-
-function storeError(what: string, clock: Clock): Error {
-  const message = `The store could not be read (${what}). Check the store and try again.`;
-  return serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
 }
 
 const names: readonly string[] = ['store', 'authUrl', 'clientId', 'issuanceLimit', 'clock'];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { orSkip } from '@service-auth/test-tools/or-skip';
-import { startRedis } from '@service-auth/test-tools/servers/redis';
-import { freePort, type TestServer, until } from '@service-auth/test-tools/servers/server';
+import { firstSlot, startRedisCluster } from '@service-auth/test-tools/servers/redis-cluster';
+import type { TestServer } from '@service-auth/test-tools/servers/server';
 import { storeContract } from '@service-auth/testing';
 import { Cluster as IoRedis5 } from 'ioredis-5';
 import { Cluster as IoRedis6, Redis } from 'ioredis-6';
@@ -19,30 +19,10 @@ interface Node {
   readonly administrator: Redis;
 }
 
-const slots = 16_384;
-const size = 3;
-
-/** Three nodes that share the slots: clients find them, and route by key. */
-async function startCluster(): Promise<Node[]> {
-  const nodes: Node[] = [];
-  for (let index = 0; index < size; index += 1) {
-    const bus = await freePort();
-    const settings = { 'cluster-enabled': 'yes', 'cluster-port': `${bus}`, 'cluster-announce-ip': '127.0.0.1' };
-    const server = await startRedis(settings);
-    const administrator = new Redis(server.url);
-    nodes.push({ server, administrator });
-    const from = Math.ceil((index * slots) / size);
-    await administrator.cluster('ADDSLOTSRANGE', from, Math.ceil(((index + 1) * slots) / size) - 1);
-    await nodes[0]?.administrator.call('CLUSTER', 'MEET', '127.0.0.1', `${server.port}`, `${bus}`);
-  }
-  for (const { administrator } of nodes) {
-    const serves = /cluster_state:ok[\s\S]*cluster_slots_ok:16384[\s\S]*cluster_size:3/;
-    await until('every node serves all slots', async () => serves.test(await administrator.cluster('INFO')));
-  }
-  return nodes;
-}
-
-const nodes = (await orSkip(startCluster)) ?? [];
+const nodes = ((await orSkip(startRedisCluster)) ?? []).map(
+  (server): Node => ({ server, administrator: new Redis(server.url) }),
+);
+const size = nodes.length;
 const url = nodes[0]?.server.url ?? '';
 afterAll(async () => {
   for (const { server, administrator } of nodes) {
@@ -98,10 +78,7 @@ for (const [name, connect] of Object.entries(clusters)) {
     const store = redisStore(client, { prefix: `${name}:` });
     await store.load('moving');
     const slot = `${await nodes[0]?.administrator.cluster('KEYSLOT', `${name}:moving`)}`;
-    const hasSlot = ([from, to]: [number, number]) => from <= Number(slot) && Number(slot) <= to;
-    const owner = nodes.findIndex((_, index) =>
-      hasSlot([Math.ceil((index * slots) / size), Math.ceil(((index + 1) * slots) / size) - 1]),
-    );
+    const owner = nodes.findIndex((_, index) => Number(slot) < firstSlot(index + 1, size));
     const target = nodes[(owner + 1) % size];
     const id = `${await target?.administrator.call('CLUSTER', 'MYID')}`;
     for (const { administrator } of nodes) await administrator.call('CLUSTER', 'SETSLOT', slot, 'NODE', id);
@@ -126,6 +103,6 @@ test.runIf(url)('a cluster that does not serve all of its slots is down', async 
 async function keyOf(client: Redis): Promise<string> {
   for (let number = 0; ; number += 1) {
     const slot = await client.cluster('KEYSLOT', `service-auth:${number}`);
-    if (slot > 10 && slot < slots / size - 1) return `${number}`;
+    if (slot > 10 && slot < firstSlot(1, size) - 1) return `${number}`;
   }
 }

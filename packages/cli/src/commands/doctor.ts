@@ -70,7 +70,7 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
     const { usage } = await (await openReader(context)).read();
     const { used, usable, refusedUntil } = usage;
     const message = `${used} of ${counted(usable, 'usable token')} spent`;
-    const windows = examineWindows([{ tokens: usage.limit, windowMs: usage.windowMs }, ...usage.windows]);
+    const windows = examineWindows(usage.windows);
     if (refusedUntil === undefined) return [{ state: 'ok', message }, ...windows];
     const until = new Date(refusedUntil).toISOString();
     const advice = 'run service-auth explain.';

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isServiceAuthError } from '@service-auth/core';
 import { openReader, type Reader } from '../configuration/reader.ts';
+import { openCanvas } from '../line/canvas.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, sentenceOf } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
-import { usageScreen } from '../report/screen.ts';
-import { clockTime, coloured, duration } from '../report/text.ts';
+import { type Scene, usageScreen } from '../report/screen.ts';
+import { clockTime, coloured, duration, wrapped } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import { usageJson } from '../report/usage-json.ts';
 
@@ -30,35 +31,39 @@ function print({ flags, stdout }: Context, usage: Usage, screen: () => readonly 
 /** Shows it again and again. A store that is lost leaves the last screen, with a line that says so. */
 async function watch(context: Context, reader: Reader): Promise<void> {
   const { flags, stdout, stderr, signal } = context;
-  const isDrawn = stdout.isTTY === true && flags['json'] !== true;
-  let last: { readonly lines: readonly string[]; readonly at: number } | undefined;
+  const draw = stdout.isTTY === true && flags['json'] !== true ? openCanvas(stdout) : undefined;
+  let last: { readonly usage: Usage; readonly scene: Scene; readonly at: number } | undefined;
   while (!signal.aborted) {
     try {
       const { usage, scene } = await reader.read();
+      last = { usage, scene, at: Date.now() };
       const lines = usageScreen(usage, scene, styleOf(context));
-      last = { lines, at: Date.now() };
-      if (isDrawn) draw(stdout, [...lines, '', footer(context)]);
+      if (draw) draw(lines, footer(context));
       else print(context, usage, () => [...lines, '']);
     } catch (error) {
       if (!isServiceAuthError(error)) throw error;
       // The first screen has to succeed: a wrong address does not become right.
       if (!last) throw error;
-      const age = duration(Date.now() - last.at);
-      const lost = `${sentenceOf(error)} What you see is ${age} old.`;
-      if (isDrawn) draw(stdout, [...last.lines, '', coloured(styleOf(context), 'red', lost)]);
+      const lost = `What you see is ${duration(Date.now() - last.at)} old. ${sentenceOf(error)}`;
+      const style = styleOf(context);
+      if (draw)
+        draw(usageScreen(last.usage, last.scene, style), coloured(style, 'red', wrapped(lost, style.columns)[0] ?? ''));
       else stderr.write(`service-auth: ${lost}\n`);
     }
-    await pause(everyMs, undefined, { signal }).catch(() => {});
+    await nextTime(context);
   }
+}
+
+/** Waits for two seconds, or until the terminal gets another size. */
+async function nextTime({ stdout, signal }: Context): Promise<void> {
+  const over = new AbortController();
+  const resized = () => over.abort();
+  stdout.once('resize', resized);
+  await pause(everyMs, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => {});
+  stdout.off('resize', resized);
 }
 
 function footer(context: Context): string {
   const style = styleOf(context);
   return coloured(style, 'dim', `${clockTime(style.now, style.now)}, every 2 seconds. Ctrl-C ends it.`);
-}
-
-/** Writes over what stands there, line by line, so that nothing flickers. */
-function draw(stdout: Context['stdout'], lines: readonly string[]): void {
-  const endOfLine = '\u001B[K\n';
-  stdout.write(`\u001B[H${lines.join(endOfLine)}${endOfLine}\u001B[J`);
 }

@@ -1,4 +1,4 @@
-import { createServiceAuthFromEnv, createUsageReader, type IssuanceLimit, memoryStore } from '@service-auth/core';
+import { createUsageReader, optionsFromEnv, type ServiceAuthOptions } from '@service-auth/core';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
@@ -23,10 +23,11 @@ export async function openReader(context: Context): Promise<Reader> {
   const opened = await openedStore(env, found, false);
   const { SERVICE_AUTH_CLIENT_ID: client = '', SERVICE_AUTH_URL: authUrl = '' } = env;
   // A reader has neither audience nor secret, but the limits of the environment have to be right.
-  found.push(...(await configurationProblems(env)));
+  const options = await checked(() => readOptions(env), found);
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
   const { store } = opened;
-  const reader = createUsageReader({ store, authUrl, clientId: client, issuanceLimit: issuanceLimitOf(env) });
+  const issuanceLimit = agreementOf(env, options?.issuanceLimit);
+  const reader = createUsageReader({ store, authUrl, clientId: client, issuanceLimit });
   const scene = { client, authUrl, store: opened.label, durability: store.durability };
   return {
     env,
@@ -34,17 +35,19 @@ export async function openReader(context: Context): Promise<Reader> {
   };
 }
 
-/** The agreement as the environment states it. Undefined: it states none, and the one of the record is shown. */
-function issuanceLimitOf(env: Environment): IssuanceLimit | undefined {
-  const { SERVICE_AUTH_TOKEN_LIMIT: tokens, SERVICE_AUTH_RESERVE: reserve } = env;
-  if (tokens === undefined) return undefined;
-  return { tokens: Number(tokens), ...(reserve !== undefined && { reserve: Number(reserve) }) };
-}
-
 /** Asks core about the configuration, as far as it is given: a person on call may have neither secret nor audience. */
 export async function configurationProblems(env: Environment): Promise<readonly string[]> {
   const problems: string[] = [];
-  const given = { SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env };
-  await checked(() => createServiceAuthFromEnv(given, { store: memoryStore() }), problems);
+  await checked(() => readOptions(env), problems);
   return problems;
+}
+
+function readOptions(env: Environment): ServiceAuthOptions {
+  return optionsFromEnv({ SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env });
+}
+
+/** The agreement, if the environment states one. Otherwise that of the record is shown. */
+function agreementOf(env: Environment, issuanceLimit: ServiceAuthOptions['issuanceLimit']) {
+  const stated = ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_LIMITS', 'SERVICE_AUTH_RESERVE'];
+  return stated.some((name) => env[name]) ? issuanceLimit : undefined;
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:tls';
+import { certificateAdvice } from '../line/certificates.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 const timeoutMs = 8_000;
@@ -93,21 +94,10 @@ const advices: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there: look at the host and the port.',
   ECONNRESET: 'something between here and there breaks the connection: a firewall or a proxy.',
   TimeoutError: 'nothing answers: a firewall may drop the packets, or a proxy is needed (NODE_USE_ENV_PROXY=1).',
-  CERT_HAS_EXPIRED: 'its certificate has expired.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name.',
 };
-const authorities = [
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-];
-
 function unreachable(address: string, error: unknown): { message: string; advice: string } {
   const { name, cause } = Object(error) as { name?: string; cause?: { code?: string } };
   const code = cause?.code ?? name ?? 'unknown error';
-  const advice = authorities.includes(code)
-    ? 'no authority that this machine knows has signed its certificate: set NODE_EXTRA_CA_CERTS.'
-    : (advices[code] ?? 'ask its operator.');
+  const advice = certificateAdvice(code, 'set NODE_EXTRA_CA_CERTS') ?? advices[code] ?? 'ask its operator.';
   return { message: `${address} cannot be reached (${code})`, advice };
 }

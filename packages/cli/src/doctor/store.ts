@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { duration } from '../report/text.ts';
 import type { Diagnosis, OpenedStore } from '../stores/address.ts';
+import { unlessAborted } from '../stores/connecting.ts';
 
-const deadlineMs = 5_000;
+/** All that the store is asked ends within this time, whatever it leaves without an answer. */
+const deadlineMs = 10_000;
 const tolerableMs = 5_000;
 
 /** Reads the store, compares its clock, and tries whether it swaps as core needs it. `key`: that of the record. */
 export async function examineStore(opened: OpenedStore, key: string): Promise<readonly Diagnosis[]> {
   const { store, label, trial, examine } = opened;
+  const signal = AbortSignal.timeout(deadlineMs);
   let warnings: readonly string[];
   const found: Diagnosis[] = [];
   try {
     // The first call connects.
-    await store.load(key, { signal: AbortSignal.timeout(deadlineMs) });
+    await store.load(key, { signal });
     const startedAt = performance.now();
     const askedAt = Date.now();
-    const snapshot = await store.load(key, { signal: AbortSignal.timeout(deadlineMs) });
+    const snapshot = await store.load(key, { signal });
     const ms = Math.round(performance.now() - startedAt);
     found.push({ state: 'ok', message: `${label} answers in ${ms} ms` });
     found.push(clock(snapshot.now - (askedAt + ms / 2)));
@@ -32,8 +35,8 @@ export async function examineStore(opened: OpenedStore, key: string): Promise<re
     return [{ state: 'failure', message: `${label} cannot be read (${nameOf(error)})`, advice: adviceOf(error) }];
   }
   found.push(...warnings.map((message): Diagnosis => ({ state: 'warning', message })));
-  if (trial) found.push(await swaps(trial));
-  if (examine) found.push(...(await examine(key).catch((error) => [notTold(error)])));
+  if (trial) found.push(await swaps(trial, signal));
+  if (examine) found.push(...(await unlessAborted(examine(key), signal).catch((error) => [notTold(error)])));
   return found;
 }
 
@@ -49,10 +52,9 @@ function clock(aheadMs: number): Diagnosis {
 }
 
 /** Two first swaps, of which one must win, in a place that is removed afterwards. */
-async function swaps(trial: NonNullable<OpenedStore['trial']>): Promise<Diagnosis> {
+async function swaps(trial: NonNullable<OpenedStore['trial']>, signal: AbortSignal): Promise<Diagnosis> {
   const key = `doctor-${randomUUID()}`;
   const { store, remove } = trial(key);
-  const signal = AbortSignal.timeout(deadlineMs);
   try {
     const change = () => ({ version: randomUUID(), record: 'a trial of service-auth doctor' });
     const [first, second] = [change(), change()];
@@ -67,7 +69,7 @@ async function swaps(trial: NonNullable<OpenedStore['trial']>): Promise<Diagnosi
   } catch (error) {
     return { state: 'failure', message: `it cannot be written (${nameOf(error)})`, advice: adviceOf(error) };
   } finally {
-    await remove().catch(() => {});
+    await unlessAborted(remove(), signal).catch(() => {});
   }
 }
 

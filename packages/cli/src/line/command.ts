@@ -25,8 +25,6 @@ export interface Command {
   /** The placeholder of the arguments after `--`. Undefined: the command takes none. */
   readonly rest?: string;
   readonly options: Options;
-  /** A signal is the usual end of the command, so its exit code is its own then. */
-  readonly endsBySignal?: boolean;
   /** A comment and a command line each. */
   readonly examples: readonly (readonly [comment: string, command: string])[];
   /** Loads the command when it runs, so that no command waits for the code of another one. */
@@ -39,6 +37,9 @@ type Run = (context: Context) => Promise<number>;
 /** The given options: their values as text, `true` for those without a value. Options that may repeat have a list. */
 export type Flags = Readonly<Record<string, string | true | readonly string[] | undefined>>;
 
+/** Standard output. It has a size where it is a terminal, and emits `resize`. */
+export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+
 /** Everything that a command reads and writes. */
 export interface Context {
   readonly flags: Flags;
@@ -47,7 +48,7 @@ export interface Context {
   readonly rest: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: Terminal;
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** Aborts at Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Store } from '@service-auth/core';
 
 /** A store that a command uses. Nothing connects before its first call. */
@@ -35,6 +36,26 @@ export type OpenStore = (parameters: URLSearchParams, options: OpenOptions) => O
 
 /** An address that is wrong, or that nothing installed serves. */
 export class AddressError extends Error {}
+
+/** @throws AddressError. The error of Node repeats the address, which may have a password. */
+export function urlOf(address: string): URL {
+  try {
+    const url = new URL(address);
+    decodeURIComponent(url.username + url.password);
+    return url;
+  } catch {
+    throw new AddressError('is no address; encode characters such as /, # and % in a password, as %2F, %23 and %25');
+  }
+}
+
+/** The content of a file that an address names. @throws AddressError */
+export function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new AddressError(`names a file that cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
 
 /** Takes the parameters of ours out of an address. */
 export function takeParameters<Name extends string>(

@@ -1,45 +1,71 @@
 import type { Store, StoreCallOptions } from '@service-auth/core';
 
-/** The connection of a store. */
+/** An open connection of a store. */
 export interface Connection {
-  connect(): Promise<unknown>;
-  /** True if the server still answers. A server that refuses a command does. */
-  isAlive(): boolean;
-  /** Ends a connection that failed, so that the next call opens another one. */
-  disconnect(): void;
+  readonly store: Store;
+  /** True if the connection can be used after a call failed with this error. A server that refuses a command still answers. */
+  isUsable(error: unknown): boolean;
+}
+
+/** Opens a connection. It ends when the signal aborts, also while it is being opened. */
+export type Connect<Opened extends Connection> = (ending: AbortSignal) => Promise<Opened>;
+
+/** A store that connects with its first call. */
+export interface ConnectingStore<Opened extends Connection> {
+  readonly store: Store;
+  /** The connection of the latest call. */
+  connection(): Promise<Opened>;
 }
 
 /**
  * A store whose client connects with its first call, so that the deadline of that call covers the connection too. After a failure the next call
  * connects again: a connection that has gone silent does not come back.
  */
-export function connectingStore(store: Store, { connect, isAlive, disconnect }: Connection): Store {
-  let connected: Promise<unknown> | undefined;
+export function connectingStore<Opened extends Connection>(
+  durability: Store['durability'],
+  connect: Connect<Opened>,
+): ConnectingStore<Opened> {
+  let current: { readonly opened: Promise<Opened>; readonly ending: AbortController } | undefined;
 
-  async function during<Result>(options: StoreCallOptions | undefined, call: () => Promise<Result>): Promise<Result> {
-    connected ??= connect();
-    const current = connected;
+  function connection(): Promise<Opened> {
+    if (!current) {
+      const ending = new AbortController();
+      current = { opened: connect(ending.signal), ending };
+    }
+    return current.opened;
+  }
+
+  async function during<Result>(
+    options: StoreCallOptions | undefined,
+    call: (store: Store) => Promise<Result>,
+  ): Promise<Result> {
+    const opening = connection();
+    let opened: Opened | undefined;
     try {
-      await unlessAborted(current, options?.signal);
-      return await call();
+      opened = await unlessAborted(opening, options?.signal);
+      return await call(opened.store);
     } catch (error) {
-      if (connected === current && (options?.signal?.aborted || !isAlive())) {
-        connected = undefined;
-        current.catch(() => {});
-        disconnect();
+      if (current?.opened === opening && (options?.signal?.aborted || !opened?.isUsable(error))) {
+        current.ending.abort();
+        current = undefined;
+        opening.catch(() => {});
       }
       throw error;
     }
   }
 
   return {
-    durability: store.durability,
-    load: (key, options) => during(options, () => store.load(key, options)),
-    swap: (key, change, options) => during(options, () => store.swap(key, change, options)),
+    connection,
+    store: {
+      durability,
+      load: (key, options) => during(options, (store) => store.load(key, options)),
+      swap: (key, change, options) => during(options, (store) => store.swap(key, change, options)),
+    },
   };
 }
 
-function unlessAborted(promise: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+/** Settles as the promise does. If the signal aborts before that, rejects with its reason. */
+export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { AddressError, type OpenedStore, type OpenOptions, type OpenStore } from './address.ts';
+import { AddressError, type OpenedStore, type OpenOptions, type OpenStore, urlOf } from './address.ts';
 
 const packageName = /^(?<name>(@[a-z\d][\w.-]*\/)?[a-z\d][\w.-]*)(\?(?<parameters>.*))?$/;
 
@@ -16,7 +16,7 @@ export async function openStore(address: string, options: OpenOptions): Promise<
       return (await import('./file.ts')).openFileStore(address);
     case 'redis:':
     case 'rediss:':
-      return (await import('./redis.ts')).openRedisStore(urlOf(address));
+      return (await import('./redis.ts')).openRedisStore(address);
     case 'postgres:':
     case 'postgresql:':
       return (await import('./postgres.ts')).openPostgresStore(urlOf(address), options);
@@ -28,15 +28,6 @@ export async function openStore(address: string, options: OpenOptions): Promise<
     );
   }
   return openPackage(name, new URLSearchParams(parameters), options);
-}
-
-function urlOf(address: string): URL {
-  try {
-    return new URL(address);
-  } catch {
-    // The error of Node repeats the address, which may have a password.
-    throw new AddressError('is no address; encode characters such as / and # in a password, as %2F and %23');
-  }
 }
 
 /** Looks for the package from the working directory, because this program is often run by npx from elsewhere. */

@@ -1,8 +1,10 @@
 import type { Store } from '@service-auth/core';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import pg from 'pg';
+import { certificateAdvice } from '../line/certificates.ts';
 import {
   AddressError,
+  contentOf,
   type Diagnosis,
   labelOf,
   type OpenedStore,
@@ -10,9 +12,20 @@ import {
   takeParameters,
 } from './address.ts';
 
-/** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. */
+/**
+ * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. Every `sslmode` that
+ * encrypts checks the certificate and its name, but `no-verify`.
+ */
 export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStore {
   const { table } = takeParameters(url, ['table']);
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const file = url.searchParams.get(name);
+    if (file !== null) contentOf(file);
+  }
+  const mode = url.searchParams.get('sslmode');
+  // pg does this by itself, with a warning on standard error.
+  if (mode !== null && ['prefer', 'require', 'verify-ca'].includes(mode))
+    url.searchParams.set('sslmode', 'verify-full');
   const pool = new pg.Pool({
     connectionString: url.href,
     max: 2,
@@ -88,14 +101,18 @@ const advices: Readonly<Record<string, string>> = {
 
 /** Core shows the name, the code and the advice of an error. */
 function explained(error: unknown, host: string): unknown {
-  const { code, advice } = Object(error) as { code?: string; advice?: unknown };
-  if (advice !== undefined || code === undefined) return error;
-  const isNetwork = /^E[A-Z_]+$/.test(code);
-  const sentence = isNetwork ? `is ${host} the right address, and does it listen there?` : advices[code];
-  if (sentence === undefined) return error;
-  return Object.assign(new Error('failed'), {
-    name: 'PostgresConnection',
-    code,
-    advice: isNetwork ? sentence : `${host} ${sentence}`,
-  });
+  const given = Object(error) as { code?: string; message?: string; advice?: unknown };
+  const { code = '', message = '' } = given;
+  const advice = given.advice ?? adviceFor(code, message, host);
+  return advice === undefined
+    ? error
+    : Object.assign(new Error('failed'), { name: 'PostgresConnection', ...(code && { code }), advice });
+}
+
+function adviceFor(code: string, message: string, host: string): string | undefined {
+  const certificate = certificateAdvice(code, 'name it with sslrootcert=FILE');
+  if (certificate !== undefined) return `${host}: ${certificate}`;
+  if (message.includes('does not support SSL')) return `${host} offers no TLS, which sslmode asks for.`;
+  if (/^E[A-Z_]+$/.test(code)) return `is ${host} the right address, and does it listen there?`;
+  return advices[code] && `${host} ${advices[code]}`;
 }

@@ -1,0 +1,83 @@
+import { AddressError, contentOf, takeParameters, urlOf } from './address.ts';
+
+export interface Host {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** An address of Redis, understood. */
+export interface RedisAddress {
+  /** One server, several nodes of a cluster or, with `sentinel`, Sentinels. */
+  readonly hosts: readonly Host[];
+  /** The hosts as people may see them. */
+  readonly hostNames: string;
+  readonly label: string;
+  readonly credentials: { readonly username?: string; readonly password?: string };
+  readonly database: number;
+  readonly prefix: string | undefined;
+  /** The name under which the Sentinels know the primary server. */
+  readonly sentinel: string | undefined;
+  /** The options of each connection. */
+  readonly socket: Socket;
+}
+
+type Certificates = { readonly [Name in 'ca' | 'cert' | 'key']?: Buffer };
+type Socket = typeof plain | (typeof plain & Certificates & { readonly tls: true });
+
+/** A failure is told at once, because each command of this program is short and core tries again. */
+const plain = { reconnectStrategy: false, connectTimeout: 2_000 } as const;
+
+const names = ['prefix', 'sentinel', 'ca', 'cert', 'key'] as const;
+
+/**
+ * Reads `redis://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?prefix=&sentinel=`; `rediss://` is TLS, with `ca`, `cert` and `key` as files of PEM.
+ * @throws AddressError
+ */
+export function parseRedisAddress(address: string): RedisAddress {
+  const {
+    before = '',
+    list = '',
+    after = '',
+  } = /^(?<before>rediss?:\/\/([^/?#]*@)?)(?<list>[^/?#@]*)(?<after>.*)$/is.exec(address)?.groups ?? {};
+  const [first = '', ...others] = list.split(',');
+  const url = urlOf(before + first + after);
+  const { prefix, sentinel, ca, cert, key } = takeParameters(url, names);
+  const [unknown] = url.searchParams.keys();
+  if (unknown !== undefined) {
+    throw new AddressError(`has an unknown parameter ${unknown}; there are ${names.join(', ')}`);
+  }
+  const database = Number(url.pathname.slice(1));
+  if (!Number.isInteger(database)) throw new AddressError('must end in the number of a database, or in none');
+  if (others.length > 0 && sentinel === undefined && database !== 0) {
+    throw new AddressError('has several hosts, so it is a cluster, which has only the database 0');
+  }
+  const isTls = url.protocol === 'rediss:';
+  const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) => (file ? [[name, file] as const] : []));
+  if (!isTls && files.length > 0)
+    throw new AddressError('has certificates, but begins with redis://; TLS is rediss://');
+  const certificates: Certificates = Object.fromEntries(files.map(([name, file]) => [name, contentOf(file)]));
+  const hosts = [url, ...others.map((host) => urlOf(`redis://${host}`))];
+  const hostNames = hosts.map(({ host }) => host).join(',');
+  const place = `${url.protocol}//${hostNames}${database === 0 ? '' : `/${database}`}`;
+  const details = [
+    ...(sentinel === undefined ? [] : [`sentinel ${sentinel}`]),
+    ...(prefix === undefined ? [] : [`prefix ${prefix}`]),
+  ];
+  const usualPort = sentinel === undefined ? 6_379 : 26_379;
+  return {
+    hosts: hosts.map(({ hostname, port }) => ({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || usualPort),
+    })),
+    hostNames,
+    label: details.length === 0 ? place : `${place} (${details.join(', ')})`,
+    credentials: {
+      ...(url.username && { username: decodeURIComponent(url.username) }),
+      ...(url.password && { password: decodeURIComponent(url.password) }),
+    },
+    database,
+    prefix,
+    sentinel,
+    socket: isTls ? { ...plain, ...certificates, tls: true } : plain,
+  };
+}
