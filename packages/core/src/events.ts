@@ -188,13 +188,16 @@ function ignoreRejection(returned: unknown): void {
   try {
     const { then } = returned as { then?: unknown };
     if (typeof then !== 'function') return;
-    // If `then` is an async function, it returns another promise, which rejects when that function throws.
-    promise = then.call(returned, ignore, ignore);
+    // If `then` is an async function, it returns another promise, which rejects when that function throws. A thenable may resolve with a promise that rejects.
+    promise = then.call(returned, ignoreRejection, ignore);
   } catch {
     // Its `then` throws. If it is a promise nevertheless, the `then` of all promises works.
   }
-  // This throws if it is no promise.
-  void Promise.prototype.then.call(promise, ignore, ignore);
+  try {
+    void Promise.prototype.then.call(promise, ignore, ignore);
+  } catch {
+    // It is no promise.
+  }
 }
 
 function ignore(): void {}

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
-import { own } from './foreign.ts';
+import { own, ownProperties } from './foreign.ts';
 import { warningsOfMemory } from './several-processes.ts';
 import type { Store } from './store.ts';
 
@@ -40,10 +40,13 @@ const sharedKey = Symbol.for('@service-auth/core memory 1');
 export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(() => {
   const found = own(globalThis, sharedKey) as Memory | undefined;
   if (found) return found;
-  const value: Memory = { records: new Map() };
-  Object.defineProperty(globalThis, sharedKey, { value });
-  return value;
+  memoryOfCopy ??= { records: new Map() };
+  // If the global object is frozen, this copy of the module keeps its own memory.
+  Reflect.defineProperty(globalThis, sharedKey, ownProperties({ value: memoryOfCopy }));
+  return memoryOfCopy;
 }, systemClock);
+
+let memoryOfCopy: Memory | undefined;
 
 function storeIn(find: () => Memory, clock: Clock): Store {
   const open = () => {

@@ -9,14 +9,23 @@ const names = [
   'NODE_UNIQUE_ID', // the workers of node:cluster
 ];
 
+interface Process {
+  readonly env?: Record<string, string | undefined>;
+  getBuiltinModule?(name: string): { readonly isMainThread?: boolean } | undefined;
+}
+
 /** Returns the warning of a store in the memory of a process that is in production and probably not alone. */
 export function warningsOfMemory(): readonly string[] | undefined {
-  const { process, Deno } = globalThis as { process?: { env?: Record<string, string | undefined> }; Deno?: unknown };
+  const { process, Deno } = globalThis as { process?: Process; Deno?: unknown };
   // Deno would ask the user for permission.
   const env = Deno ? undefined : process?.env;
-  const found = env?.['NODE_ENV'] === 'production' ? names.find((name) => env[name]) : undefined;
-  if (!found) return undefined;
+  if (env?.['NODE_ENV'] !== 'production') return undefined;
+  const found = names.find((name) => env[name]);
+  // Each thread has a memory of its own.
+  const isThread = process?.getBuiltinModule?.('node:worker_threads')?.isMainThread === false;
+  if (!found && !isThread) return undefined;
+  const where = found ? `process, but ${found} is set: other processes` : 'thread: other threads';
   return [
-    `The record is in the memory of this process, but ${found} is set: other processes do not see it, and a restart forgets it. Each has tokens issued of its own, and counts alone. Give all clients a store that the processes share.`,
+    `The record is in the memory of this ${where} do not see it, and a restart forgets it. Each has tokens issued of its own, and counts alone. Give all clients a store that they share.`,
   ];
 }

@@ -90,6 +90,14 @@ test.each<[string, () => unknown]>([
       }),
   ],
   ['returns a thenable whose then is an async function that throws', () => thenable(rejected)],
+  ['returns a thenable that resolves with a promise that rejects', () => thenable((resolve) => resolve(rejected()))],
+  [
+    'returns a thenable that resolves with itself',
+    () => {
+      const endless: object = thenable((resolve) => resolve(endless));
+      return endless;
+    },
+  ],
   [
     'returns a thenable whose then rejects in another realm',
     () => runInNewContext("({ async then() { throw new Error('from then') } })"),
@@ -122,6 +130,6 @@ test.each<[string, () => unknown]>([
   expect(unhandled).toEqual([]);
 });
 
-function thenable(then: (resolve: () => void, reject: (error: unknown) => void) => unknown): object {
+function thenable(then: (resolve: (value?: unknown) => void, reject: (error: unknown) => void) => unknown): object {
   return { then };
 }

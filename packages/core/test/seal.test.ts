@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { joined, open, randomId, recordKeyOf, seal, sealingKey } from '../src/seal.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 
@@ -21,6 +21,14 @@ describe('a sealed token', () => {
       await sealingKey(secretCanary, 'k'.repeat(32), 'client-1'),
     ];
     for (const other of others) expect(await open(other, sealed, context)).toBeUndefined();
+  });
+
+  test('has a tag of 128 bits, which Node 20 would otherwise read from a polluted Object.prototype', async () => {
+    const key = await keyOfClient();
+    const encrypt = vi.spyOn(crypto.subtle, 'encrypt');
+    onTestFinished(() => encrypt.mockRestore());
+    await seal(key, tokenCanary, context);
+    expect(Object.entries(encrypt.mock.calls[0]?.[0] ?? {})).toContainEqual(['tagLength', 128]);
   });
 
   test('shows nothing, and is never the same twice', async () => {

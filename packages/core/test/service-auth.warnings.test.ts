@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
@@ -116,6 +118,18 @@ describe('a store in the memory of a process', () => {
       expect((await client({ store: shared, clientId: 'client-2' }).getUsage()).warnings).toEqual([]);
     },
   );
+
+  test('in production is reported in a worker thread, because each thread has a memory of its own', async () => {
+    const program = `
+      const { parentPort } = require('node:worker_threads');
+      import(${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}).then(async ({ memoryStore }) => {
+        parentPort.postMessage((await memoryStore().load('key')).warnings);
+      });`;
+    const env = { ...process.env, NODE_ENV: 'production' };
+    const worker = new Worker(program, { eval: true, env, execArgv: ['--conditions=@service-auth/source'] });
+    expect(await once(worker, 'message')).toEqual([[expect.stringContaining('in the memory of this thread')]]);
+    await worker.terminate();
+  });
 
   test('is not reported elsewhere', async () => {
     const { client, clock } = createBed();

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { canariesIn, secretCanary, tokenCanary } from '@service-auth/test-tools/canaries';
 import { describe, expect, test, vi } from 'vitest';
 import { createServiceAuth, memoryStore, type ServiceAuthOptions, type Transport } from '../src/index.ts';
@@ -99,6 +101,21 @@ describe('the default store', () => {
     await createServiceAuth(options).getToken();
     Reflect.deleteProperty(globalThis, shape);
     expect(issued()).toBe(1);
+  });
+
+  test('works if the global object was frozen before, as a memory of this copy of the module', async () => {
+    const { options } = bed();
+    const program = `
+      Object.freeze(globalThis);
+      const { createServiceAuth } = await import(${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)});
+      const body = '{"access_token":"token","token_type":"Bearer","expires_in":86400}';
+      const transport = async () => ({ status: 200, headers: {}, body });
+      const create = () => createServiceAuth({ ...${JSON.stringify(options)}, transport });
+      const ids = [(await create().getToken()).id, (await create().getToken()).id];
+      console.log(new Set(ids).size, (await create().getUsage()).used);`;
+    const flags = ['--conditions=@service-auth/source', '--input-type=module', '--eval', program];
+    const { stdout } = await promisify(execFile)(process.execPath, flags);
+    expect(stdout).toBe('1 1\n');
   });
 
   test('is not used with a clock of a test, which is not that of the other clients', async () => {

@@ -15,7 +15,7 @@ export interface Exchange {
 
 type Abort = (reason: unknown) => void;
 type Context = { readonly history?: readonly URL[] } | null | undefined;
-type Controller = { abort: Abort };
+type Controller = { abort: Abort; resume?(): void };
 
 const nobody: Handler = {};
 
@@ -73,6 +73,8 @@ export class RejectionHandler {
       this.#record();
       // undici's own function has no effect after the whole answer has arrived.
       controller.abort = (reason) => this.#abortByCaller(reason);
+      // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
+      controller.resume?.();
     }
     // RFC 9110 section 12.5.5: the answer depends on a header that outer caches do not see, the token, so they must not store it.
     this.#target.onResponseStart?.(controller, status, { ...headers, vary: '*' }, message);

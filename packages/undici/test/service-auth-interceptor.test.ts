@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
@@ -642,6 +642,36 @@ test.each(Object.entries(copies))(
     ]);
   },
 );
+
+describe.each(Object.entries(copies))('an informational answer before a 401, with %s', (_, undici) => {
+  test.each(['fetch', 'request'] as const)('does not pause the connection of %s, which may end', async (name) => {
+    const service = await startService();
+    const answers =
+      'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 401 Unauthorized\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
+    const api = createSocketServer((socket) => socket.once('data', () => socket.end(answers)));
+    onTestFinished(() => void api.close());
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
+    const auth = createAuth(service, { baseUrl: url });
+    await auth.getToken();
+    const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+    const paused = service.tokenEndpoint.pauseNext();
+    const uncaught = vi.fn();
+    process.on('uncaughtExceptionMonitor', uncaught);
+    onTestFinished(() => void process.off('uncaughtExceptionMonitor', uncaught));
+    const response =
+      name === 'fetch'
+        ? undici.fetch(url, { dispatcher }).then(({ status }) => status)
+        : undici.request(url, { dispatcher }).then(({ statusCode }) => statusCode);
+    await paused.arrived;
+    // The end of the connection reaches the client before the answers to these requests.
+    for (let count = 0; count < 20; count++) await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
+    paused.resume();
+    expect(await response).toBe(401);
+    expect(uncaught).not.toHaveBeenCalled();
+    expect(service.counts.tokenRequests).toBe(2);
+  });
+});
 
 describe.each(Object.entries(copies))(
   'an agent that ends while a 401 waits for another token, with %s',
