@@ -37,12 +37,12 @@ const steps: Record<string, string[]> = {
   simulation: ['node', source, 'tests/protocol/simulate.ts'],
   build: ['turbo', 'run', 'build', '--output-logs=errors-only'],
   size: ['node', 'scripts/check-size.ts'],
-  tarballs: ['node', 'scripts/check-tarballs.ts'],
   packed: ['node', 'scripts/check-packed.ts'],
   outcomes: ['node', source, 'scripts/check-outcomes.ts'],
   runtimes: ['node', source, 'scripts/check-runtimes.ts'],
   next: ['node', source, 'scripts/check-next.ts'],
   frameworks: ['node', 'scripts/check-frameworks.ts'],
+  release: ['node', 'scripts/check-release.ts'],
 };
 
 const asked = process.argv.slice(2);
