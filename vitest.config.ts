@@ -68,12 +68,15 @@ const config: ViteUserConfig = {
       { extends: true, test: { name: 'isolated', include: isolated, exclude: [...configDefaults.exclude, ...heavy] } },
       // After the others, one file at a time.
       { extends: true, test: { name: 'heavy', include: heavy, maxWorkers: 1, sequence: { groupOrder: 1 } } },
-      // `pnpm check thorough`: some of the heavy ones in full.
+      // `pnpm check thorough`: these run in full, and without it in part.
       {
         extends: true,
         test: {
           name: 'thorough',
-          include: ['tests/{chaos,protocol,soak}/test/**/*.test.ts'],
+          include: [
+            'packages/core/test/service-auth.{deaths,outage}.test.ts',
+            'tests/{chaos,protocol,soak}/test/**/*.test.ts',
+          ],
           maxWorkers: 1,
           env: { THOROUGH: '1' },
         },

@@ -31,7 +31,7 @@ const steps: Record<string, string[]> = {
     '--project=isolated',
     'packages/core',
   ],
-  // The heavy tests in full. `pnpm test` runs a part of them.
+  // The longest tests in full. `pnpm test` runs a part of them.
   thorough: ['vitest', 'run', '--project=thorough'],
   compat: ['vitest', 'run', '--project=compat*'],
   simulation: ['node', source, 'tests/protocol/simulate.ts'],
