@@ -182,6 +182,28 @@ export const commands: readonly Command[] = [
     load: () => import('./commands/record-discard.ts'),
   },
   {
+    name: 'serve',
+    summary: 'Runs a token endpoint on this machine, which hands out the token of the fleet',
+    details:
+      'A program in any language that can get a token by OAuth shares the token and the limit: change the address of its token endpoint to the one that this command prints, with /oauth/token. Client id and client secret stay the same. SERVICE_AUTH_AUDIENCE may list several audiences, separated by spaces. SIGTERM ends it, SIGHUP reads the file of the client secret again.',
+    options: {
+      port: { short: 'p', value: 'NUMBER', text: 'The port on 127.0.0.1. Default: a free one' },
+      socket: { value: 'PATH', text: 'A unix socket, which only this user can connect to' },
+      listen: { value: 'ADDR:PORT', text: 'An address that other machines reach. It needs --key-file' },
+      'key-file': { value: 'FILE', text: 'A key that callers of --listen present in place of the client secret' },
+      observe: { value: 'ADDR:PORT', text: 'Shows /metrics, /startup, /liveness and /readiness at another address' },
+      grace: { value: 'DURATION', text: 'How long open requests may take after SIGTERM. Default 20s' },
+      log: { value: 'FORMAT', text: 'json or text: writes a line for each request to standard error' },
+      ...configurationOptions,
+    },
+    endsBySignal: true,
+    examples: [
+      ['For programs of this machine', 'service-auth serve --port 4180'],
+      ['In a pod', 'service-auth serve --port 4180 --observe 0.0.0.0:9180 --log json'],
+    ],
+    load: () => import('./serve/serve.ts'),
+  },
+  {
     name: 'mock',
     summary: 'Runs the service on this machine, for trying and for tests',
     details:

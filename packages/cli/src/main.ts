@@ -8,13 +8,11 @@ import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/e
 /** Runs the program and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<never> {
   const controller = new AbortController();
-  let signalled: NodeJS.Signals | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       // A second signal does not wait for the end of the command.
-      if (signalled) process.exit(signalCodes[name]);
-      signalled = name;
-      controller.abort(new Error(`ended by ${name}`));
+      if (controller.signal.aborted) process.exit(signalCodes[name]);
+      controller.abort(new Signalled(name));
     });
   }
   // A reader that has seen enough, such as head, ends the program without a word.
@@ -23,10 +21,20 @@ export async function main(argv: readonly string[]): Promise<never> {
   const exitCode = await run(argv, { env, stdin, stdout, stderr, signal: controller.signal });
   await Promise.all([flushed(stdout), flushed(stderr)]);
   // Connections to a store that no longer answers must not keep the process running.
-  process.exit(signalled ? signalCodes[signalled] : exitCode);
+  process.exit(exitCode);
 }
 
-const signalCodes: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
+const signalCodes = { SIGINT: 130, SIGTERM: 143 };
+
+/** The reason why the signal of a command aborts. */
+class Signalled extends Error {
+  readonly exitCode: number;
+
+  constructor(name: keyof typeof signalCodes) {
+    super(`ended by ${name}`);
+    this.exitCode = signalCodes[name];
+  }
+}
 
 function flushed(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
@@ -50,9 +58,11 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     checkInvocation(invocation);
     if (!command) throw new UsageError(['a command is missing']);
     const { run } = await command.load();
-    return await run({ ...world, flags, operands, rest });
+    const exitCode = await run({ ...world, flags, operands, rest });
+    return command.endsBySignal ? exitCode : (endOf(world.signal) ?? exitCode);
   } catch (error) {
-    if (world.signal.aborted) return exitCodes.failure;
+    const ended = endOf(world.signal);
+    if (ended !== undefined) return ended;
     const failed = await failureOf(error, command?.name);
     if (command?.name === 'check') {
       // Monitoring reads the first line of standard output, and takes any other exit code for a failure of the plug-in.
@@ -62,6 +72,11 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     stderr.write(`${failed.message}\n`);
     return failed.exitCode;
   }
+}
+
+/** The exit code of a command that a signal ended. */
+function endOf({ aborted, reason }: AbortSignal): number | undefined {
+  return aborted ? (reason as Signalled).exitCode : undefined;
 }
 
 async function failureOf(

@@ -69,7 +69,7 @@ export async function checked<Result>(
 }
 
 /** The name of this program in the journal. */
-function instanceOf(env: Environment): string {
+export function instanceOf(env: Environment): string {
   return env['SERVICE_AUTH_INSTANCE'] ?? `service-auth@${hostname()}`.slice(0, 64);
 }
 

@@ -25,6 +25,8 @@ export interface Command {
   /** The placeholder of the arguments after `--`. Undefined: the command takes none. */
   readonly rest?: string;
   readonly options: Options;
+  /** A signal is the usual end of the command, so its exit code is its own then. */
+  readonly endsBySignal?: boolean;
   /** A comment and a command line each. */
   readonly examples: readonly (readonly [comment: string, command: string])[];
   /** Loads the command when it runs, so that no command waits for the code of another one. */

@@ -1,0 +1,105 @@
+import {
+  type Clock,
+  createServiceAuth,
+  memoryStore,
+  optionsFromEnv,
+  type ServiceAuth,
+  type ServiceAuthEventListener,
+} from '@service-auth/core';
+import { checked, instanceOf, openedStore } from '../configuration/client.ts';
+import { readEnvironment } from '../configuration/environment.ts';
+import type { Context } from '../line/command.ts';
+import { UsageError } from '../line/exit.ts';
+import { type KeptToken, keepToken } from './kept-token.ts';
+import type { ExpectedClient } from './token-request.ts';
+
+/** The clients of this process: one for each audience, over one store. */
+export interface Clients {
+  /** The first one is the default. */
+  readonly audiences: readonly string[];
+  readonly auth: ServiceAuth;
+  kept(audience: string): KeptToken;
+  readonly all: readonly KeptToken[];
+  /** The credentials of the configuration. */
+  expected(): ExpectedClient;
+  /**
+   * Reads the configuration again and takes the client secret of it.
+   * @throws UsageError with the problems. The secret is kept then
+   */
+  rereadSecret(): Promise<void>;
+  /** Begins to ask for the tokens. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store and creates the clients. Nothing is sent before `start()`.
+ * @throws UsageError with all problems of the configuration
+ */
+export async function openClients(
+  context: Context,
+  listener: ServiceAuthEventListener,
+  clock: Clock,
+  others: readonly string[],
+): Promise<Clients> {
+  const { env, problems } = await readEnvironment(context);
+  const found = [...others, ...problems];
+  const opened = await openedStore(env, found, true);
+  const { audiences, options } = await optionsOf(env, found);
+  if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
+
+  let secret = secretIn(env);
+  const { store } = opened;
+  const clients = options.map((each) =>
+    createServiceAuth({
+      ...each,
+      store,
+      clock,
+      instance: instanceOf(env),
+      clientSecret: () => secret,
+      onEvent: listener,
+    }),
+  );
+  const [auth] = clients as [ServiceAuth];
+  const all = clients.map((client) => keepToken(client, clock));
+  return {
+    audiences,
+    auth,
+    kept: (audience) => all[audiences.indexOf(audience)] as KeptToken,
+    all,
+    expected: () => ({ clientId: env['SERVICE_AUTH_CLIENT_ID'] ?? '', secret }),
+    async rereadSecret() {
+      const again = await readEnvironment({
+        ...context,
+        flags: { ...context.flags, 'client-secret-stdin': undefined },
+      });
+      const wrong = [...again.problems];
+      await optionsOf(again.env, wrong);
+      if (wrong.length > 0) throw new UsageError([...new Set(wrong)]);
+      secret = secretIn(again.env);
+    },
+    start() {
+      for (const token of all) token.start();
+    },
+    async close() {
+      for (const token of all) token.stop();
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}
+
+function secretIn(env: Readonly<Record<string, string | undefined>>): string {
+  return env['SERVICE_AUTH_CLIENT_SECRET'] ?? '';
+}
+
+/** The options of each audience that the variable lists. Adds what core says about them to `problems`. */
+async function optionsOf(env: Readonly<Record<string, string | undefined>>, problems: string[]) {
+  const listed = (env['SERVICE_AUTH_AUDIENCE'] ?? '').split(' ').filter(Boolean);
+  const audiences = [...new Set(listed)];
+  const checkedOptions = await Promise.all(
+    (audiences.length > 0 ? audiences : ['']).map((audience) =>
+      checked(() => optionsFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: audience }, { store: memoryStore() }), problems),
+    ),
+  );
+  return { audiences, options: checkedOptions.filter((options) => options !== undefined) };
+}

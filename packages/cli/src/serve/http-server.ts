@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Answer, refusal } from './answer.ts';
+import type { Answerer } from './doors.ts';
+import { refusalOf } from './guards.ts';
+import type { Log } from './log.ts';
+import type { Entrance, RequestHead } from './request-head.ts';
+import { type Door, type DoorName, doorOf } from './routes.ts';
+
+const maxBodyBytes = 65_536;
+
+export interface HttpServerOptions {
+  readonly entrance: Entrance;
+  readonly log: Log;
+  /** The content of the key file of `--listen`. */
+  key(): string | undefined;
+  isEnding(): boolean;
+  readonly answer: Answerer;
+  /** Called once for each answer. `door` is undefined where there is none. */
+  answered(door: DoorName | undefined, status: number): void;
+}
+
+/** Creates a server that does not listen yet. */
+export function createHttpServer(options: HttpServerOptions): Server {
+  const server = createServer(
+    {
+      // Twenty seconds suffice for a token request, and who is slower (Slowloris) loses the connection.
+      headersTimeout: 10_000,
+      requestTimeout: 20_000,
+      connectionsCheckingInterval: 2_000,
+      keepAliveTimeout: 75_000,
+      maxHeaderSize: 16_384,
+      insecureHTTPParser: false,
+    },
+    (request, response) => void handle(request, response, options),
+  );
+  // The size of the head limits their number. By default Node drops surplus headers, and the guards would not see them.
+  server.maxHeadersCount = 0;
+  server.on('connect', (_, socket) =>
+    socket.end('HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
+  );
+  return server;
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
+  const startedAt = performance.now();
+  const { method = '', url: target = '', rawHeaders } = request;
+  const head = { method, target, rawHeaders };
+  const door = doorOf(target, options.entrance);
+  const gone = new AbortController();
+  response.on('close', () => {
+    const isWhole = response.writableFinished;
+    if (!isWhole) gone.abort();
+    options.answered(door?.name, response.statusCode);
+    const status = isWhole ? response.statusCode : 'aborted';
+    const durationMs = Math.round(performance.now() - startedAt);
+    options.log.request({ method, path: door?.path ?? '(none)', status, durationMs });
+  });
+  try {
+    const answer = await answerOf(request, head, door, gone.signal, options);
+    if (!gone.signal.aborted) send(response, request, answer, options.isEnding());
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+    options.log.warning('unexpected error', { name, code });
+    send(response, request, refusal(500, 'server_error', 'An unexpected error of the server.'), true);
+  }
+}
+
+async function answerOf(
+  request: IncomingMessage,
+  head: RequestHead,
+  door: Door | undefined,
+  signal: AbortSignal,
+  { entrance, key, answer }: HttpServerOptions,
+): Promise<Answer> {
+  const refused = refusalOf(head, door, entrance, key());
+  if (refused) return refused;
+  if (!door) return refusal(404, 'not_found', 'There is nothing at this path.');
+  const isRead = door.method === 'GET' && head.method === 'HEAD';
+  if (head.method !== door.method && !isRead) {
+    return refusal(405, 'invalid_request', `The method must be ${door.method}.`, { allow: door.method });
+  }
+  const body = await bodyOf(request);
+  if (body === undefined) return refusal(413, 'invalid_request', 'The body is too large.');
+  return answer(door.name, { head, body, entrance, signal });
+}
+
+/** Reads the body. Undefined: it is too large. */
+function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBodyBytes) resolve(undefined);
+      else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+    request.on('error', reject);
+  });
+}
+
+function send(response: ServerResponse, request: IncomingMessage, answer: Answer, isLast: boolean): void {
+  const length = { 'content-length': Buffer.byteLength(answer.body) };
+  // The rest of a body that nobody reads must not be taken for the next request.
+  const isEnd = isLast || !request.complete;
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.status !== 204 && length),
+    ...(isEnd && { connection: 'close' }),
+  });
+  response.end(answer.body);
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { lstat, unlink } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { Failure } from '../line/exit.ts';
+import type { Place } from './settings.ts';
+
+// Enough for a fleet that starts at once. The system may lower it.
+const backlog = 4_096;
+
+/**
+ * Makes the server listen. Resolves with the address as people write it.
+ * @throws Failure if the place cannot be used
+ */
+export async function listen(server: Server, place: Place): Promise<string> {
+  try {
+    if (place.path === undefined) return await listenOnPort(server, place.host, place.port);
+    await removeStale(place.path);
+    return await listenOnSocket(server, place.path);
+  } catch (error) {
+    const { code } = Object(error) as { code?: unknown };
+    const name = place.path ?? `${place.host}:${place.port}`;
+    throw new Failure(`${name} cannot be listened on (${code}); choose another place`);
+  }
+}
+
+async function listenOnPort(server: Server, host: string, port: number): Promise<string> {
+  server.listen({ host, port, backlog });
+  await once(server, 'listening');
+  const { address, family, port: taken } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
+}
+
+/** Others must not be able to connect even for a moment, so the file has its mode from the beginning. */
+async function listenOnSocket(server: Server, path: string): Promise<string> {
+  const before = process.umask(0o177);
+  try {
+    server.listen({ path, backlog });
+  } finally {
+    process.umask(before);
+  }
+  await once(server, 'listening');
+  return `unix:${path}`;
+}
+
+/** A process that was killed leaves its socket behind. One that answers is not touched. */
+async function removeStale(path: string): Promise<void> {
+  const isSocket = await lstat(path).then(
+    (stats) => stats.isSocket(),
+    () => false,
+  );
+  if (!isSocket) return;
+  const socket = connect(path);
+  const isServed = await once(socket, 'connect').then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ECONNREFUSED',
+  );
+  socket.destroy();
+  if (!isServed) await unlink(path);
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Clock, ServiceAuthEvent } from '@service-auth/core';
+import type { Context } from '../line/command.ts';
+import { exitCodes, UsageError } from '../line/exit.ts';
+import { createDoors } from './doors.ts';
+import { openClients } from './fleet.ts';
+import { createHttpServer } from './http-server.ts';
+import { listen } from './listen.ts';
+import { createLog, type Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { readKey, readSettings } from './settings.ts';
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(callback, delayMs) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+const usualEvents = new Set(['token_issued', 'token_adopted', 'token_rejected', 'token_reset', 'store_recovered']);
+
+/** Serves tokens on this machine until a signal ends it. */
+export async function run(context: Context): Promise<number> {
+  const problems: string[] = [];
+  const { places, keyFile, graceMs, log: format } = readSettings(context, problems);
+  let key = await readKey(keyFile, problems);
+  const log = createLog(context.stderr, format);
+  const metrics = createMetrics();
+  const report = (event: ServiceAuthEvent) => {
+    logEvent(log, event);
+    metrics.event(event);
+  };
+  const clients = await openClients(context, report, clock, problems);
+  const isEnding = () => context.signal.aborted;
+  const answer = createDoors({ clients, key: () => key, isEnding, metrics: () => metrics.text(clients) });
+  const servers = places.map(({ entrance }) =>
+    createHttpServer({ entrance, log, key: () => key, isEnding, answer, answered: metrics.answered }),
+  );
+  const addresses = await Promise.all(
+    servers.map((server, index) => listen(server, places[index] as (typeof places)[0])),
+  );
+  clients.start();
+  for (const [index, address] of addresses.entries()) {
+    const entrance = places[index]?.entrance;
+    if (entrance === 'network') log.warning('listens beyond this machine: callers must present the key', { address });
+    else log.info(entrance === 'observe' ? 'shows metrics and probes' : 'listens', { address });
+    if (entrance !== 'observe') context.stdout.write(`${address}\n`);
+  }
+
+  const reread = async () => {
+    const wrong: string[] = [];
+    try {
+      const next = await readKey(keyFile, wrong);
+      if (wrong.length > 0) throw new UsageError(wrong);
+      await clients.rereadSecret();
+      key = next;
+      log.info('the secret was read again');
+    } catch (error) {
+      log.warning('the secret was not read again, the one before is kept', { problems: problemsIn(error) });
+    }
+  };
+  const hangUp = () => void reread();
+  process.on('SIGHUP', hangUp);
+  if (!context.signal.aborted) await once(context.signal, 'abort');
+  process.off('SIGHUP', hangUp);
+  log.info('ends', { graceMs });
+  await end(
+    servers.filter((_, index) => places[index]?.entrance !== 'observe'),
+    graceMs,
+  );
+  await clients.close();
+  return exitCodes.success;
+}
+
+/** Ends when every open request is answered. After `graceMs` those that are left lose their connections. */
+async function end(servers: readonly Server[], graceMs: number): Promise<void> {
+  const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+  const timer = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections();
+  }, graceMs);
+  await Promise.all(closed);
+  clearTimeout(timer);
+}
+
+function logEvent(log: Log, { type, at: _at, ...fields }: ServiceAuthEvent): void {
+  if (usualEvents.has(type)) log.info(type, fields);
+  else log.warning(type, fields);
+}
+
+function problemsIn(error: unknown): readonly string[] {
+  return error instanceof UsageError ? error.problems : ['an unexpected error'];
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Context, textOf } from '../line/command.ts';
+import { durationMs } from '../line/duration.ts';
+import type { LogFormat } from './log.ts';
+import type { Entrance } from './request-head.ts';
+
+/** Where a server listens. */
+export type Place =
+  | { readonly entrance: Entrance; readonly host: string; readonly port: number; readonly path?: never }
+  | { readonly entrance: Entrance; readonly path: string };
+
+export interface ServeSettings {
+  readonly places: readonly Place[];
+  readonly keyFile: string | undefined;
+  readonly graceMs: number;
+  readonly log: LogFormat | undefined;
+}
+
+const defaultGraceMs = 20_000;
+const shortestKey = 32;
+
+/** Reads the options of `serve`. Adds what is wrong with them to `problems`. */
+export function readSettings({ flags }: Pick<Context, 'flags'>, problems: string[]): ServeSettings {
+  const [port, socket, listen, observe] = ['port', 'socket', 'listen', 'observe'].map((name) => textOf(flags, name));
+  const keyFile = textOf(flags, 'key-file');
+  const log = textOf(flags, 'log');
+  const grace = textOf(flags, 'grace');
+  const graceMs = grace === undefined ? defaultGraceMs : durationMs(grace);
+  const places: Place[] = [];
+  const number = port === undefined ? 0 : portOf(port);
+  if (number === undefined) problems.push('--port must be a number from 0 to 65535; 0 is a free one');
+  else if (port !== undefined || (socket === undefined && listen === undefined))
+    places.push({ entrance: 'local', host: '127.0.0.1', port: number });
+  if (socket !== undefined) places.push({ entrance: 'local', path: resolve(socket) });
+  if (listen !== undefined) addPlace('network', listen, places, problems);
+  if (observe !== undefined) addPlace('observe', observe, places, problems);
+  if (listen !== undefined && keyFile === undefined)
+    problems.push('--listen needs --key-file: a file with a key of 32 characters or more that callers must present');
+  if (keyFile !== undefined && listen === undefined) problems.push('--key-file has a meaning only with --listen');
+  if (graceMs === undefined) problems.push('--grace must be a duration such as 20s or 1m');
+  if (log !== undefined && log !== 'json' && log !== 'text') problems.push('--log must be json or text');
+  return { places, keyFile, graceMs: graceMs ?? 0, log: log === 'json' || log === 'text' ? log : undefined };
+}
+
+function addPlace(entrance: 'network' | 'observe', text: string, places: Place[], problems: string[]): void {
+  const { host, port } = /^(?<host>\[[\da-f:.]+\]|[\w.-]+):(?<port>\d+)$/i.exec(text)?.groups ?? {};
+  const number = portOf(port ?? '');
+  const option = entrance === 'network' ? '--listen' : '--observe';
+  if (host === undefined || number === undefined)
+    problems.push(`${option} must be ADDR:PORT, such as 0.0.0.0:9180 or [::]:9180`);
+  else places.push({ entrance, host: host.replace(/^\[|\]$/g, ''), port: number });
+}
+
+function portOf(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+/** Reads the key of `--listen`. Adds what is wrong with it to `problems`. */
+export async function readKey(file: string | undefined, problems: string[]): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    const key = (await readFile(file, 'utf8')).trim();
+    if (key.length < shortestKey || /[^\x21-\x7e]/.test(key))
+      problems.push(
+        `--key-file must have a key of ${shortestKey} characters or more, without spaces; try: openssl rand -hex 32`,
+      );
+    return key;
+  } catch (error) {
+    problems.push(`--key-file names a file that cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`);
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import { type AccessToken, type AnyServiceAuthError, isServiceAuthError } from '@service-auth/core';
+import { sentenceOf } from '../line/exit.ts';
+import { type Answer, json, refusal } from './answer.ts';
+
+/** A token with less life than this is not given away: a caller that keeps it would soon send a dead one. */
+export const shortestLifeMs = 60_000;
+
+const soonMs = 5_000;
+
+/** The answer of the token endpoint to a caller who gets a token (RFC 6749 section 5.1). */
+export function tokenAnswer({ value }: AccessToken, leftMs: number): Answer {
+  if (leftMs < shortestLifeMs) return tooShort(leftMs);
+  return json(200, { access_token: value, token_type: 'Bearer', expires_in: Math.floor(leftMs / 1_000) });
+}
+
+/** The same token in the form of `service-auth token --format json`. */
+export function plainTokenAnswer({ value, expiresAt }: AccessToken, leftMs: number, audience: string): Answer {
+  if (leftMs < shortestLifeMs) return tooShort(leftMs);
+  const at = new Date(expiresAt).toISOString();
+  return json(200, { accessToken: value, tokenType: 'Bearer', expiresAt: at, audience });
+}
+
+function tooShort(leftMs: number): Answer {
+  const description = 'The token lives for less than a minute, and there is no other one yet.';
+  return unavailable(503, description, Math.max(0, leftMs));
+}
+
+/** The answer to a caller who gets no token. 429: the budget is spent, or the operator said so. 503: the rest. */
+export function failureAnswer(error: unknown, now: number): Answer {
+  if (!isServiceAuthError(error)) return unavailable(503, 'The token could not be had.', soonMs);
+  const { retryAt } = error;
+  return unavailable(statusOf(error), sentenceOf(error), retryAt === undefined ? soonMs : retryAt - now);
+}
+
+function statusOf({ code }: AnyServiceAuthError): number {
+  return code === 'ERR_ISSUANCE_LIMIT' || code === 'ERR_RATE_LIMITED' ? 429 : 503;
+}
+
+/** An answer with `Retry-After` (RFC 9110 section 10.2.3), in whole seconds. */
+export function unavailable(status: number, description: string, retryAfterMs: number): Answer {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  return refusal(status, 'temporarily_unavailable', description, { 'retry-after': `${seconds}` });
+}

@@ -1,0 +1,99 @@
+import { createServiceAuth } from '@service-auth/core';
+import { startService } from '@service-auth/test-support/service';
+import { createTestClock, type TestServiceOptions } from '@service-auth/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { keepToken } from '../../src/serve/kept-token.ts';
+import { failureAnswer, tokenAnswer } from '../../src/serve/token-answer.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+async function start(options: TestServiceOptions = {}) {
+  const clock = createTestClock();
+  const service = await startService({ clock, ...options });
+  const auth = createServiceAuth(service.options);
+  const kept = keepToken(auth, clock);
+  onTestFinished(async () => {
+    kept.stop();
+    await auth.close();
+  });
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 10_000) {
+      await clock.advance(Math.min(left, 10_000));
+      await service.until(() => service.tokenRequests.every(({ outcome }) => outcome !== 'pending'));
+    }
+  };
+  return { clock, service, kept, pass };
+}
+
+test('the token is renewed before its end although nobody asks', async () => {
+  const { service, kept, pass } = await start({ lifetimeMs: hour });
+  kept.start();
+  await kept.tried;
+  expect(service.counts.issued).toBe(1);
+  await pass(5 * hour);
+  expect(service.counts.issued).toBeGreaterThanOrEqual(5);
+  expect(service.counts.issued).toBeLessThanOrEqual(7);
+  expect(kept.leftMs()).toBeGreaterThan(minute);
+});
+
+test('a caller gets no token with less than a minute of life', async () => {
+  const { service, kept, clock } = await start({ lifetimeMs: 5 * minute });
+  const first = await kept.get();
+  service.tokenEndpoint.always({ status: 503 });
+  for (const left of [90_000, 59_000, 45_000, 20_000, 0]) {
+    await clock.advance(Math.max(0, first.token.expiresAt - left - clock.now()));
+    const answer = await kept.get().then(
+      ({ token, leftMs }) => tokenAnswer(token, leftMs),
+      (error) => failureAnswer(error, clock.now()),
+    );
+    expect([left, answer.status]).toEqual([left, left >= minute ? 200 : 503]);
+    if (answer.status === 200) expect(JSON.parse(answer.body).expires_in).toBe(left / 1_000);
+    else expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  }
+  service.tokenEndpoint.clear();
+});
+
+test('a clock that is set back does not lengthen the life of the token', async () => {
+  const { kept, clock } = await start();
+  const { leftMs } = await kept.get();
+  clock.step(-5 * hour);
+  expect((await kept.get()).leftMs).toBeLessThanOrEqual(leftMs);
+});
+
+test('callers are refused only without a token, and not any more once there is one', async () => {
+  const { service, kept, pass } = await start();
+  service.tokenEndpoint.always({ status: 503 });
+  expect(kept.isRefused()).toBe(false);
+  kept.start();
+  await kept.tried;
+  expect(kept.isRefused()).toBe(true);
+  service.tokenEndpoint.clear();
+  await pass(10 * minute);
+  expect(kept.isRefused()).toBe(false);
+  service.tokenEndpoint.always({ status: 503 });
+  await pass(hour);
+  expect(kept.isRefused()).toBe(false);
+});
+
+test('a caller that is gone does not make the others refused', async () => {
+  const { service, kept } = await start();
+  const paused = service.tokenEndpoint.pauseNext();
+  const controller = new AbortController();
+  const gone = kept.get(controller.signal);
+  await paused.arrived;
+  controller.abort();
+  await expect(gone).rejects.toThrow();
+  expect(kept.isRefused()).toBe(false);
+  paused.resume();
+});
+
+test('a rejected token is replaced, and a foreign one changes nothing', async () => {
+  const { service, kept } = await start();
+  const { token } = await kept.get();
+  await kept.reject('another token');
+  expect((await kept.get()).token.id).toBe(token.id);
+  await kept.reject(token.value);
+  expect((await kept.get()).token.id).not.toBe(token.id);
+  expect(service.counts.issued).toBe(2);
+});
