@@ -1,12 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Answer, refusal } from './answer.ts';
 import type { Answerer } from './doors.ts';
+import type { Forwarder } from './forward.ts';
+import { loggablePath } from './forwarding.ts';
 import { refusalOf } from './guards.ts';
 import type { Log } from './log.ts';
 import type { Entrance, RequestHead } from './request-head.ts';
 import { type Door, type DoorName, doorOf } from './routes.ts';
 
 const maxBodyBytes = 65_536;
+const bodyWithinMs = 20_000;
+// Longer than the forwarder waits for the API.
+const idleMs = 310_000;
 
 export interface HttpServerOptions {
   readonly entrance: Entrance;
@@ -15,17 +20,19 @@ export interface HttpServerOptions {
   key(): string | undefined;
   isEnding(): boolean;
   readonly answer: Answerer;
-  /** Called once for each answer. `door` is undefined where there is none. */
-  answered(door: DoorName | undefined, status: number): void;
+  /** Undefined: there is no base URL, or this address does not forward. */
+  readonly forwarder: Forwarder | undefined;
+  /** Called once for each answer. */
+  answered(door: DoorName | 'api', status: number): void;
 }
 
 /** Creates a server that does not listen yet. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const server = createServer(
     {
-      // Twenty seconds suffice for a token request, and who is slower (Slowloris) loses the connection.
+      // A client that is slower (Slowloris) loses the connection. A forwarded body may take as long as bytes come.
       headersTimeout: 10_000,
-      requestTimeout: 20_000,
+      requestTimeout: 0,
       connectionsCheckingInterval: 2_000,
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16_384,
@@ -33,6 +40,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
     },
     (request, response) => void handle(request, response, options),
   );
+  // With a listener, Node leaves it to us whether the client may send the body.
+  server.on('checkContinue', (request, response) => void handle(request, response, options));
+  server.timeout = idleMs;
   // The size of the head limits their number. By default Node drops surplus headers, and the guards would not see them.
   server.maxHeadersCount = 0;
   server.on('connect', (_, socket) =>
@@ -50,44 +60,52 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
   response.on('close', () => {
     const isWhole = response.writableFinished;
     if (!isWhole) gone.abort();
-    options.answered(door?.name, response.statusCode);
+    options.answered(door?.name ?? 'api', response.statusCode);
     const status = isWhole ? response.statusCode : 'aborted';
     const durationMs = Math.round(performance.now() - startedAt);
-    options.log.request({ method, path: door?.path ?? '(none)', status, durationMs });
+    options.log.request({ method, path: door?.path ?? loggablePath(target), status, durationMs });
   });
   try {
-    const answer = await answerOf(request, head, door, gone.signal, options);
-    if (!gone.signal.aborted) send(response, request, answer, options.isEnding());
+    const answer = await answerOf(request, response, head, door, gone.signal, options);
+    if (answer && !gone.signal.aborted) send(response, request, answer, options.isEnding());
   } catch (error) {
-    if (gone.signal.aborted) return;
+    if (gone.signal.aborted || response.headersSent) return void response.destroy();
     const { name, code } = Object(error) as { name?: unknown; code?: unknown };
     options.log.warning('unexpected error', { name, code });
     send(response, request, refusal(500, 'server_error', 'An unexpected error of the server.'), true);
   }
 }
 
+/** Resolves with the answer. Undefined: the API answers. */
 async function answerOf(
   request: IncomingMessage,
+  response: ServerResponse,
   head: RequestHead,
   door: Door | undefined,
   signal: AbortSignal,
-  { entrance, key, answer }: HttpServerOptions,
-): Promise<Answer> {
+  { entrance, key, answer, forwarder, isEnding }: HttpServerOptions,
+): Promise<Answer | undefined> {
   const refused = refusalOf(head, door, entrance, key());
   if (refused) return refused;
-  if (!door) return refusal(404, 'not_found', 'There is nothing at this path.');
+  if (!door)
+    return forwarder
+      ? forwarder.forward(request, response, { head, signal, isEnding })
+      : refusal(404, 'not_found', 'There is nothing at this path.');
   const isRead = door.method === 'GET' && head.method === 'HEAD';
   if (head.method !== door.method && !isRead) {
     return refusal(405, 'invalid_request', `The method must be ${door.method}.`, { allow: door.method });
   }
+  if (request.headers.expect) response.writeContinue();
   const body = await bodyOf(request);
   if (body === undefined) return refusal(413, 'invalid_request', 'The body is too large.');
   return answer(door.name, { head, body, entrance, signal });
 }
 
-/** Reads the body. Undefined: it is too large. */
+/** Reads the body. Undefined: it is too large. A client that sends it too slowly loses the connection. */
 function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => request.destroy(), bodyWithinMs);
+    request.on('close', () => clearTimeout(timer));
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -95,7 +113,10 @@ function bodyOf(request: IncomingMessage): Promise<string | undefined> {
       if (size > maxBodyBytes) resolve(undefined);
       else chunks.push(chunk);
     });
-    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+    request.on('end', () => {
+      clearTimeout(timer);
+      resolve(Buffer.concat(chunks).toString());
+    });
     request.on('error', reject);
   });
 }

@@ -9,7 +9,7 @@ const readWithinMs = 2_000;
 /** The metrics of `/metrics`, in the text format of Prometheus. */
 export interface Metrics {
   event(event: ServiceAuthEvent): void;
-  answered(door: DoorName | undefined, status: number): void;
+  answered(door: DoorName | 'api', status: number): void;
   /** Reads the record once, which costs no token. If that takes longer than two seconds, the metrics of the budget are missing. */
   text(
     clients: Pick<Clients, 'auth' | 'audiences' | 'kept' | 'all'>,
@@ -64,7 +64,7 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    answered: (door, status) => requests.inc({ door: door ?? 'none', status }),
+    answered: (door, status) => requests.inc({ door, status }),
     event(event) {
       if (event.type === 'token_issued') {
         issued.inc({ reason: event.reason });

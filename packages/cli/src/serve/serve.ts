@@ -5,6 +5,7 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, UsageError } from '../line/exit.ts';
 import { createDoors } from './doors.ts';
 import { openClients } from './fleet.ts';
+import { createForwarder } from './forward.ts';
 import { createHttpServer } from './http-server.ts';
 import { listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
@@ -36,8 +37,17 @@ export async function run(context: Context): Promise<number> {
   const clients = await openClients(context, report, clock, problems);
   const isEnding = () => context.signal.aborted;
   const answer = createDoors({ clients, key: () => key, isEnding, metrics: () => metrics.text(clients) });
+  const forwarder = createForwarder(clients.auth, clients.kept(clients.audiences[0] ?? ''));
   const servers = places.map(({ entrance }) =>
-    createHttpServer({ entrance, log, key: () => key, isEnding, answer, answered: metrics.answered }),
+    createHttpServer({
+      entrance,
+      log,
+      key: () => key,
+      isEnding,
+      answer,
+      forwarder: entrance === 'observe' ? undefined : forwarder,
+      answered: metrics.answered,
+    }),
   );
   const addresses = await Promise.all(
     servers.map((server, index) => listen(server, places[index] as (typeof places)[0])),
@@ -71,7 +81,7 @@ export async function run(context: Context): Promise<number> {
     servers.filter((_, index) => places[index]?.entrance !== 'observe'),
     graceMs,
   );
-  await clients.close();
+  await Promise.all([clients.close(), forwarder?.close()]);
   return exitCodes.success;
 }
 

@@ -32,7 +32,7 @@ async function bundled(): Promise<string> {
     format: 'esm',
     platform: 'node',
     conditions: ['@service-auth/source'],
-    external: ['@prometheus-io/client', 'pg', 'redis'],
+    external: ['@prometheus-io/client', 'pg', 'redis', 'undici'],
     sourcemap: 'linked',
   });
   return join(folder, 'dist/service-auth.js');

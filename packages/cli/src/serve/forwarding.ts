@@ -1,0 +1,83 @@
+import { type Answer, refusal } from './answer.ts';
+import { type RequestHead, valuesOf } from './request-head.ts';
+
+/** RFC 9110 section 7.6.1, and the older names. These headers are for one connection. */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+];
+const ownOfRequests = ['host', 'expect', 'proxy-authorization', 'service-auth', 'service-auth-key'];
+const ownOfAnswers = ['proxy-authenticate', 'proxy-authentication-info'];
+
+const via = ['Via', '1.1 service-auth'] as const;
+
+/** Returns why a request is not forwarded, judged by its head. */
+export function forwardingRefusal(head: RequestHead): Answer | undefined {
+  if (valuesOf(head, 'authorization').length > 0) {
+    return refusal(
+      400,
+      'invalid_request',
+      'Send no Authorization: the server adds its own, and two would be ambiguous.',
+    );
+  }
+  if (valuesOf(head, 'upgrade').some((protocols) => !isIgnorable(protocols))) {
+    return refusal(501, 'invalid_request', 'Upgrades such as WebSocket are not forwarded.');
+  }
+  // The answer to TRACE repeats the request, and the token with it (RFC 9110 section 9.3.8).
+  if (head.method === 'TRACE') return refusal(501, 'invalid_request', 'TRACE is not forwarded.');
+  return undefined;
+}
+
+/** Some clients, such as that of Java, offer HTTP/2 with each request. A server may ignore it (RFC 9110 section 7.8). */
+function isIgnorable(protocols: string): boolean {
+  return protocols.split(',').every((protocol) => protocol.trim().toLowerCase() === 'h2c');
+}
+
+/**
+ * Returns the path and the query to send for a request target: that of the base URL and the target together, with dots resolved. Undefined: it would
+ * leave the base URL, or servers read it in different ways.
+ */
+export function pathOf(target: string, baseUrl: string, covers: (url: string) => boolean): string | undefined {
+  if (!/^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/.test(target)) return undefined;
+  const text = baseUrl.replace(/\/+$/, '') + target;
+  if (!covers(text)) return undefined;
+  const { pathname, search } = new URL(text);
+  return pathname + search;
+}
+
+/** Returns whether a request has a body. */
+export function hasBody(head: RequestHead): boolean {
+  return (
+    valuesOf(head, 'transfer-encoding').length > 0 ||
+    valuesOf(head, 'content-length').some((length) => Number(length) > 0)
+  );
+}
+
+/** Returns the headers of a forwarded request, names and values in turn. `Host` becomes that of the API. */
+export function forwardedHeaders(rawHeaders: readonly string[], authorization: string): string[] {
+  return [...endToEnd(rawHeaders, ownOfRequests), ...via, 'Authorization', authorization];
+}
+
+/** Returns the headers of a forwarded answer, names and values in turn. */
+export function returnedHeaders(rawHeaders: readonly string[]): string[] {
+  return [...endToEnd(rawHeaders, ownOfAnswers), ...via];
+}
+
+function endToEnd(rawHeaders: readonly string[], own: readonly string[]): string[] {
+  const listed = valuesOf({ rawHeaders }, 'connection').flatMap((names) => names.toLowerCase().split(/[\s,]+/));
+  const dropped = new Set([...hopByHop, ...own, ...listed]);
+  return rawHeaders.filter((_, index) => !dropped.has((rawHeaders[index - (index % 2)] ?? '').toLowerCase()));
+}
+
+/** Returns a path for the log. Parts that could be ids or secrets are left out. */
+export function loggablePath(target: string): string {
+  const [path = ''] = target.split('?', 1);
+  const parts = path.split('/').slice(0, 12);
+  return parts.map((part) => (/^([a-z_-]{0,32}|v\d{1,3})$/i.test(part) ? part : '*')).join('/');
+}
