@@ -26,22 +26,43 @@ const isolated = [
   'packages/undici/test/global-proxy.test.ts',
 ];
 
+/** The folders of what a package under tests/compat depends on, by their names. */
+function dependenciesOf(compat: URL): Record<string, string> {
+  const { dependencies } = JSON.parse(readFileSync(compat, 'utf8')) as { dependencies: Record<string, string> };
+  const folderOf = (name: string) => fileURLToPath(new URL(`node_modules/${name}`, compat));
+  return Object.fromEntries(Object.keys(dependencies).map((name) => [name, folderOf(name)]));
+}
+
 /** The tests of @service-auth/nestjs with what tests/compat/nest-<version> depends on, in place of the package's own dependencies. */
 function withNest(version: string): TestProjectInlineConfiguration {
   const compat = new URL(`tests/compat/nest-${version}/package.json`, import.meta.url);
   const hooks = new URL(`packages/nestjs/test/support/use-nest-version.ts?from=${compat}`, import.meta.url);
-  const { dependencies } = JSON.parse(readFileSync(compat, 'utf8')) as { dependencies: Record<string, string> };
-  const folderOf = (name: string) => fileURLToPath(new URL(`node_modules/${name}`, compat));
   return {
     extends: true,
     root: fileURLToPath(new URL('packages/nestjs', import.meta.url)),
-    resolve: { alias: Object.fromEntries(Object.keys(dependencies).map((name) => [name, folderOf(name)])) },
+    resolve: { alias: dependenciesOf(compat) },
     test: {
       name: `compat nest ${version}`,
       include: ['test/*.test.ts'],
       execArgv: [`--import=${hooks}`],
       env: { NEST: version },
       isolate: false,
+    },
+  };
+}
+
+/** The tests of @service-auth/opentelemetry with the older SDK and the oldest API. */
+function withOpenTelemetry2(): TestProjectInlineConfiguration {
+  const compat = new URL('tests/compat/opentelemetry-2/package.json', import.meta.url);
+  const sdkTrace = fileURLToPath(new URL('sdk-trace.ts', compat));
+  return {
+    extends: true,
+    root: fileURLToPath(new URL('packages/opentelemetry', import.meta.url)),
+    resolve: { alias: { ...dependenciesOf(compat), '@opentelemetry/sdk-trace': sdkTrace } },
+    test: {
+      name: 'compat opentelemetry 2',
+      include: ['test/*.test.ts'],
+      execArgv: [`--import=${new URL('without-module.ts', compat)}`],
     },
   };
 }
@@ -91,6 +112,7 @@ const config: ViteUserConfig = {
         },
       },
       ...['10', '11', '11-newest'].map(withNest),
+      withOpenTelemetry2(),
       // `pnpm check frameworks`: it installs the frameworks and packs our packages first.
       {
         extends: true,

@@ -16,6 +16,7 @@ const limits: Readonly<Record<string, number>> = {
   got: 1.2,
   nestjs: 3.9,
   'nestjs/terminus': 1.2,
+  opentelemetry: 3,
   postgres: 2.1,
   redis: 1.4,
   testing: Number.POSITIVE_INFINITY,

@@ -1,0 +1,16 @@
+// Writes the events of a client as log records of OpenTelemetry.
+import { type Attributes, type LoggerProvider, logs, SeverityNumber } from '@opentelemetry/api';
+import type { ServiceAuth } from '@service-auth/core';
+import { levelOf } from './levels.ts';
+
+const severities = { debug: 'DEBUG', info: 'INFO', warn: 'WARN', error: 'ERROR' } as const;
+
+export function logEvents(auth: ServiceAuth, provider: LoggerProvider = logs.getLoggerProvider()): () => void {
+  const logger = provider.getLogger('service-auth');
+  return auth.subscribe(({ type, at, ...fields }) => {
+    const severityText = severities[levelOf(type)];
+    const severityNumber = SeverityNumber[severityText];
+    const attributes = fields as unknown as Attributes;
+    logger.emit({ eventName: `service_auth.${type}`, timestamp: at, severityNumber, severityText, attributes });
+  });
+}

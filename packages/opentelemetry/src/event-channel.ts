@@ -1,0 +1,24 @@
+import type { ServiceAuthEventListener } from '@service-auth/core';
+
+interface Channel {
+  readonly hasSubscribers: boolean;
+  publish(message: unknown): void;
+}
+
+interface ChannelRuntime {
+  readonly process?: {
+    getBuiltinModule?: (id: string) => { channel(name: string): Channel } | undefined;
+  };
+}
+
+export const eventChannelName = 'service-auth:event';
+
+/** Publishes each event for whoever subscribes to the channel. A runtime without channels has nobody who does. */
+export function eventChannel(): ServiceAuthEventListener {
+  const channel = (globalThis as ChannelRuntime).process
+    ?.getBuiltinModule?.('node:diagnostics_channel')
+    ?.channel(eventChannelName);
+  return (event) => {
+    if (channel?.hasSubscribers) channel.publish(event);
+  };
+}

@@ -1,0 +1,54 @@
+import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import type { ServiceAuth, ServiceAuthEvent } from '@service-auth/core';
+import { observeBudget } from './budget.ts';
+import { eventChannel } from './event-channel.ts';
+import { acquisitionSpans } from './spans.ts';
+import { tokenMetrics } from './token-metrics.ts';
+
+/** The name of the channel of `node:diagnostics_channel` on which each event of an instrumented client is published, where the runtime has channels. */
+export { eventChannelName } from './event-channel.ts';
+
+/** Options of {@link instrumentServiceAuth}. */
+export interface InstrumentationOptions {
+  /** The provider of the metrics. Default: the global one at the time of the call. */
+  meterProvider?: MeterProvider | undefined;
+  /** The provider of the traces. Default: the global one. */
+  tracerProvider?: TracerProvider | undefined;
+  /**
+   * Attributes of every measurement and span. If a process has clients of several client ids, give each a name, such as
+   * `{ 'service_auth.client': 'orders' }`: otherwise the measurements of one replace those of the other. Default: none.
+   */
+  attributes?: Attributes | undefined;
+  /** True if measurements and spans of tokens get the attribute `service_auth.audience`. Default false. */
+  audience?: boolean | undefined;
+}
+
+const name = '@service-auth/opentelemetry';
+
+/**
+ * Records metrics and traces of a client: `service_auth.token.request.duration`, `service_auth.budget.usage` and others, which docs/observability.md lists.
+ * It requests no token. Each collection of metrics reads the record in the store once, for 2 seconds at most.
+ * @returns a function that ends it
+ */
+export function instrumentServiceAuth(
+  auth: Pick<ServiceAuth, 'getUsage' | 'peekToken' | 'subscribe'>,
+  options: InstrumentationOptions = {},
+): () => void {
+  const { meterProvider = metrics.getMeterProvider(), tracerProvider = trace.getTracerProvider() } = options;
+  const meter = meterProvider.getMeter(name);
+  const attributesOf = ({ audience }: Pick<ServiceAuthEvent, 'audience'>): Attributes => ({
+    ...options.attributes,
+    ...(options.audience && { 'service_auth.audience': audience }),
+  });
+  const endBudget = observeBudget(auth, meter, options.attributes ?? {});
+  const listeners = [
+    tokenMetrics(meter, attributesOf),
+    acquisitionSpans(tracerProvider.getTracer(name), attributesOf),
+    eventChannel(),
+  ];
+  const unsubscribe = listeners.map((listener) => auth.subscribe(listener, { operations: true }));
+  return () => {
+    endBudget();
+    for (const end of unsubscribe) end();
+  };
+}

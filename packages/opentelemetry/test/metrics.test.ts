@@ -1,0 +1,209 @@
+import { memoryStore, type ServiceAuth, type Store } from '@service-auth/core';
+import { createAuth, startService } from '@service-auth/test-support/service';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type InstrumentationOptions, instrumentServiceAuth } from '../src/index.ts';
+import { createMetrics, type Point } from './support/telemetry.ts';
+
+async function instrumented(options: Parameters<typeof createAuth>[1] = {}, how: InstrumentationOptions = {}) {
+  const service = await startService();
+  const store = countingStore();
+  const auth = createAuth(service, { store, ...options });
+  const { meterProvider, collect } = createMetrics();
+  const end = instrumentServiceAuth(auth, { meterProvider, ...how });
+  return { service, store, auth, collect, end, meterProvider };
+}
+
+/** A store that counts its reads and can fail. */
+function countingStore(): Store & { reads: number; fails: boolean } {
+  const store = memoryStore();
+  const counted = {
+    ...store,
+    reads: 0,
+    fails: false,
+    load: async (key: string) => {
+      counted.reads += 1;
+      if (counted.fails) throw Object.assign(new Error('gone'), { code: 'ECONNRESET' });
+      return store.load(key);
+    },
+  };
+  return counted;
+}
+
+function by(attribute: string, points: readonly Point[] = []): Record<string, unknown> {
+  return Object.fromEntries(points.map(({ attributes, value }) => [attributes[`service_auth.${attribute}`], value]));
+}
+
+describe('the gauges', () => {
+  test('show the limit, its tokens by state, and how many can be had by purpose', async () => {
+    const { auth, collect, service } = await instrumented();
+    await auth.getToken();
+    const metrics = await collect();
+    const usage = await auth.getUsage();
+    const window = { 'service_auth.window': '24h' };
+    expect(metrics['budget.limit']).toEqual([{ attributes: window, value: 150 }]);
+    const states = { issued: 1, pending: 0, left: usage.remaining, kept_back: 150 - usage.usable };
+    expect(by('state', metrics['budget.usage'])).toEqual(states);
+    expect(by('reason', metrics['budget.available'])).toEqual(usage.available);
+    expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: 0 }]);
+    expect(by('record', metrics['record.info'])).toEqual({ [`${usage.recordId}`]: 1 });
+    expect(metrics['store.clock.offset']).toEqual([{ attributes: {}, value: expect.closeTo(0, 0) }]);
+    expect(metrics['token.expires_in']).toEqual([{ attributes: {}, value: expect.closeTo(86_400, -2) }]);
+    expect(service.counts.issued).toBe(1);
+  });
+
+  test('show each window of an agreement', async () => {
+    const hour = 3_600_000;
+    const windows = [
+      { tokens: 10, windowMs: hour },
+      { tokens: 20, windowMs: 1.5 * hour },
+      { tokens: 50, windowMs: 24 * hour },
+    ];
+    const { collect } = await instrumented({ issuanceLimit: { windows, reserve: 0 } });
+    expect(by('window', (await collect())['budget.limit'])).toEqual({ '1h': 10, '90m': 20, '24h': 50 });
+  });
+
+  test('show holds, and for how long callers are refused', async () => {
+    const { auth, collect, service } = await instrumented();
+    service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '600' } });
+    await auth.getToken().catch(() => {});
+    const metrics = await collect();
+    expect(metrics['hold.remaining']).toEqual([
+      { attributes: { 'service_auth.hold': 'rate_limited' }, value: expect.closeTo(600, -1) },
+    ]);
+    expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: expect.closeTo(600, -1) }]);
+    expect(metrics['token.expires_in']).toBeUndefined();
+  });
+
+  test('read the record once for each collection, and spend nothing', async () => {
+    const { collect, store, service, end } = await instrumented();
+    await collect();
+    await collect();
+    expect(store.reads).toBe(2);
+    end();
+    await collect();
+    expect(store.reads).toBe(2);
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+
+  test('are missing while the store cannot be read, and the collection ends all the same', async () => {
+    const { auth, collect, store } = await instrumented();
+    await auth.getToken();
+    store.fails = true;
+    const metrics = await collect();
+    expect(metrics['budget.limit']).toBeUndefined();
+    expect(metrics['token.expires_in']).toHaveLength(1);
+  });
+
+  test('wait two seconds for a store that does not answer', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { meterProvider, collect } = createMetrics();
+    const auth: Pick<ServiceAuth, 'getUsage' | 'peekToken' | 'subscribe'> = {
+      getUsage: () => new Promise(() => {}),
+      peekToken: () => undefined,
+      subscribe: () => () => {},
+    };
+    instrumentServiceAuth(auth, { meterProvider });
+    const collected = vi.fn();
+    const collection = collect().then(collected);
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(collected).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    await collection;
+    expect(collected).toHaveBeenCalledWith({});
+  });
+});
+
+describe('the counters and histograms', () => {
+  test('count requests, issued tokens and attempts with their outcome', async () => {
+    const { auth, collect, service } = await instrumented();
+    service.tokenEndpoint.next({ status: 503, headers: { 'retry-after': '1' } });
+    await auth.getToken().catch(() => {});
+    await auth.retryNow();
+    await auth.getToken();
+    const metrics = await collect();
+    expect(metrics['token.request.duration']).toMatchObject([
+      { attributes: { 'service_auth.outcome': 'unknown', 'error.type': '503' }, value: { count: 1 } },
+      { attributes: { 'service_auth.outcome': 'issued' }, value: { count: 1 } },
+    ]);
+    expect(metrics['token.issued']).toEqual([{ attributes: { 'service_auth.reason': 'cold' }, value: 1 }]);
+    expect(metrics['token.unavailable']).toEqual([{ attributes: { 'error.type': 'ERR_TOKEN_ENDPOINT' }, value: 1 }]);
+    expect(metrics['token.acquisition.duration']).toMatchObject([
+      {
+        attributes: {
+          'service_auth.reason': 'cold',
+          'service_auth.outcome': 'failed',
+          'error.type': 'ERR_TOKEN_ENDPOINT',
+        },
+        value: { count: 1 },
+      },
+      { attributes: { 'service_auth.reason': 'cold', 'service_auth.outcome': 'issued' }, value: { count: 1 } },
+    ]);
+    const calls = metrics['store.operation.duration'] ?? [];
+    expect(calls.map(({ attributes }) => attributes['service_auth.operation'])).toEqual(['load', 'swap']);
+  });
+
+  test('count 401s, resets, adoptions and refusals', async () => {
+    const { auth, collect, service, store } = await instrumented({ issuanceLimit: { tokens: 4, reserve: 0 } });
+    const other = createAuth(service, { store, issuanceLimit: { tokens: 4, reserve: 0 } });
+    await other.getToken();
+    await auth.invalidate(await auth.getToken());
+    await auth.reset();
+    for (let calls = 0; calls < 5; calls += 1) {
+      await auth.getToken().catch(() => {});
+      await auth.reset().catch(() => {});
+    }
+    await auth.getToken().catch(() => {});
+    const metrics = await collect();
+    expect(metrics['token.adopted']).toEqual([{ attributes: {}, value: 1 }]);
+    expect(metrics['token.rejected']).toEqual([{ attributes: { 'service_auth.outcome': 'renew' }, value: 1 }]);
+    expect(metrics['token.reset']?.[0]?.value).toBeGreaterThanOrEqual(2);
+    expect(metrics['issuance.refused']?.[0]?.attributes).toEqual({ 'service_auth.reason': 'reset' });
+  });
+
+  test('count what endangers the record, and failures of the store by their error', async () => {
+    const { auth, collect, store } = await instrumented();
+    await auth.getToken();
+    store.fails = true;
+    await auth.getUsage().catch(() => {});
+    store.fails = false;
+    const { load } = store;
+    store.load = async (key) => ({ ...(await load(key)), warnings: ['evicts records'] });
+    await auth.getUsage();
+    const metrics = await collect();
+    expect(metrics['record.problems']).toEqual([{ attributes: { 'service_auth.problem': 'store_warning' }, value: 1 }]);
+    const failures = metrics['store.operation.duration']?.filter(({ attributes }) => 'error.type' in attributes);
+    expect(failures).toMatchObject([
+      { attributes: { 'service_auth.outcome': 'failed', 'error.type': 'Error ECONNRESET' }, value: { count: 2 } },
+    ]);
+  });
+
+  test('have the attributes that are asked for', async () => {
+    const attributes = { 'service_auth.client': 'orders' };
+    const { auth, collect, service } = await instrumented({}, { attributes, audience: true });
+    await auth.getToken();
+    const metrics = await collect();
+    const { audience } = service.credentials;
+    expect(metrics['token.issued']?.[0]?.attributes).toEqual({
+      ...attributes,
+      'service_auth.audience': audience,
+      'service_auth.reason': 'cold',
+    });
+    for (const points of Object.values(metrics)) {
+      for (const point of points) expect(point.attributes).toMatchObject(attributes);
+    }
+  });
+});
+
+test('no attribute contains a secret, a token or an address', async () => {
+  const { auth, collect, service } = await instrumented({}, { audience: true });
+  const { value } = await auth.getToken();
+  service.tokenEndpoint.always({ status: 500, body: 'secret of the endpoint' });
+  await auth.reset();
+  await auth.getToken().catch(() => {});
+  const text = JSON.stringify(await collect());
+  const { clientSecret } = service.credentials;
+  for (const secret of [value, clientSecret, service.authUrl, 'secret of the endpoint']) {
+    expect(text).not.toContain(secret);
+  }
+});

@@ -1,0 +1,108 @@
+import { SpanStatusCode, trace } from '@opentelemetry/api';
+import { memoryStore } from '@service-auth/core';
+import { createAuth, startService } from '@service-auth/test-support/service';
+import { createTestClock } from '@service-auth/testing';
+import { expect, test, vi } from 'vitest';
+import { instrumentServiceAuth } from '../src/index.ts';
+import { createTraces } from './support/telemetry.ts';
+
+async function traced(options: Parameters<typeof createAuth>[1] = {}) {
+  const service = await startService();
+  const auth = createAuth(service, { store: memoryStore(), ...options });
+  const { tracerProvider, ended } = createTraces();
+  instrumentServiceAuth(auth, { tracerProvider });
+  const tracer = tracerProvider.getTracer('application');
+  /** Runs `work` in a span of the application. Returns the id of the span. */
+  const inSpan = (work: () => Promise<unknown>): Promise<string> =>
+    tracer.startActiveSpan('request', async (span) => {
+      await work().finally(() => span.end());
+      return span.spanContext().spanId;
+    });
+  const acquisitions = () => ended().filter(({ name }) => name === 'service_auth.acquire');
+  return { service, auth, inSpan, acquisitions };
+}
+
+test('an attempt is a child of the call that began it, with a link to each call that waits', async () => {
+  const { auth, inSpan, acquisitions } = await traced();
+  const callers = await Promise.all([1, 2, 3].map(() => inSpan(() => auth.getToken())));
+  const [span, ...others] = acquisitions();
+  expect(others).toEqual([]);
+  expect(span?.parentSpanContext?.spanId).toBe(callers[0]);
+  expect(span?.links.map(({ context }) => context.spanId)).toEqual(callers);
+  expect(span?.attributes).toEqual({
+    'service_auth.reason': 'cold',
+    'service_auth.outcome': 'issued',
+    'service_auth.callers': 3,
+  });
+  expect(span?.events.map(({ name }) => name)).toEqual(['token issued']);
+});
+
+test('a call that finds a token in memory makes no span', async () => {
+  const { auth, inSpan, acquisitions } = await traced();
+  await auth.getToken();
+  await inSpan(() => auth.getToken());
+  expect(acquisitions()).toHaveLength(1);
+});
+
+test('an attempt without a trace around it has no link', async () => {
+  const { auth, acquisitions } = await traced();
+  await auth.getToken();
+  expect(acquisitions()[0]?.links).toEqual([]);
+  expect(acquisitions()[0]?.parentSpanContext).toBeUndefined();
+});
+
+test('a renewal that nobody waits for has a trace of its own, and a read in the background has none', async () => {
+  const clock = createTestClock();
+  const { auth, inSpan, acquisitions } = await traced({ clock, store: memoryStore({ clock }) });
+  const ends = vi.fn();
+  auth.subscribe(({ type }) => type === 'acquisition_ended' && ends(), { operations: true });
+  await auth.getToken();
+  await clock.advance(27_000);
+  await inSpan(() => auth.getToken());
+  await expect.poll(() => ends.mock.calls).toHaveLength(2);
+  await clock.advance(23.5 * 3_600_000);
+  await inSpan(() => auth.getToken());
+  // The call after a long pause waits for a read of the record, and begins the renewal that is due.
+  await expect.poll(acquisitions).toHaveLength(3);
+  const [, read, renewal] = acquisitions();
+  expect(read?.attributes).toMatchObject({ 'service_auth.reason': 'revalidate', 'service_auth.callers': 1 });
+  expect(renewal?.attributes).toMatchObject({ 'service_auth.reason': 'refresh', 'service_auth.callers': 0 });
+  expect([renewal?.parentSpanContext, renewal?.links]).toEqual([undefined, []]);
+});
+
+test('a failure says what failed', async () => {
+  const { auth, service, inSpan, acquisitions } = await traced();
+  service.tokenEndpoint.always({ status: 503, headers: { 'retry-after': '5' } });
+  await inSpan(() => auth.getToken().catch(() => {}));
+  const [span] = acquisitions();
+  expect(span?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'ERR_TOKEN_ENDPOINT' });
+  expect(span?.attributes).toMatchObject({ 'error.type': 'ERR_TOKEN_ENDPOINT', 'service_auth.outcome': 'failed' });
+  expect(span?.events).toMatchObject([{ name: 'token request failed', attributes: { 'error.type': '503' } }]);
+});
+
+test('conflicts and failures of the store are events of the attempt', async () => {
+  const store = memoryStore();
+  const failing = {
+    ...store,
+    load: async (key: string) => {
+      failing.load = store.load as never;
+      throw Object.assign(new Error(key), { code: 'ECONNRESET' });
+    },
+  };
+  const { auth, acquisitions } = await traced({ store: failing as never });
+  await auth.getToken();
+  expect(acquisitions()[0]?.events.map(({ name, attributes }) => [name, attributes])).toEqual([
+    ['store failed', { 'service_auth.operation': 'load' }],
+    ['token issued', { 'service_auth.used': 1 }],
+  ]);
+});
+
+test('nothing is recorded without providers', async () => {
+  const service = await startService();
+  const auth = createAuth(service);
+  const end = instrumentServiceAuth(auth);
+  await auth.getToken();
+  end();
+  expect(trace.getActiveSpan()).toBeUndefined();
+  expect(service.counts.issued).toBe(1);
+});
