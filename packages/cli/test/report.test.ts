@@ -30,7 +30,7 @@ const busy = usageOf(
   },
 );
 
-test.for([80, 100, 120])('the screen keeps to %i columns, and colours change nothing but colours', (columns) => {
+test.for([40, 80, 100, 120])('the screen keeps to %i columns, and colours change nothing but colours', (columns) => {
   const style = { colours: false, columns, now };
   const lines = usageScreen(busy, scene, style);
   for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns);

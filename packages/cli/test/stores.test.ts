@@ -40,10 +40,12 @@ describe.runIf(nodes)('a Redis Cluster', () => {
     for (const prefix of ['a:', 'b:', 'c:']) {
       await run(['token'], { env: variablesOf(service, `redis://127.0.0.1:${port}?prefix=${prefix}`) });
     }
-    const { stdout } = await run(['doctor'], {
-      env: variablesOf(service, `redis://127.0.0.1:${port},127.0.0.1:${port}`),
-    });
-    for (const prefix of ['a:', 'b:', 'c:']) expect(stdout).toContain(`"${prefix}"`);
+    const env = { ...variablesOf(service, `redis://127.0.0.1:${port},127.0.0.1:${port}`), COLUMNS: '120' };
+    for (const command of ['doctor', 'explain']) {
+      const { code, stdout } = await run([command], { env });
+      expect(code).toBe(0);
+      for (const prefix of ['a:', 'b:', 'c:']) expect(stdout).toContain(`"${prefix}"`);
+    }
   });
 
   test('has no database but 0', async () => {

@@ -7,6 +7,7 @@ import { styleOf } from '../line/style.ts';
 import { availability, forecast } from '../report/sentences.ts';
 import { coloured, counted, type Style, windowName, wrapped } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
+import type { Diagnosis } from '../stores/address.ts';
 
 const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
 
@@ -17,9 +18,12 @@ export async function run(context: Context): Promise<number> {
   const style = styleOf(context);
   const audience = reader.env['SERVICE_AUTH_AUDIENCE'];
   const findings = explain(usage, { now: style.now, audience });
+  const problems = await reader.problemsOfStore();
   const lines = [
     ...summary(usage, style),
-    ...(findings.length === 0 ? ending(usage, style) : findings.flatMap((finding) => described(finding, style))),
+    ...findings.flatMap((finding) => described(finding, style)),
+    ...problems.flatMap((problem) => inStore(problem, style)),
+    ...(findings.length + problems.length === 0 ? ending(usage, style) : []),
   ];
   context.stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.success;
@@ -31,13 +35,21 @@ function summary(usage: Usage, style: Style): string[] {
   return wrapped([availability(usage, style.now), spent, forecast(usage, style.now)].join(' '), style.columns);
 }
 
+function inStore({ message, advice = '' }: Diagnosis, style: Style): string[] {
+  const sentences = [`In this store ${message}.`, `What to do: ${advice}`];
+  return ['', coloured(style, 'bold', 'the store'), ...sentences.flatMap((text) => indented(text, style))];
+}
+
+function indented(text: string, style: Style): string[] {
+  return wrapped(text, style.columns - 2).map((line) => `  ${line}`);
+}
+
 function described({ cause, evidence, remedy }: Finding, style: Style): string[] {
-  const indent = (text: string) => wrapped(text, style.columns - 2).map((line) => `  ${line}`);
   return [
     '',
     coloured(style, 'bold', cause.replaceAll('-', ' ')),
-    ...indent(evidence),
-    ...indent(`What to do: ${remedy}`),
+    ...indented(evidence, style),
+    ...indented(`What to do: ${remedy}`, style),
     coloured(style, 'dim', `  ${runbook}#${cause}`),
   ];
 }
@@ -45,6 +57,6 @@ function described({ cause, evidence, remedy }: Finding, style: Style): string[]
 function ending(usage: Usage, style: Style): string[] {
   const text = isUnusual(usage)
     ? `The record shows no cause that this program knows. Look at service-auth usage: which instance or audience spent most, and for which reason? ${runbook}#no-cause-found`
-    : 'Nothing is unusual.';
+    : 'Nothing is unusual. If a program is refused all the same, or the operator counts more, that program uses another store, prefix, table or client id: run service-auth doctor in its environment.';
   return ['', ...wrapped(text, style.columns)];
 }

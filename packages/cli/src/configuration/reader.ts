@@ -3,6 +3,8 @@ import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
 import type { Usage } from '../report/usage.ts';
+import type { Diagnosis } from '../stores/address.ts';
+import { unlessAborted } from '../stores/connecting.ts';
 import { checked, openedStore } from './client.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 
@@ -11,7 +13,11 @@ export interface Reader {
   readonly env: Environment;
   /** Reads the record. Nothing is written. */
   read(): Promise<{ readonly usage: Usage; readonly scene: Scene }>;
+  /** Finds what is wrong with the place of the record. Resolves with nothing if the store does not tell. */
+  problemsOfStore(): Promise<readonly Diagnosis[]>;
 }
+
+const examinedWithinMs = 5_000;
 
 /**
  * Opens the store of the configuration to read the record.
@@ -32,6 +38,11 @@ export async function openReader(context: Context): Promise<Reader> {
   return {
     env,
     read: async () => ({ usage: await reader.getUsage(), scene }),
+    async problemsOfStore() {
+      const found = opened.examine?.(await reader.recordKey) ?? Promise.resolve([]);
+      const told = await unlessAborted(found, AbortSignal.timeout(examinedWithinMs)).catch(() => []);
+      return told.filter(({ state }) => state !== 'ok');
+    },
   };
 }
 

@@ -25,6 +25,9 @@ export interface Scene {
 }
 
 const labelWidth = 10;
+/** In a terminal that is narrower, each label has a line of its own. */
+const narrow = 60;
+const indent = 2;
 const newest = 8;
 const top = 10;
 
@@ -85,7 +88,7 @@ function spent(usage: Usage, style: Style): string[] {
 }
 
 function room({ columns }: Style): number {
-  return columns - labelWidth;
+  return columns - (columns < narrow ? indent : labelWidth);
 }
 
 function paragraph(style: Style, text: string): string[] {
@@ -93,9 +96,11 @@ function paragraph(style: Style, text: string): string[] {
 }
 
 function section(style: Style, label: string, lines: readonly string[], colour?: Colour): string[] {
-  return lines.map((line, at) => {
+  const body = lines.map((line) => (colour === undefined ? line : coloured(style, colour, line)));
+  if (style.columns < narrow) return [coloured(style, 'cyan', label), ...body.map((line) => ' '.repeat(indent) + line)];
+  return body.map((line, at) => {
     const head = coloured(style, 'cyan', (at === 0 ? label : '').padEnd(labelWidth));
-    return `${head}${colour === undefined ? line : coloured(style, colour, line)}`.trimEnd();
+    return `${head}${line}`.trimEnd();
   });
 }
 
@@ -139,10 +144,10 @@ function newestIssuances({ issuances }: Usage, style: Style): string[] {
       instance,
       reason,
       clockTime(at, style.now),
-      cut(audience, Math.max(12, Math.floor(room(style) / 3))),
+      audience,
       pending ? 'pending' : '',
     ]);
-  return table(rows, room(style));
+  return table(rows, room(style), [0, 3]);
 }
 
 function tokensInUse({ tokens }: Usage, style: Style): string[] {
@@ -150,9 +155,9 @@ function tokensInUse({ tokens }: Usage, style: Style): string[] {
     .slice(0, top)
     .map(({ id, audience, issuedAt, expiresAt }) => [
       audience,
-      id,
-      `${duration(style.now - issuedAt)} old`,
       expiresAt > style.now ? `expires in ${duration(expiresAt - style.now)}` : 'expired',
+      `${duration(style.now - issuedAt)} old`,
+      id,
     ]);
   return [...table(rows, room(style)), ...(tokens.length > top ? [`and ${tokens.length - top} more`] : [])];
 }

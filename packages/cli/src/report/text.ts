@@ -81,21 +81,42 @@ export function wrapped(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
-/** Rows in columns. Numbers stand at the right. The first column gets what the others leave. */
-export function table(rows: readonly (readonly (string | number)[])[], columns: number): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => String(row[at] ?? '').length)));
-  const others = widths.slice(1).reduce((sum, width) => sum + width + 2, 0);
-  const first = Math.max(8, Math.min(widths[0] ?? 0, columns - others));
+const narrowest = 8;
+
+/**
+ * Rows in columns. Numbers stand at the right. If the rows are too long, the widest of the flexible columns gives way. Columns at the right that do not
+ * fit even then are left out.
+ */
+export function table(
+  rows: readonly (readonly (string | number)[])[],
+  columns: number,
+  flexible: readonly number[] = [0],
+): string[] {
+  const all = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => String(row[at] ?? '').length)));
+  const least = all.map((width, at) => (flexible.includes(at) ? Math.min(width, narrowest) : width));
+  const fits = (count: number) => lengthOf(least.slice(0, count)) <= columns;
+  const widths = all.filter((_, at) => at === 0 || fits(at + 1));
+  const yielding = flexible.filter((at) => at < widths.length);
+  while (lengthOf(widths) > columns) {
+    const widest = yielding.reduce((a, b) => ((widths[b] ?? 0) > (widths[a] ?? 0) ? b : a));
+    if ((widths[widest] ?? 0) <= narrowest) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
   const isNumeric = (at: number) => typeof rows.at(-1)?.[at] === 'number';
   return rows.map((row) =>
-    row
-      .map((cell, at) => {
-        const width = at === 0 ? first : (widths[at] ?? 0);
-        return isNumeric(at) ? String(cell).padStart(width) : cut(String(cell), width).padEnd(width);
+    widths
+      .map((width, at) => {
+        const cell = String(row[at] ?? '');
+        return isNumeric(at) ? cell.padStart(width) : cut(cell, width).padEnd(width);
       })
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** The length of a row, with two spaces between its columns. */
+function lengthOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + 2, -2);
 }
 
 /** Groups things by a name. The groups are in the order in which their first member came. */
