@@ -44,8 +44,9 @@ export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: 
 }
 
 /** Creates the error of a record that cannot be read. */
-export function integrityError(problem: 'damaged' | 'unknown version', key: string, { durability }: Store): Error {
-  const where = `The record ${key} in the ${durability} store`;
+export function integrityError(problem: 'damaged' | 'unknown version', key: string, store: Store): Error {
+  const name = own(store, 'name');
+  const where = `The record ${key} in ${typeof name === 'string' ? name : `the ${store.durability} store`}`;
   const message =
     problem === 'damaged'
       ? `${where} is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.`

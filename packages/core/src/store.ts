@@ -49,6 +49,8 @@ export interface Store {
    * default 20 %, 20 % and 50 %. See `issuanceLimit.reserve`.
    */
   readonly durability: StoreDurability;
+  /** The words with which messages name the store, without a secret: `the directory /var/lib/app`. Default: `the durable store`, or as `durability` says. */
+  readonly name?: string | undefined;
   /** Reads the record under `key` and the store's own clock in one operation. */
   load(key: string, options?: StoreCallOptions): Promise<StoreSnapshot>;
   /**

@@ -47,6 +47,25 @@ describe('memoryStore', () => {
     expect(Number.isInteger(now)).toBe(true);
   });
 
+  test('forgets a record that nobody wrote for 33 days, when another one is written', async () => {
+    const clock = createManualClock();
+    const store = memoryStore({ clock });
+    const day = 24 * 3_600_000;
+    await store.swap('unused', { version: '1', record: 'one' });
+    await store.swap('used', { version: '1', record: 'one' });
+    await clock.advance(30 * day);
+    await store.swap('used', { expected: '1', version: '2', record: 'two' });
+    await clock.advance(3 * day - 3_600_000);
+    await store.swap('other', { version: '1', record: 'one' });
+    expect(await store.load('unused')).toMatchObject({ record: 'one' });
+    await clock.advance(3_600_000);
+    await store.swap('other', { expected: '1', version: '2', record: 'two' });
+    expect((await store.load('unused')).record).toBeUndefined();
+    expect(await store.load('used')).toMatchObject({ record: 'two' });
+    // The record is gone, so a swap that expects none begins another one.
+    expect(await store.swap('unused', { version: '2', record: 'new' })).toMatchObject({ swapped: true });
+  });
+
   test('does nothing for those who no longer wait', async () => {
     const store = memoryStore();
     const signal = AbortSignal.abort(new Error('gone'));

@@ -33,6 +33,28 @@ describe('a damaged record', () => {
     await failure('ERR_STORE_INTEGRITY', clock.until(other.getUsage()));
     expect(eventsOf('store_damaged')).toHaveLength(3);
   });
+
+  test.each([
+    ['the directory /var/lib/app', 'in the directory /var/lib/app is damaged.'],
+    [undefined, 'in the durable store is damaged.'],
+    [{ host: 'db' }, 'in the durable store is damaged.'],
+  ])('is in the store that calls itself %j', async (name, where) => {
+    const { client, clock, store, token } = createBed();
+    await token(client());
+    await store.replace('damaged');
+    const named = { ...store, name } as Store;
+    const reader = createUsageReader({
+      authUrl: 'https://auth.example.com',
+      clientId: 'client-1',
+      store: named,
+      clock,
+    });
+    const calls: (() => Promise<unknown>)[] = [() => client({ store: named }).getToken(), () => reader.getUsage()];
+    for (const call of calls) {
+      const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(call()));
+      expect(message).toContain(`The record ${await reader.recordKey} ${where}`);
+    }
+  });
 });
 
 describe('two records of one client id in a process', () => {

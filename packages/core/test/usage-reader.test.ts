@@ -103,6 +103,10 @@ describe('a reader of the usage', () => {
     const reader = createUsageReader({ ...who, store, clock });
     store.always('load', fails);
     await failure('ERR_STORE', reader.getUsage());
+    const advice = 'name the primary server.';
+    store.always('load', () => Promise.reject(Object.assign(new Error('secret'), { advice })));
+    const { message } = await failure('ERR_STORE', reader.getUsage());
+    expect(message).toContain('(Error). Check the store and try again: name the primary server.');
     store.always('load', hangs);
     await failure('ERR_STORE', clock.until(reader.getUsage()));
     store.always('load');

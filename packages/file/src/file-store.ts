@@ -36,6 +36,7 @@ export function fileStore(directory: string = defaultDirectory()): Store {
 
   return {
     durability: 'durable',
+    name: `the directory ${path}`,
     load: (key, { signal } = {}) =>
       use(signal, async () => {
         const state = await openStates(path, key).newest();

@@ -27,6 +27,18 @@ describe('the store contract', () => {
   test.each(cases)('$name', ({ run }) => run());
 });
 
+test('messages name the directory', async () => {
+  await using service = await startTestService();
+  const { options } = service;
+  const store = fileStore(directory);
+  await createServiceAuth({ ...options, store }).getToken();
+  const { load } = store;
+  const damaged = { ...store, load: async (key: string) => ({ ...(await load(key)), record: 'damaged' }) };
+  await expect(createServiceAuth({ ...options, store: damaged }).getUsage()).rejects.toThrow(
+    new RegExp(`The record [0-9a-f]{40} in the directory ${directory} is damaged`),
+  );
+});
+
 test('the clock of the store does not follow the Date of this process', async () => {
   expect(await movedByDate(fileStore(directory))).toBeLessThan(60_000);
 });

@@ -36,6 +36,7 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
 
   return {
     durability: 'durable',
+    name: `the table ${options.table ?? 'service_auth'} of PostgreSQL`,
     async load(key, { signal } = {}) {
       const row = await statements.runShared(load, [key], signal).catch(explain);
       const { version, record, now } = row ?? {};

@@ -31,6 +31,12 @@ async function start(settings: PostgresSettings = {}) {
   return server;
 }
 
+test('messages name the table', () => {
+  const pool = { query: async () => ({ rows: [] }) };
+  expect(postgresStore(pool).name).toBe('the table service_auth of PostgreSQL');
+  expect(postgresStore(pool, { table: 'app.tokens' }).name).toBe('the table app.tokens of PostgreSQL');
+});
+
 /** A table of its own. */
 async function freshTable(pool: pg.Pool): Promise<{ table: string }> {
   const options = { table: `test_${randomUUID().replaceAll('-', '')}` };

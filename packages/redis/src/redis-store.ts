@@ -43,6 +43,7 @@ export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: Re
   let warnings: string[] | undefined;
   return {
     durability: 'replicated',
+    name: `Redis (prefix ${prefix})`,
     async load(key, { signal } = {}) {
       const inspect = warnings ? '0' : '1';
       const [now, version, record, policy, aof] = await runLoad(prefix + key, [inspect], signal);

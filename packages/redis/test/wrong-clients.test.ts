@@ -18,6 +18,12 @@ test.each([
   );
 });
 
+test('messages name Redis and the prefix', () => {
+  const client = createClient6({ url });
+  expect(redisStore(client).name).toBe('Redis (prefix service-auth:)');
+  expect(redisStore(client, { prefix: 'staging:' }).name).toBe('Redis (prefix staging:)');
+});
+
 test.each([
   ['4', createClient4({ url })],
   ['5', createClient5({ url })],
