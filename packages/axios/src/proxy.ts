@@ -62,9 +62,11 @@ async function routeOf(config: InternalAxiosRequestConfig, dispatch: Dispatch, c
       throw new Error('Nothing is sent.');
     },
   };
+  // Over HTTP/2 axios would ignore the transport and send the request.
+  const trial = { data: undefined, httpVersion: 1, transport } as const;
   const headers = config.headers.concat() as InternalAxiosRequestConfig['headers'];
   const asked = Object.assign(Object.create(Object.getPrototypeOf(config)), config, { adapter: 'http' });
-  await dispatch.send(asked, { ...changes, data: undefined, headers, transport });
+  await dispatch.send(asked, { ...changes, ...trial, headers });
   return route;
 }
 

@@ -1,6 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, globalAgent } from 'node:http';
+import { createSecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import type { AxiosProxyConfig, AxiosRequestConfig } from 'axios';
 import newestAxios from 'axios';
@@ -49,6 +55,32 @@ async function connect(axios: typeof newestAxios, baseUrl: string, defaults: Axi
   };
 }
 
+/** An API over HTTP/2 and TLS, which remembers what it receives. */
+async function startHttp2() {
+  const seen: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-http2-'));
+  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const files = ['-keyout', keyFile, '-out', certFile];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', ...files], {
+    stdio: 'ignore',
+  });
+  const server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) });
+  rmSync(folder, { recursive: true });
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => sessions.add(session));
+  server.on('stream', async (stream, headers) => {
+    seen.push(`${headers[':method']} ${await text(stream)} ${headers.authorization ? 'with' : 'without'} a token`);
+    stream.respond({ ':status': 200 });
+    stream.end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  });
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
 type Configure = (proxy: { url: string; port: number }) => AxiosRequestConfig;
 const inTheEnvironment =
   (name: string): Configure =>
@@ -64,6 +96,14 @@ const configurations: Record<string, Configure> = {
   'the configuration': ({ port }) => ({ proxy: { host: '127.0.0.1', port } }),
   'the configuration, with its protocol': ({ port }) => ({ proxy: { protocol: 'http', host: '127.0.0.1', port } }),
 };
+
+test('a request over HTTP/2 is sent once, although the guard tries it before', async () => {
+  const { url, seen } = await startHttp2();
+  const http2 = { httpVersion: 2, http2Options: { rejectUnauthorized: false } } as AxiosRequestConfig;
+  const { instance } = await connect(newestAxios, url, http2);
+  for (const order of ['one', 'two']) expect((await instance.post('/orders', order)).status).toBe(200);
+  expect(seen).toEqual(['POST one with a token', 'POST two with a token']);
+});
 
 describe.each(Object.entries(copies))('a proxy for https with %s', (name, axios) => {
   const hasTunnels = !name.includes('1.6.8');

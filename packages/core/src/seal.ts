@@ -59,7 +59,7 @@ export async function sealingKey(
 
 /** Encrypts and authenticates `text`. It can be opened only with the same `context`. */
 export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
-  const iv = crypto.getRandomValues(new Uint8Array(nonceLength));
+  const iv = randomBytes(nonceLength);
   const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, utf8(text));
   return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
 }
@@ -95,7 +95,16 @@ export async function recordKeyOf(endpoint: string, clientId: string): Promise<s
 
 /** Returns a random id of 72 bits. It is safe in URLs, file names and logs. */
 export function randomId(): string {
-  return toBase64Url(crypto.getRandomValues(new Uint8Array(9)));
+  return toBase64Url(randomBytes(9));
+}
+
+/**
+ * Returns random bytes. Processes that were resumed from one image of memory (a snapshot of a virtual machine) have one random generator in one
+ * state. So the time, to fractions of a microsecond where the platform tells it, is part of the bytes.
+ */
+function randomBytes(length: number): Uint8Array<ArrayBuffer> {
+  const time = new Uint8Array(Float64Array.of(Date.now() + performance.now()).buffer);
+  return crypto.getRandomValues(new Uint8Array(length)).map((byte, index) => byte ^ (time[index] ?? 0));
 }
 
 // Nonces have 12 bytes, a multiple of three. Their text has no padding, so the sealed bytes can follow it.

@@ -116,4 +116,17 @@ describe('names', () => {
     expect(new Set(ids).size).toBe(1_000);
     expect(ids.every((id) => /^[\w-]{12}$/.test(id))).toBe(true);
   });
+
+  test('random ids and seals differ in processes that one image of memory began, whose random generators are the same', async () => {
+    const generator = vi.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => bytes);
+    onTestFinished(() => generator.mockRestore());
+    const key = await keyOfClient();
+    const one = [randomId(), await seal(key, tokenCanary, context)];
+    const before = performance.now();
+    while (performance.now() === before);
+    const other = [randomId(), await seal(key, tokenCanary, context)];
+    expect(other[0]).not.toBe(one[0]);
+    expect(other[1]?.slice(0, 16)).not.toBe(one[1]?.slice(0, 16));
+    expect(await open(key, other[1] ?? '', context)).toBe(tokenCanary);
+  });
 });

@@ -1,14 +1,18 @@
 import { fnv, fnvOfBytes, type Random } from './random.ts';
 
 /**
- * Replaces the randomness and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
+ * Replaces the randomness, the time and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
  * `random`, and `crypto.subtle` is a toy that answers by microtask. The real one answers from other threads, which no seed can order.
  */
 export function seedGlobals(random: Random): () => void {
   const originalRandom = Math.random;
+  const [dateNow, performanceNow] = [Date.now, performance.now];
   const originalStackTraceLimit = Error.stackTraceLimit;
   const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor;
   Math.random = random.next;
+  // Ids and nonces contain the time of this machine. In a run only the clocks of the simulation may matter.
+  Date.now = () => 0;
+  performance.now = () => 0;
   // A run throws thousands of errors, and their stacks are not read.
   Error.stackTraceLimit = 0;
   const getRandomValues = (bytes: Uint8Array) => {
@@ -18,6 +22,8 @@ export function seedGlobals(random: Random): () => void {
   Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues, subtle }, configurable: true });
   return () => {
     Math.random = originalRandom;
+    Date.now = dateNow;
+    performance.now = performanceNow;
     Error.stackTraceLimit = originalStackTraceLimit;
     Object.defineProperty(globalThis, 'crypto', original);
   };
