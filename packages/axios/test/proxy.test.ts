@@ -60,10 +60,9 @@ async function startHttp2() {
   const seen: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'service-auth-http2-'));
   const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
   const files = ['-keyout', keyFile, '-out', certFile];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', ...files], {
-    stdio: 'ignore',
-  });
+  openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', ...files);
   const server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) });
   rmSync(folder, { recursive: true });
   const sessions = new Set<ServerHttp2Session>();

@@ -1,4 +1,7 @@
-/** Runs one statement with numbered parameters: a `pg` Pool or Client, or any other driver with three lines of adapter code. */
+/**
+ * Runs one statement with numbered parameters, in a transaction of its own: a `pg` Pool, or any other driver with three lines of adapter code. Never pass
+ * a connection whose transaction somebody else begins: its rollback would take back what was counted.
+ */
 export interface Queryable {
   query(text: string, values: string[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
@@ -13,7 +16,6 @@ export interface Statements {
 }
 
 interface Shared {
-  readonly startedAt: number;
   readonly done: Promise<Row>;
   /** The promise of the driver, once the statement was sent. */
   sent: Promise<unknown> | undefined;
@@ -22,8 +24,9 @@ interface Shared {
 
 const serializationFailure = '40001';
 const maxAttempts = 100;
-/** A connection that broke silently never answers. After this time its statement counts as lost and blocks no others. */
-const lostAfterMs = 300_000;
+/** The first statement that is abandoned blocks others for this time at most, each further one for twice as long. */
+const firstBlockMs = 15_000;
+const maxBlockMs = 300_000;
 
 const byPool = new WeakMap<Queryable, Statements>();
 
@@ -35,23 +38,27 @@ export function statementsOf(pool: Queryable): Statements {
 
 /**
  * A caller whose deadline passes cannot cancel its statement, because drivers have no common way to do so. The server ends the statement (see
- * `createTableSql()`) unless it waits for a standby or cannot be reached. While such an abandoned statement runs, no other one is sent, so the
- * store occupies no more connections of the pool than when the server stopped answering.
+ * `createTableSql()`) unless it waits for a standby, a trigger sleeps, or the connection broke. While such an abandoned statement runs, no other one is
+ * sent for a time, so the store occupies few connections of the pool. After that time another one is tried, because other connections may work.
  */
 export function createStatements(pool: Queryable, now: () => number = () => performance.now()): Statements {
+  /** The statements that run after their deadline, and until when each of them blocks others. */
   const abandoned = new Map<Promise<unknown>, number>();
   const shared = new Map<string, Shared>();
 
   function abandon(statement: Promise<unknown> | undefined): void {
     if (!statement || abandoned.has(statement)) return;
-    abandoned.set(statement, now());
+    abandoned.set(statement, now() + Math.min(maxBlockMs, firstBlockMs * 2 ** abandoned.size));
     const forget = () => abandoned.delete(statement);
     statement.then(forget, forget);
   }
 
-  async function abandonedAreDone(): Promise<void> {
-    const recent = [...abandoned].filter(([, since]) => now() - since < lostAfterMs).map(([statement]) => statement);
-    await Promise.allSettled(recent);
+  /** Resolves when no abandoned statement blocks others. A block that ends by time frees the next caller, not those who wait already. */
+  async function unblocked(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const blocking = [...abandoned].filter(([, until]) => now() < until).map(([statement]) => statement);
+    await raced(Promise.allSettled(blocking), signal);
+    signal?.throwIfAborted();
   }
 
   async function send(
@@ -78,23 +85,25 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
     const onSent = (statement: Promise<unknown>) => {
       entry.sent = statement;
     };
-    const done = abandonedAreDone()
+    // `onSent` needs the entry.
+    const done = Promise.resolve()
       .then(() => send(text, values, onSent))
       .finally(() => {
         if (shared.get(id) === entry && !entry.next) shared.delete(id);
       });
-    const entry: Shared = { startedAt: now(), done, sent: undefined, next: undefined };
+    const entry: Shared = { done, sent: undefined, next: undefined };
     shared.set(id, entry);
     return entry;
   }
 
   return {
     async runShared(text, values, signal) {
-      signal?.throwIfAborted();
+      await unblocked(signal);
       const id = [text, ...values].map((part) => `${part.length} ${part}`).join();
       const running = shared.get(id);
       const start = () => begin(id, text, values).done;
-      const isLost = running !== undefined && now() - running.startedAt > lostAfterMs;
+      // An abandoned statement that blocks no others any more may never end.
+      const isLost = running?.sent !== undefined && abandoned.has(running.sent);
       const entry = running && !isLost ? running : begin(id, text, values);
       if (entry === running) entry.next ??= entry.done.then(start, start);
       try {
@@ -105,8 +114,7 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
       }
     },
     async run(text, values, signal) {
-      signal?.throwIfAborted();
-      await raced(abandonedAreDone(), signal);
+      await unblocked(signal);
       let sent: Promise<unknown> | undefined;
       const onSent = (statement: Promise<unknown>) => {
         sent = statement;
@@ -128,6 +136,7 @@ async function raced<Result>(promise: Promise<Result>, signal: AbortSignal | und
     abort = () => reject(signal?.reason);
   });
   signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
   try {
     return await Promise.race([promise, aborted]);
   } finally {

@@ -164,6 +164,39 @@ describe.runIf(postgres)('a table that somebody else has locked', () => {
   });
 });
 
+describe.runIf(postgres)('a trigger that sleeps', () => {
+  test('keeps its statement running after the deadline, and the pool sends no other one; a statement_timeout of the pool ends it', async () => {
+    const { url } = await start({});
+    const [administrator, watcher] = [await session(url), await session(url)];
+    await createTable(connect(url));
+    await administrator.query(`create function sleep() returns trigger language plpgsql
+      as 'begin perform pg_sleep(600); return new; end'`);
+    await administrator.query(
+      'create trigger sleep before insert on service_auth for each row execute function sleep()',
+    );
+    const pool = connect(url);
+    const store = postgresStore(pool);
+    const first = deadline();
+    const swap = store.swap('key', change('1'), { signal: first.signal });
+    await untilRunning(watcher, 1);
+    first.pass();
+    await expect(swap).rejects.toThrow('the deadline');
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const { signal, pass } = deadline();
+      const calls = [store.load('key', { signal }), store.swap('key', change('2'), { signal })];
+      setImmediate(pass);
+      for (const call of calls) await expect(call).rejects.toThrow('the deadline');
+    }
+    expect([await running(watcher), pool.totalCount]).toEqual([1, 1]);
+    await administrator.query("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'");
+    await untilRunning(watcher, 0);
+
+    const limited = postgresStore(connect(url, { statement_timeout: 100 }));
+    await expect(limited.swap('key', change('3'))).rejects.toMatchObject({ code: '57014' });
+    expect(await running(watcher)).toBe(0);
+  });
+});
+
 describe.runIf(postgres)('a synchronous standby that does not answer', () => {
   test('occupies one statement on the server for each client of the service, however many callers ask', async () => {
     const server = await start({ synchronous_standby_names: 'nobody' });
@@ -241,36 +274,36 @@ describe('a connection that broke without a word', () => {
   }
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('keeps others from being used for five minutes, and no longer', async () => {
+  test('keeps others from being used for 15 seconds, the next one for 30, and so on up to five minutes', async () => {
     const { sent, pool } = createSilentPool();
     let now = 0;
     const statements = createStatements(pool, () => now);
-    const { signal, pass } = deadline();
-    const calls = [statements.run('swap', [], signal), statements.runShared('load', [], signal)];
-    await settled();
-    pass();
-    await Promise.allSettled(calls);
-    expect(sent.map(({ text }) => text)).toEqual(['load', 'swap']);
+    /** A load and a swap of callers whose deadline passes. Returns how many of them were sent. */
+    async function attempt(): Promise<number> {
+      const before = sent.length;
+      const { signal, pass } = deadline();
+      const calls = [statements.runShared('load', [], signal), statements.run('swap', [], signal)];
+      await settled();
+      pass();
+      for (const call of calls) await expect(call).rejects.toThrow('the deadline');
+      return sent.length - before;
+    }
+    for (const blockedSeconds of [30, 120, 300, 300]) {
+      expect(await attempt()).toBe(2);
+      now += blockedSeconds * 1_000 - 1;
+      expect(await attempt()).toBe(0);
+      now += 1;
+    }
 
-    now = 299_999;
-    const next = deadline();
-    const held = [statements.run('swap', [], next.signal), statements.runShared('load', [], next.signal)];
-    await settled();
-    next.pass();
-    for (const call of held) await expect(call).rejects.toThrow('the deadline');
-    expect(sent).toHaveLength(2);
-
-    now = 300_001;
     const [swap, load] = [statements.run('later swap', [], undefined), statements.runShared('load', [], undefined)];
     await settled();
-    expect(
-      sent
-        .slice(2)
-        .map(({ text }) => text)
-        .sort(),
-    ).toEqual(['later swap', 'load']);
+    expect(sent.slice(8).map(({ text }) => text)).toEqual(expect.arrayContaining(['later swap', 'load']));
     for (const { answer } of sent) answer();
     expect(await Promise.all([swap, load])).toEqual([{ text: 'later swap' }, { text: 'load' }]);
+    // All have ended: the next one that breaks is the first again.
+    expect(await attempt()).toBe(2);
+    now += 30_000;
+    expect(await attempt()).toBe(2);
   });
 
   test('is no reason to wait once its statement has ended', async () => {
