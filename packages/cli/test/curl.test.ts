@@ -5,21 +5,24 @@ import { sightings } from '@service-auth/test-tools/canaries';
 import { describe, expect, test } from 'vitest';
 import { readsStandardInput, refusedArguments } from '../src/commands/curl-arguments.ts';
 import { emptyFolder, run, start } from './support/program.ts';
-import { startCanaryService, variablesOf } from './support/world.ts';
+import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const file = () => `file:${join(emptyFolder(), 'store')}`;
 
-test('curl sends the token to a path and to a whole address under the base URL, and its exit code is passed on', async () => {
-  const service = await startCanaryService();
-  const env = variablesOf(service, file());
-  const posted = await run(['curl', '/api/v1/orders?a=[1]', '--', '-s', '-d', '{}', '-XPUT'], { env });
-  expect(posted).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(posted.stdout)).toMatchObject({ method: 'PUT', path: '/api/v1/orders?a=[1]', bearer: 'valid' });
-  const whole = await run(['curl', `${service.baseUrl}/api/v1/orders`, '--', '-s'], { env });
-  expect(JSON.parse(whole.stdout)).toMatchObject({ bearer: 'valid' });
-  // 22 is what --fail makes of a 404.
-  expect(await run(['curl', '/nowhere', '--', '--fail', '-s'], { env })).toMatchObject({ code: 22 });
-});
+test.for(stores)(
+  'curl sends the token of $name to addresses under the base URL, and its exit code is passed on',
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, address());
+    const posted = await run(['curl', '/api/v1/orders?a=[1]', '--', '-s', '-d', '{}', '-XPUT'], { env });
+    expect(posted).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(posted.stdout)).toMatchObject({ method: 'PUT', path: '/api/v1/orders?a=[1]', bearer: 'valid' });
+    const whole = await run(['curl', `${service.baseUrl}/api/v1/orders`, '--', '-s'], { env });
+    expect(JSON.parse(whole.stdout)).toMatchObject({ bearer: 'valid' });
+    // 22 is what --fail makes of a 404.
+    expect(await run(['curl', '/nowhere', '--', '--fail', '-s'], { env })).toMatchObject({ code: 22 });
+  },
+);
 
 test('curl reads its data from standard input if an argument says so', async () => {
   const service = await startCanaryService();
