@@ -2,7 +2,6 @@
 // needs the built program, and `script` of util-linux for a terminal.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,7 +14,9 @@ import { terminalPicture, themes } from './harness/terminal-svg.ts';
 const minute = 60_000;
 const program = fileURLToPath(new URL('../packages/cli/dist/service-auth.js', import.meta.url));
 const folder = fileURLToPath(new URL('../docs/command-line', import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), 'service-auth-pictures-'));
+// The path is as long as the one that replaces it, so that lines break where they seem to.
+const shown = '/var/lib/service-auth';
+const directory = mkdtempSync('/tmp/sap-');
 
 const clientId = 'orders-service';
 const audiences = ['https://api.example.com/', 'https://reports.example.com/'];
@@ -84,8 +85,5 @@ async function inTerminal(command: string, store: string): Promise<string> {
   const env = { ...process.env, ...variables, TERM: 'xterm-256color', NO_COLOR: undefined };
   const { stdout } = await promisify(execFile)('script', ['--quiet', '--command', line, '/dev/null'], { env });
   // Values that differ from machine to machine are shown as in the examples of the documentation.
-  return stdout
-    .replaceAll('\r', '')
-    .replaceAll(service.authUrl, 'https://auth.example.com')
-    .replaceAll(store, '/var/lib/service-auth');
+  return stdout.replaceAll('\r', '').replaceAll(service.authUrl, 'https://auth.example.com').replaceAll(store, shown);
 }

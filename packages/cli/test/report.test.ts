@@ -49,7 +49,7 @@ test('the screen says who spent what and why, what is on hold, the forecast, and
     /A caller without a token gets one now/,
     /the budget is spent at .* \(in 5 h\)\. The next token leaves the window at .* \(in 60 min\), others at /,
     /^On hold .*The API rejects tokens \(401\)/m,
-    /^Spent by +instance +tokens +cold +expired +rejected /m,
+    /^Spent by +instance +tokens +cold +rejected +expired /m,
     /and \d+ more with \d+ tokens/,
     /^In use .*expires in /m,
     /^Resets .*token abc of https:\/\/api\.example\/, by ops: "leaked"/m,

@@ -9,7 +9,7 @@ import { examineStore } from '../doctor/store.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
-import { type Colour, coloured, counted } from '../report/text.ts';
+import { type Colour, coloured, counted, wrapped } from '../report/text.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 type Part = 'configuration' | 'store' | 'record' | 'token endpoint' | 'API' | 'token';
@@ -41,9 +41,17 @@ export async function run(context: Context): Promise<number> {
   return lines.some(({ state }) => state === 'failure') ? exitCodes.failure : exitCodes.success;
 }
 
+const indent = ' '.repeat(9);
+
+/** Breaks lines in a terminal only, so that other programs get one line each. */
 function formatted({ state, part, message, advice }: Line, context: Context): string {
-  const head = `${coloured(styleOf(context), colours[state], state.padEnd(7))}  ${part}: ${message}`;
-  return advice === undefined ? head : `${head}\n         -> ${advice}`;
+  const style = styleOf(context);
+  const columns = context.stdout.isTTY === true ? style.columns - indent.length : Number.POSITIVE_INFINITY;
+  const body = [
+    ...wrapped(`${part}: ${message}`, columns),
+    ...(advice === undefined ? [] : wrapped(`-> ${advice}`, columns)),
+  ];
+  return coloured(style, colours[state], state) + ' '.repeat(indent.length - state.length) + body.join(`\n${indent}`);
 }
 
 async function examineConfiguration(env: Environment, problems: readonly string[]): Promise<readonly Diagnosis[]> {

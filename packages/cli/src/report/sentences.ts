@@ -44,7 +44,9 @@ export function nextSlots({ issuances, windowMs, nextFreeAt }: Usage, now: numbe
     .filter((at) => at > nextFreeAt + minute)
     .sort((a, b) => a - b)
     .slice(0, 3);
-  const others = later.length === 0 ? '' : `, others at ${later.map((at) => clockTime(at, now)).join(', ')}`;
+  // The day is written where it is another one than before.
+  const times = later.map((at, index) => clockTime(at, later[index - 1] ?? nextFreeAt));
+  const others = later.length === 0 ? '' : `, others at ${times.join(', ')}`;
   return `The next token leaves the window at ${instant(nextFreeAt, now)}${others}.`;
 }
 

@@ -3,7 +3,7 @@ import type { Issuance, Usage } from './usage.ts';
 
 const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
 
-/** Lists the instances and audiences that spent tokens, with their reasons. The greatest spenders come first. Only reasons that occur have a column. */
+/** Lists the instances or audiences that spent tokens, with their reasons. The greatest spenders and the most frequent reasons come first. */
 export function spenders(
   { issuances }: Usage,
   nameOf: (issuance: Issuance) => string,
@@ -12,9 +12,11 @@ export function spenders(
   columns: number,
 ): string[] {
   const ranked = [...grouped(issuances, nameOf)].sort(([, a], [, b]) => b.length - a.length);
-  const used = reasons.filter((reason) => issuances.some((issuance) => issuance.reason === reason));
   const countOf = (group: readonly Issuance[], reason: string) =>
     group.filter((issuance) => issuance.reason === reason).length;
+  const used = reasons
+    .filter((reason) => countOf(issuances, reason) > 0)
+    .sort((a, b) => countOf(issuances, b) - countOf(issuances, a));
   const rows = ranked
     .slice(0, most)
     .map(([name, group]) => [name, group.length, ...used.map((reason) => countOf(group, reason))]);
