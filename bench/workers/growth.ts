@@ -34,11 +34,13 @@ export default async function growth({ name, client, sizes, rounds }: GrowthInpu
   await fill(create, 1);
   const random = seededRandom(7);
   const contenders = [];
+  const all: (() => unknown)[] = [];
   let heapBytes = Number.NaN;
   for (const size of sizes) {
     const before = heapInUse();
     const clients = await fill(create, size);
     heapBytes = (heapInUse() - before) / size;
+    all.push(...clients);
     const order = Uint32Array.from({ length: turns }, () => Math.floor(random() * size));
     let turn = 0;
     const run = () => {
@@ -48,6 +50,8 @@ export default async function growth({ name, client, sizes, rounds }: GrowthInpu
     contenders.push({ name: `${size}`, run });
   }
   if (rounds === 0) return { rounds: {}, heapBytes };
+  // On a busy machine the clients took so long to create that the first ones have to read their records again.
+  for (const ask of all) await ask();
   return { rounds: await compare(contenders, { rounds, sliceMs: 40, clock: 'processor' }), heapBytes };
 }
 
