@@ -4,6 +4,7 @@ export interface TransportRequest {
   readonly method: 'POST';
   /** The headers. Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The token request, or `{}`: a probe, which asks whether the endpoint works again. If you add credentials to a probe, a token is issued that nobody counts. */
   readonly body: string;
   /** Aborts at the deadline, `timeoutMs` after the request began. The answer must be complete before that. */
   readonly signal: AbortSignal;

@@ -12,6 +12,7 @@ const missing = ['42P01', '42883', '3F000'];
 /** SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
 const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
 const lockNotAvailable = '55P03';
+const untranslatableCharacter = '22P05';
 
 /** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is 2 seconds. */
 const lockTimeout = '600ms';
@@ -130,6 +131,14 @@ function explain(error: unknown): never {
       code,
       'The table is locked',
       'see in pg_locks who holds a lock on the table or its row.',
+    );
+  }
+  if (code === untranslatableCharacter) {
+    throw advise(
+      'EncodingOfDatabase',
+      code,
+      'An audience, an instance or the reason of a reset has a character that the database cannot store',
+      'use a database whose encoding is UTF8, or other names.',
     );
   }
   throw error;
