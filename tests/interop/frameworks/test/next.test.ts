@@ -44,8 +44,9 @@ export const config = { matcher: '/legacy' };
 
 const pages = ['/', '/api/orders', '/cached', '/legacy'];
 
-async function start(command: 'dev' | 'start', variables: Record<string, string>): Promise<Server> {
-  const server = await startServer(home, (port) => [next, command, '-p', port, '-H', '127.0.0.1'], variables);
+async function start(command: string, variables: Record<string, string>): Promise<Server> {
+  const argv = command.split(' ');
+  const server = await startServer(home, (port) => [next, ...argv, '-p', port, '-H', '127.0.0.1'], variables);
   onTestFinished(() => server[Symbol.asyncDispose]());
   return server;
 }
@@ -93,11 +94,11 @@ describe('next build and next start', () => {
   });
 });
 
-describe('next dev', () => {
+describe.each(['dev', 'dev --webpack'])('next %s', (command) => {
   test('pages, routes and every save share one token', async () => {
     const service = await startOrders();
     onTestFinished(() => service.close());
-    const server = await start('dev', service.env);
+    const server = await start(command, service.env);
     for (const page of pages) expect(await server.get(page)).toMatchObject({ status: 200 });
     for (let save = 1; save <= 5; save += 1) {
       edit(join(home, 'lib/auth.ts'), /(\/\/ save \d+\n)?$/, `// save ${save}\n`);
