@@ -1,8 +1,9 @@
-// Compares the size of each entry of each built package with its limit: minified and gzipped, without the packages that it imports.
+// Compares the size of each entry of each package with its limit: minified and gzipped, without the packages that it imports. Builds first what is not built.
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { codeEntries, type Entry, readPackages } from './packages.ts';
+import { codeEntries, type Entry, readPackages, root } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
@@ -17,12 +18,16 @@ const limits: Readonly<Record<string, number>> = {
   nestjs: 3.9,
   'nestjs/terminus': 1.2,
   opentelemetry: 3,
-  postgres: 2.1,
+  postgres: 2.2,
   redis: 1.4,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.7,
 };
 
+execFileSync('turbo', ['run', 'build', '--output-logs=errors-only'], {
+  cwd: root,
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
 for (const { name: folderName, folder, manifest } of readPackages()) {
   for (const [path, entry] of codeEntries(manifest)) await check(`${folderName}${path.slice(1)}`, folder, entry);
 }

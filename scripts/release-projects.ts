@@ -20,6 +20,7 @@ export const watched: readonly string[] = [
   ...['axios', 'got', 'undici'],
   ...['@nestjs/axios', '@nestjs/common', '@nestjs/core', '@nestjs/terminus'],
   ...['redis', '@redis/client', 'ioredis', 'iovalkey', 'pg', 'postgres'],
+  ...['@opentelemetry/api', '@opentelemetry/sdk-metrics', '@opentelemetry/sdk-trace'],
 ];
 
 const nest = newest('@nestjs/common', '@nestjs/core', '@nestjs/platform-express', 'reflect-metadata', 'rxjs');
@@ -33,6 +34,11 @@ export const projects: readonly Project[] = [
     others: { ...newest('axios', 'got', 'undici'), ...types },
   },
   { name: 'stores', ours: ['core', 'fetch', 'file', 'postgres', 'redis'], others: types },
+  {
+    name: 'telemetry',
+    ours: ['core', 'opentelemetry'],
+    others: { ...newest('@opentelemetry/api'), ...types },
+  },
   // The declarations of our module for HTTP need axios.
   { name: 'nest', ours: ['core', 'nestjs'], others: { ...nest, ...types }, skipLibCheck: true },
   {
@@ -44,10 +50,8 @@ export const projects: readonly Project[] = [
     name: 'program',
     ours: ['cli'],
     others: {},
-    brings: [
-      ...['core', 'file', 'postgres', 'redis', 'testing'].map((name) => `@service-auth/${name}`),
-      ...['pg', 'redis', '@redis/client'],
-    ],
+    // Its own dependencies, and a part and a peer of them.
+    brings: [...dependenciesOfOurs('cli'), '@redis/client', '@opentelemetry/api'],
   },
 ];
 
@@ -85,6 +89,11 @@ export const wrongEngine: Project = { name: 'wrong-engine', ours: ['cli'], other
 
 function newest(...names: string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, versionOf('examples', name)]));
+}
+
+function dependenciesOfOurs(name: string): string[] {
+  const file = join(root, 'packages', name, 'package.json');
+  return Object.keys((JSON.parse(readFileSync(file, 'utf8')) as Manifest).dependencies ?? {});
 }
 
 function dependenciesOf(folder: string): Record<string, string> {

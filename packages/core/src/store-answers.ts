@@ -36,20 +36,23 @@ interface StoreFailure {
 
 export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: Clock): StoreFailure {
   const error = describeForeign(cause);
-  const given = own(cause, 'advice');
-  const advice = typeof given === 'string' ? given : undefined;
+  const advice = ownText(cause, 'advice');
   const verb = operation === 'load' ? 'read' : 'written';
   const message = `The store could not be ${verb} (${error}). Check the store and try again${advice ? `: ${advice}` : '.'}`;
   return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 }) };
 }
 
+function ownText(value: unknown, name: string): string | undefined {
+  const text = own(value, name);
+  return typeof text === 'string' ? text : undefined;
+}
+
 /** Creates the error of a record that cannot be read. */
 export function integrityError(problem: 'damaged' | 'unknown version', key: string, store: Store): Error {
-  const name = own(store, 'name');
-  const where = `The record ${key} in ${typeof name === 'string' ? name : `the ${store.durability} store`}`;
-  const message =
+  const where = ownText(store, 'name') ?? `the ${store.durability} store`;
+  const what =
     problem === 'damaged'
-      ? `${where} is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.`
-      : `${where} was written by a newer version of Service Auth. It was not changed. Update this process.`;
-  return serviceAuthError('ERR_STORE_INTEGRITY', message, {});
+      ? 'is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.'
+      : 'was written by a newer version of Service Auth. It was not changed. Update this process.';
+  return serviceAuthError('ERR_STORE_INTEGRITY', `The record ${key} in ${where} ${what}`, {});
 }

@@ -29,7 +29,7 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
       '[service-auth/postgres] postgresStore(pool) takes what has query(), such as a Pool, not its URL.',
     );
   }
-  const { loadFunction, swapFunction } = namesOf(options);
+  const { table, loadFunction, swapFunction } = namesOf(options);
   const load = `select version, record, now from ${loadFunction}($1)`;
   const replace = `select swapped, now from ${swapFunction}($1, $2, $3, $4)`;
   const insert = `select swapped, now from ${swapFunction}($1, null, $2, $3)`;
@@ -37,7 +37,7 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
 
   return {
     durability: 'durable',
-    name: `the table ${options.table ?? 'service_auth'} of PostgreSQL`,
+    name: `table ${table}`,
     async load(key, { signal } = {}) {
       const row = await statements.runShared(load, [key], signal).catch(explain);
       const { version, record, now } = row ?? {};
@@ -58,9 +58,7 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
  * their caller. They end every wait for a lock after 600 ms and do not change the settings of the session.
  */
 export function createTableSql(options: PostgresStoreOptions = {}): string {
-  return statementsToCreate(options)
-    .map((statement) => `${statement};\n`)
-    .join('');
+  return `${statementsToCreate(options).join(';\n')};\n`;
 }
 
 /** Creates the table and its functions if they are missing. Several processes may call it at once. */
@@ -163,8 +161,5 @@ function quoted(name: string): string {
       'table must be a name of letters, digits and underscores, 58 at most, with or without a schema',
     );
   }
-  return name
-    .split('.')
-    .map((part) => `"${part}"`)
-    .join('.');
+  return name.replace(/\w+/g, '"$&"');
 }

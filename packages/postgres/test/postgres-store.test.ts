@@ -33,8 +33,8 @@ async function start(settings: PostgresSettings = {}) {
 
 test('messages name the table', () => {
   const pool = { query: async () => ({ rows: [] }) };
-  expect(postgresStore(pool).name).toBe('the table service_auth of PostgreSQL');
-  expect(postgresStore(pool, { table: 'app.tokens' }).name).toBe('the table app.tokens of PostgreSQL');
+  expect(postgresStore(pool).name).toBe('table "service_auth"');
+  expect(postgresStore(pool, { table: 'app.tokens' }).name).toBe('table "app"."tokens"');
 });
 
 /** A table of its own. */
