@@ -185,7 +185,7 @@ export const commands: readonly Command[] = [
     name: 'serve',
     summary: 'Runs a token endpoint on this machine, which hands out the token of the fleet',
     details:
-      'A program in any language that can get a token by OAuth shares the token and the limit: change the address of its token endpoint to the one that this command prints, with /oauth/token. Client id and client secret stay the same. SERVICE_AUTH_AUDIENCE may list several audiences, separated by spaces. SIGTERM ends it, SIGHUP reads the file of the client secret again.',
+      'A program in any language that can get a token by OAuth shares the token and the limit: change the address of its token endpoint to the one that this command prints, with /oauth/token. Client id and client secret stay the same. SERVICE_AUTH_AUDIENCE may list several audiences, separated by spaces. Requests with another path and the header Service-Auth: true are forwarded to the API with the token. SIGTERM ends it, SIGHUP reads the file of the client secret again.',
     options: {
       port: { short: 'p', value: 'NUMBER', text: 'The port on 127.0.0.1. Default: a free one' },
       socket: { value: 'PATH', text: 'A unix socket, which only this user can connect to' },
