@@ -10,6 +10,7 @@ const scene: Scene = {
   authUrl: 'https://auth.example.com',
   store: 'redis://cache',
   durability: 'replicated',
+  hasRecord: true,
 };
 
 const busy = usageOf(

@@ -146,6 +146,23 @@ describe.runIf(redis)('usage --watch', () => {
   });
 });
 
+test('a place without a record has the usual limit, and usage and explain say that programs may use another place', async () => {
+  const service = await startCanaryService();
+  const env = { ...variablesOf(service, `file:${join(emptyFolder(), 'store')}`), COLUMNS: '120' };
+  const printed = async (...args: string[]) => (await run(args, { env })).stdout.replace(/\s+/g, ' ');
+  expect(await printed('usage')).toContain('0 of 120 usable tokens spent in 24 h.');
+  for (const args of [[], ['--token-limit', '150']]) {
+    expect(await printed('usage', ...args)).toContain('It has no record of this client');
+  }
+  expect(await printed('explain')).toContain('In this store there is no record of this client.');
+  expect(await printed('explain')).not.toContain('low limit');
+  expect(await run(['check'], { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0% of 120 /) });
+  await run(['token'], { env });
+  for (const args of [['usage'], ['usage', '--token-limit', '150'], ['explain']]) {
+    expect(await printed(...args)).not.toContain('no record');
+  }
+});
+
 test('a store that is lost from the beginning ends usage with 69', async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, 'redis://127.0.0.1:1');

@@ -4,6 +4,7 @@ import type { Finding } from '../explain/finding.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
+import { noRecord } from '../report/screen.ts';
 import { availability, forecast } from '../report/sentences.ts';
 import { coloured, counted, type Style, windowName, wrapped } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
@@ -14,11 +15,12 @@ const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/run
 /** Says in sentences where the tokens went and why. */
 export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
-  const { usage } = await reader.read();
+  const { usage, scene } = await reader.read();
   const style = styleOf(context);
   const audience = reader.env['SERVICE_AUTH_AUDIENCE'];
   const findings = explain(usage, { now: style.now, audience });
-  const problems = await reader.problemsOfStore();
+  const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
+  const problems = [...(scene.hasRecord ? [] : [absent]), ...(await reader.problemsOfStore())];
   const lines = [
     ...summary(usage, style),
     ...findings.flatMap((finding) => described(finding, style)),

@@ -33,11 +33,20 @@ export async function openReader(context: Context): Promise<Reader> {
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
   const { store } = opened;
   const issuanceLimit = agreementOf(env, options?.issuanceLimit);
-  const reader = createUsageReader({ store, authUrl, clientId: client, issuanceLimit });
+  const place = { store, authUrl, clientId: client };
+  const reader = createUsageReader(place);
+  const limited = createUsageReader({ ...place, issuanceLimit: issuanceLimit ?? {} });
   const scene = { client, authUrl, store: opened.label, durability: store.durability };
   return {
     env,
-    read: async () => ({ usage: await reader.getUsage(), scene }),
+    async read() {
+      const usage = await reader.getUsage();
+      const { windows, issuances, tokens, resets } = usage;
+      const hasRecord = [windows, issuances, tokens, resets].some((list) => list.length > 0);
+      // A record that nobody has written states no limit.
+      const isWhole = issuanceLimit === undefined && windows.length > 0;
+      return { usage: isWhole ? usage : await limited.getUsage(), scene: { ...scene, hasRecord } };
+    },
     async problemsOfStore() {
       const found = opened.examine?.(await reader.recordKey) ?? Promise.resolve([]);
       const told = await unlessAborted(found, AbortSignal.timeout(examinedWithinMs)).catch(() => []);

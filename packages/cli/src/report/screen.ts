@@ -22,6 +22,8 @@ export interface Scene {
   readonly authUrl: string;
   readonly store: string;
   readonly durability: 'process' | 'durable' | 'replicated';
+  /** False if no program has written anything there. */
+  readonly hasRecord: boolean;
 }
 
 const labelWidth = 10;
@@ -171,11 +173,16 @@ function resetLines({ resets }: Usage, style: Style): string[] {
   return resets.length > 5 ? [...shown, `and ${resets.length - 5} more`] : shown;
 }
 
-function storeLines({ storeAheadMs }: Usage, { store, durability }: Scene, style: Style): string[] {
+/** Advice for a place where no program has written anything. */
+export const noRecord =
+  'if programs run already, they use another store, prefix, table, database, SERVICE_AUTH_URL or client id.';
+
+function storeLines({ storeAheadMs }: Usage, { store, durability, hasRecord }: Scene, style: Style): string[] {
   const seconds = Math.round(storeAheadMs / 1_000);
   const clock =
     Math.abs(seconds) < 2
       ? 'Its clock agrees with this machine.'
       : `Its clock is ${duration(Math.abs(storeAheadMs))} ${seconds > 0 ? 'ahead of' : 'behind'} this machine.`;
-  return paragraph(style, `${store}; it ${durabilities[durability]}. ${clock}`);
+  const record = hasRecord ? '' : ` It has no record of this client: ${noRecord}`;
+  return paragraph(style, `${store}; it ${durabilities[durability]}. ${clock}${record}`);
 }
