@@ -104,7 +104,7 @@ export function randomId(): string {
  */
 function randomBytes(length: number): Uint8Array<ArrayBuffer> {
   const time = new Uint8Array(Float64Array.of(Date.now() + performance.now()).buffer);
-  return crypto.getRandomValues(new Uint8Array(length)).map((byte, index) => byte ^ (time[index] ?? 0));
+  return crypto.getRandomValues(new Uint8Array(length)).map((byte, index) => byte ^ (time[index] as number));
 }
 
 // Nonces have 12 bytes, a multiple of three. Their text has no padding, so the sealed bytes can follow it.

@@ -20,12 +20,10 @@ export function warningsOfMemory(): readonly string[] | undefined {
   // Deno would ask the user for permission.
   const env = Deno ? undefined : process?.env;
   if (env?.['NODE_ENV'] !== 'production') return undefined;
-  const found = names.find((name) => env[name]);
   // Each thread has a memory of its own.
   const isThread = process?.getBuiltinModule?.('node:worker_threads')?.isMainThread === false;
-  if (!found && !isThread) return undefined;
-  const where = found ? `process, but ${found} is set: other processes` : 'thread: other threads';
-  return [
-    `The record is in the memory of this ${where} do not see it, and a restart forgets it. Each has tokens issued of its own, and counts alone. Give all clients a store that they share.`,
-  ];
+  const found = names.find((name) => env[name]) ?? (isThread && 'worker_threads');
+  return found
+    ? [`The record is in memory, but there are others (${found}) that do not see it. Give all clients one store.`]
+    : undefined;
 }

@@ -133,7 +133,9 @@ describe('a store in the memory of a process', () => {
       const auth = client({ store: memoryStore({ clock }) });
       await token(auth);
       await auth.getUsage();
-      expect(eventsOf('store_warning')).toMatchObject([{ warning: expect.stringContaining(`${name} is set`) }]);
+      expect(eventsOf('store_warning')).toMatchObject([
+        { warning: expect.stringContaining(`there are others (${name})`) },
+      ]);
       expect((await auth.getUsage()).warnings).toHaveLength(1);
       // A store that the processes share is not reported.
       const shared: Store = { ...store, load: async () => ({ now: clock.now() }) };
@@ -149,7 +151,7 @@ describe('a store in the memory of a process', () => {
       });`;
     const env = { ...process.env, NODE_ENV: 'production' };
     const worker = new Worker(program, { eval: true, env, execArgv: ['--conditions=@service-auth/source'] });
-    expect(await once(worker, 'message')).toEqual([[expect.stringContaining('in the memory of this thread')]]);
+    expect(await once(worker, 'message')).toEqual([[expect.stringContaining('there are others (worker_threads)')]]);
     await worker.terminate();
   });
 

@@ -12,7 +12,6 @@ const missing = ['42P01', '42883', '3F000'];
 /** SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
 const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
 const lockNotAvailable = '55P03';
-const untranslatableCharacter = '22P05';
 
 /** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is 2 seconds. */
 const lockTimeout = '600ms';
@@ -84,12 +83,12 @@ begin
   select kept.version, kept.record into version, record from ${table} as kept where kept.key = at_key;
   now := ${clock};
 end $body$`;
+  // `synchronous_commit` for this transaction alone: what is acknowledged survives, whatever the session says.
   // The condition also matches the new version, so a repeated change reports the same result as the first one.
   const swap = `
 create function ${swapFunction}(in at_key text, in expected text, in next_version text, in next_record text, out swapped text, out now text)
 language plpgsql set lock_timeout = '${lockTimeout}' as $body$
 begin
-  -- For this transaction alone: what is acknowledged survives, whatever the session says.
   perform set_config('synchronous_commit', 'on', true);
   if expected is null then
     insert into ${table} as present (key, version, record) values (at_key, next_version, next_record)
@@ -129,14 +128,6 @@ function explain(error: unknown): never {
       code,
       'The table is locked',
       'see in pg_locks who holds a lock on the table or its row.',
-    );
-  }
-  if (code === untranslatableCharacter) {
-    throw advise(
-      'EncodingOfDatabase',
-      code,
-      'An audience, an instance or the reason of a reset has a character that the database cannot store',
-      'use a database whose encoding is UTF8, or other names.',
     );
   }
   throw error;

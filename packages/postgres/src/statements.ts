@@ -55,7 +55,6 @@ export function createStatements(pool: Queryable, now: () => number = () => perf
 
   /** Resolves when no abandoned statement blocks others. A block that ends by time frees the next caller, not those who wait already. */
   async function unblocked(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
     const blocking = [...abandoned].filter(([, until]) => now() < until).map(([statement]) => statement);
     await raced(Promise.allSettled(blocking), signal);
     signal?.throwIfAborted();

@@ -52,26 +52,6 @@ test.each([[undefined], ['postgres://127.0.0.1/db'], [pg]])('%o is refused as a 
   );
 });
 
-describe.runIf(postgres)('a database that is not UTF8', () => {
-  test('stores what its encoding has, and says what helps with other characters', async () => {
-    const administrator = connect();
-    await administrator.query("create database latin1 encoding 'LATIN1' locale 'C' template template0");
-    const pool = new pg.Pool({ connectionString: url.replace(/\/postgres$/, '/latin1') });
-    endings.push(async () => {
-      await pool.end();
-      await administrator.query('drop database latin1');
-    });
-    await createTable(pool);
-    const store = postgresStore(pool);
-    await store.swap('key', { version: '1', record: 'Büro' });
-    expect(await store.load('key')).toMatchObject({ record: 'Büro' });
-    await expect(store.swap('key', { expected: '1', version: '2', record: '→' })).rejects.toMatchObject({
-      code: '22P05',
-      advice: expect.stringContaining('encoding is UTF8'),
-    });
-  });
-});
-
 describe.runIf(postgres)('the table', () => {
   test('is created once, by however many processes at once', async () => {
     const pools = Array.from({ length: 8 }, () => connect({ max: 1 }));
