@@ -1,7 +1,18 @@
 import type { Attributes, BatchObservableResult, Meter, Observable } from '@opentelemetry/api';
-import type { ServiceAuth, Usage } from '@service-auth/core';
+import type { Hold, ServiceAuth, Usage } from '@service-auth/core';
 
 type Auth = Pick<ServiceAuth, 'getUsage' | 'peekToken'>;
+
+// The SDK repeats the last value of what is not observed any more, so each gauge has a value for the usual state, too.
+const holdKinds: readonly Hold['kind'][] = [
+  'backoff',
+  'credentials',
+  'deaths',
+  'rate_limited',
+  'rejections',
+  'renewal',
+  'unreadable',
+];
 
 /** A collection of metrics waits no longer for a store. */
 const readWithinMs = 2_000;
@@ -10,14 +21,20 @@ const readWithinMs = 2_000;
 export function observeBudget(auth: Auth, meter: Meter, attributes: Attributes): () => void {
   const gauges = gaugesOf(meter);
   const observables = Object.values(gauges);
+  let recordId: string | undefined;
   const observe = async (result: BatchObservableResult): Promise<void> => {
     const add = (gauge: Observable, value: number, own: Attributes = {}) =>
       result.observe(gauge, value, { ...attributes, ...own });
     const now = Date.now();
     const token = auth.peekToken();
-    if (token) add(gauges.expiresIn, secondsUntil(token.expiresAt, now));
+    add(gauges.expiresIn, token ? secondsUntil(token.expiresAt, now) : 0);
     const usage = await readUsage(auth);
-    if (usage) observeUsage(usage, gauges, now, add);
+    if (!usage) return;
+    observeUsage(usage, gauges, now, add);
+    if (recordId !== undefined && usage.recordId !== recordId)
+      add(gauges.record, 0, { 'service_auth.record': recordId });
+    recordId = usage.recordId;
+    if (recordId !== undefined) add(gauges.record, 1, { 'service_auth.record': recordId });
   };
   meter.addBatchObservableCallback(observe, observables);
   return () => meter.removeBatchObservableCallback(observe, observables);
@@ -47,12 +64,16 @@ function gaugesOf(meter: Meter) {
     limit: gauge('budget.limit', '{token}', 'The tokens of a window as agreed with the operator'),
     usage: gauge('budget.usage', '{token}', 'The tokens of a window that are issued, pending, left or kept back'),
     available: gauge('budget.available', '{token}', 'The tokens that callers can have now, by purpose'),
-    spentIn: gauge('budget.spent_in', 's', 'The time until the budget is spent at the present pace'),
+    spentIn: gauge(
+      'budget.spent_in',
+      's',
+      'The time until the budget is spent at the present pace; infinite if it lasts',
+    ),
     refusedFor: gauge('budget.refused_for', 's', 'The time until a caller without a token is served again, or 0'),
     hold: gauge('hold.remaining', 's', 'The time for which the fleet still sends no token request, by kind'),
-    expiresIn: gauge('token.expires_in', 's', 'The life that the token of this process has left'),
+    expiresIn: gauge('token.expires_in', 's', 'The life that the token of this process has left, or 0'),
     storeAhead: gauge('store.clock.offset', 's', 'The lead of the clock of the store over that of this machine'),
-    record: gauge('record.info', '1', 'Is 1 for the record that this process counts in'),
+    record: gauge('record.info', '', 'Is 1 for the record that this process counts in, and 0 for a former one'),
   };
 }
 
@@ -73,13 +94,13 @@ function observeUsage(
   for (const [purpose, count] of Object.entries(usage.available)) {
     add(gauges.available, count, { 'service_auth.reason': purpose });
   }
-  for (const { kind, until } of usage.holds) {
-    add(gauges.hold, secondsUntil(until, now), { 'service_auth.hold': kind });
+  for (const kind of holdKinds) {
+    const ends = usage.holds.filter((hold) => hold.kind === kind).map(({ until }) => secondsUntil(until, now));
+    add(gauges.hold, Math.max(0, ...ends), { 'service_auth.hold': kind });
   }
-  if (usage.spentAt !== undefined) add(gauges.spentIn, secondsUntil(usage.spentAt, now));
+  add(gauges.spentIn, usage.spentAt === undefined ? Number.POSITIVE_INFINITY : secondsUntil(usage.spentAt, now));
   add(gauges.refusedFor, usage.refusedUntil === undefined ? 0 : secondsUntil(usage.refusedUntil, now));
   add(gauges.storeAhead, usage.storeAheadMs / 1_000);
-  if (usage.recordId !== undefined) add(gauges.record, 1, { 'service_auth.record': usage.recordId });
 }
 
 function secondsUntil(at: number, now: number): number {

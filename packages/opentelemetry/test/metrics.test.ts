@@ -67,11 +67,43 @@ describe('the gauges', () => {
     service.tokenEndpoint.always({ status: 429, headers: { 'retry-after': '600' } });
     await auth.getToken().catch(() => {});
     const metrics = await collect();
-    expect(metrics['hold.remaining']).toEqual([
-      { attributes: { 'service_auth.hold': 'rate_limited' }, value: expect.closeTo(600, -1) },
-    ]);
+    expect(by('hold', metrics['hold.remaining'])).toEqual({
+      backoff: 0,
+      credentials: 0,
+      deaths: 0,
+      rate_limited: expect.closeTo(600, -1),
+      rejections: 0,
+      renewal: 0,
+      unreadable: 0,
+    });
     expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: expect.closeTo(600, -1) }]);
-    expect(metrics['token.expires_in']).toBeUndefined();
+    expect(metrics['token.expires_in']).toEqual([{ attributes: {}, value: 0 }]);
+    expect(metrics['budget.spent_in']).toEqual([{ attributes: {}, value: Number.POSITIVE_INFINITY }]);
+  });
+
+  test('go back to the usual state when a hold is over', async () => {
+    const { auth, collect, service } = await instrumented();
+    service.tokenEndpoint.next({ status: 503 });
+    await auth.getToken().catch(() => {});
+    expect(by('hold', (await collect())['hold.remaining'])).toMatchObject({ backoff: expect.closeTo(1, 0) });
+    await auth.retryNow();
+    await auth.getToken();
+    expect(by('hold', (await collect())['hold.remaining'])).toMatchObject({ backoff: 0 });
+  });
+
+  test('tell a former record from the present one', async () => {
+    const { auth, meterProvider, collect } = await instrumented();
+    const usage = await auth.getUsage();
+    const ids = [undefined, 'one', 'one', 'two'];
+    const restarted = { ...auth, getUsage: async () => ({ ...usage, recordId: ids.shift() }) };
+    instrumentServiceAuth(restarted, { meterProvider, attributes: { restarted: true } });
+    const records = async () => by('record', (await collect())['record.info']);
+    expect([await records(), await records(), await records(), await records()]).toEqual([
+      {},
+      { one: 1 },
+      { one: 1 },
+      { one: 0, two: 1 },
+    ]);
   });
 
   test('read the record once for each collection, and spend nothing', async () => {
@@ -110,7 +142,7 @@ describe('the gauges', () => {
     expect(collected).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     await collection;
-    expect(collected).toHaveBeenCalledWith({});
+    expect(collected.mock.calls).toEqual([[{ 'token.expires_in': [{ attributes: {}, value: 0 }] }]]);
   });
 });
 
