@@ -2,7 +2,7 @@ import { Test } from '@nestjs/testing';
 import { type Clock, createServiceAuth, memoryStore, type ServiceAuthOptions } from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
-import { createTestClock } from '@service-auth/testing';
+import { createTestClock, type TestClock } from '@service-auth/testing';
 import { expect, test } from 'vitest';
 import { boot, recordingLogger } from './support/boot.ts';
 
@@ -87,7 +87,8 @@ interface Obstacle {
   readonly given: Partial<ServiceAuthOptions>;
   /** Resolves when the client has met it. */
   readonly met: Promise<void>;
-  end(): void;
+  /** Ends it. `clock`: the clock of the client. */
+  end(clock: TestClock): unknown;
 }
 
 /** The faults that keep a client from getting a token for longer than `timeoutMs`. */
@@ -106,7 +107,7 @@ const obstacles: Record<string, (options: ServiceAuthOptions) => Promise<Obstacl
       met.resolve();
       return store.load(key);
     };
-    return { given: { store: { ...store, load } }, met: met.promise, end() {} };
+    return { given: { store: { ...store, load } }, met: met.promise, end: (clock) => clock.advance(60_000) };
   },
   async 'a secret that does not come'(options) {
     const [secret, met] = [deferred<string>(), deferred<void>()];
@@ -142,9 +143,8 @@ test.each(Object.entries(obstacles))(
     expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([
       'warn [ServiceAuth:a] No token at start within 5000 ms; the application starts, and its first request waits for one.',
     ]);
-    end();
     const token = client.getToken();
-    await clock.advance(60_000);
+    await end(clock);
     await token;
     expect(service.counts.tokenRequests).toBe(1);
   },

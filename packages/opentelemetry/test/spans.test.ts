@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { memoryStore } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
@@ -95,6 +96,20 @@ test('conflicts and failures of the store are events of the attempt', async () =
     ['store failed', { 'service_auth.operation': 'load' }],
     ['token issued', { 'service_auth.used': 1 }],
   ]);
+});
+
+test('no span contains a secret, a token or an address', async () => {
+  const { auth, service, acquisitions } = await traced();
+  const { value } = await auth.getToken();
+  service.tokenEndpoint.always({ status: 500, body: 'secret of the endpoint' });
+  await auth.reset();
+  await auth.getToken().catch(() => {});
+  const text = inspect(acquisitions(), { depth: 10 });
+  const { clientSecret } = service.credentials;
+  expect(text).toContain('service_auth.acquire');
+  for (const secret of [value, clientSecret, service.authUrl, 'secret of the endpoint']) {
+    expect(text).not.toContain(secret);
+  }
 });
 
 test('nothing is recorded without providers', async () => {

@@ -41,6 +41,8 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   testing: [],
   // Its tests search what it prints, and what other processes can see of it.
   cli: [],
+  // Its tests search what it measures.
+  opentelemetry: [],
 };
 
 /** The leaks that must be found in each place, because they were planted there. */

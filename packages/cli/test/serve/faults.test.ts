@@ -53,7 +53,7 @@ test('a thousand connections that stay open are all served, and leave no descrip
   const { url, running, service } = await startServing({ env: { SERVICE_BASE_URL: api } });
   await send(url, '/x', { headers: marked });
   const before = descriptorsOf(running);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1_000, maxFreeSockets: 1_000 });
   for (let round = 0; round < 2; round += 1) {
     const statuses = await Promise.all(
       Array.from({ length: 1_000 }, async () => {
