@@ -18,6 +18,7 @@ const heavy = [
   'tests/{chaos,protocol,soak}/test/**/*.test.ts',
 ];
 
+const observability = ['tests/observability/test/*.test.ts'];
 const core = ['packages/core/test/**/*.test.ts'];
 // Each of these replaces modules, or looks at what the whole process holds, so it has a process of its own.
 const isolated = [
@@ -82,7 +83,7 @@ const config: ViteUserConfig = {
         test: {
           name: 'light',
           include: tests,
-          exclude: [...configDefaults.exclude, ...core, ...isolated, ...heavy],
+          exclude: [...configDefaults.exclude, ...core, ...isolated, ...heavy, ...observability],
           isolate: false,
         },
       },
@@ -113,6 +114,11 @@ const config: ViteUserConfig = {
       },
       ...['10', '11', '11-newest'].map(withNest),
       withOpenTelemetry2(),
+      // `pnpm check observability`: a fleet that a real Prometheus watches.
+      {
+        extends: true,
+        test: { name: 'observability', include: observability, maxWorkers: 1 },
+      },
       // `pnpm check frameworks`: it installs the frameworks and packs our packages first.
       {
         extends: true,

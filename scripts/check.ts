@@ -41,6 +41,7 @@ const steps: Record<string, string[]> = {
   outcomes: ['node', source, 'scripts/check-outcomes.ts'],
   runtimes: ['node', source, 'scripts/check-runtimes.ts'],
   next: ['node', source, 'scripts/check-next.ts'],
+  observability: ['vitest', 'run', '--project=observability'],
   frameworks: ['node', 'scripts/check-frameworks.ts'],
   release: ['node', 'scripts/check-release.ts'],
 };

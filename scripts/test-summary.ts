@@ -63,11 +63,14 @@ function folderOf(file: string): string {
 function expectedGroups(projects: readonly string[]): string[] {
   const isAsked = (name: string) => projects.length === 0 || projects.some((project) => project.startsWith(name));
   const files = globSync('{*,packages/*,tests/*,tests/*/*}/test/**/*.test.ts', {
-    // `check frameworks` runs these.
-    exclude: (path) => path.includes('node_modules') || path.endsWith('tests/interop/frameworks'),
+    // `check frameworks` and `check observability` run these.
+    exclude: (path) => /node_modules|tests\/(interop\/frameworks|observability)$/.test(path),
   });
   const compat = globSync('tests/compat/*/package.json').map((file) => {
-    return `compat ${dirname(file).replace('tests/compat/', '').replace('http-', '').replace('nest-', 'nest ')}`;
+    return `compat ${dirname(file)
+      .replace('tests/compat/', '')
+      .replace('http-', '')
+      .replace(/^(nest|opentelemetry)-/, '$1 ')}`;
   });
   return [...(isAsked('light') ? new Set(files.map(folderOf)) : []), ...(isAsked('compat') ? compat : [])];
 }

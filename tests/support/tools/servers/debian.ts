@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedFolder, isExecutable, run } from './tools.ts';
 
@@ -23,7 +23,8 @@ export async function debianProgram(
   if (copyTo) cpSync(cached, copyTo, { recursive: true, verbatimSymlinks: true });
   const command = join(folder, path);
   if (!isExecutable(command)) throw new Error(`there is no ${command}`);
-  const libraries = readdirSync(join(folder, 'usr/lib')).map((name) => join(folder, 'usr/lib', name));
+  const lib = join(folder, 'usr/lib');
+  const libraries = existsSync(lib) ? readdirSync(lib).map((name) => join(lib, name)) : [];
   return { command, env: { LD_LIBRARY_PATH: libraries.join(':') } };
 }
 

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { debianProgram } from '@service-auth/test-tools/servers/debian';
+import { freePort, startServer } from '@service-auth/test-tools/servers/server';
+import { onPath, run } from '@service-auth/test-tools/servers/tools';
+
+export interface Prometheus extends AsyncDisposable {
+  /** The number of series that a query returns. */
+  query(expression: string): Promise<number>;
+  /** The names of the alerts that fire now. */
+  firing(): Promise<readonly string[]>;
+}
+
+interface QueryResult {
+  readonly status: string;
+  readonly error?: string;
+  readonly data: { readonly result: readonly unknown[] };
+}
+
+interface Rules {
+  readonly data: {
+    readonly groups: readonly { readonly rules: readonly { readonly name: string; readonly state: string }[] }[];
+  };
+}
+
+/** Starts the Prometheus on PATH or that of Debian. It asks `ports` for metrics each second, as one job, and judges `rules` as often. */
+export async function startPrometheus(ports: readonly number[], rules: string): Promise<Prometheus> {
+  const { command, env } = await program('prometheus');
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-prometheus-'));
+  const port = await freePort();
+  const targets = ports.map((each) => `127.0.0.1:${each}`);
+  const configuration = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: ['rules.yaml'],
+    scrape_configs: [{ job_name: 'orders', static_configs: [{ targets }] }],
+  };
+  // JSON is YAML, too.
+  writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(configuration));
+  writeFileSync(join(folder, 'rules.yaml'), rules);
+  const args = [
+    `--config.file=${join(folder, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ];
+  const url = `http://127.0.0.1:${port}`;
+  const server = await startServer(
+    { command, args, env, ready: /Server is ready to receive web requests/ },
+    { url, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+  );
+  const get = async <Answer>(path: string): Promise<Answer> => (await (await fetch(url + path)).json()) as Answer;
+  return {
+    async query(expression) {
+      const answer = await get<QueryResult>(`/api/v1/query?query=${encodeURIComponent(expression)}`);
+      if (answer.status !== 'success') throw new Error(`${expression}: ${answer.error}`);
+      return answer.data.result.length;
+    },
+    async firing() {
+      const { data } = await get<Rules>('/api/v1/rules');
+      const all = data.groups.flatMap(({ rules }) => rules);
+      return all.filter(({ state }) => state === 'firing').map(({ name }) => name);
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** Runs promtool to its end. It rejects with what the tool printed. */
+export async function promtool(...args: string[]): Promise<string> {
+  const { command, env } = await program('promtool');
+  return run(command, args, { env: { ...process.env, ...env } });
+}
+
+async function program(name: 'prometheus' | 'promtool'): ReturnType<typeof debianProgram> {
+  const installed = onPath(name);
+  return installed ? { command: installed, env: {} } : debianProgram('prometheus', `usr/bin/${name}`, ['prometheus']);
+}
