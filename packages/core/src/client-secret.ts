@@ -12,7 +12,7 @@ export interface CurrentSecret {
 
 /** The source of the client secret. Rejects with `ERR_CONFIG` if the function of the option returns no valid secret. */
 export interface ClientSecretSource {
-  /** Gets the secret before a token request, and derives the keys again if it changed. */
+  /** Gets the secret before each attempt that may request a token, and derives the keys again if it changed. */
   ask(): Promise<CurrentSecret>;
   /** Returns the secret of the last call of `ask`. That is enough to read the record, for which the application's vault should not be asked. */
   last(): Promise<CurrentSecret>;

@@ -58,7 +58,7 @@ export interface ServiceAuthErrorFields {
   ERR_TOKEN_RESPONSE: { readonly reason: TokenResponseReason; readonly retryAt: number | undefined };
   /** The store cannot be read or written. `getToken()` throws it only if memory has no valid token. */
   ERR_STORE: { readonly retryAt: number };
-  /** The stored record is damaged or has an unknown version. It was not changed. */
+  /** The stored record is damaged or has an unknown version, and was not changed. Or the stored token cannot be decrypted with this key. */
   ERR_STORE_INTEGRITY: unknown;
   /** The client was used after `close()`. */
   ERR_CLOSED: unknown;

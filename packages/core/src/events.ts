@@ -59,7 +59,7 @@ export interface ServiceAuthEventFields {
   };
   /**
    * The API answered 401 to a token. Equal answers in a row are one event. `outcome`: `renew`: the next `getToken()` tries to replace the token;
-   * `replaced`: another token is in use already; `kept`: it is too early for a renewal, because the fleet spaces those that 401s cause.
+   * `replaced`: another token is in use already; `kept`: a moment ago no replacement could be had, and it is too early to try again.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
   /** This process reported that the tokens of its audience are compromised. `tokenId`: the one that was in use, if there was one. `reason`: that of `reset()`. */

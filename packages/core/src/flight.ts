@@ -11,7 +11,7 @@ export interface Lifeline {
 
 /** An attempt under way. Any number of callers share it. */
 export interface Flight {
-  /** Settles as the attempt does, or rejects when the flight is ended. */
+  /** Settles for the callers: as the attempt does, or it rejects when the flight is ended. */
   readonly landed: Promise<unknown>;
   /** Settles when the attempt has ended. */
   readonly done: Promise<unknown>;
@@ -42,7 +42,7 @@ export function startFlight(
   try {
     waitUntil?.(settled);
   } catch {
-    // Some runtimes throw outside of requests. The caller has a token and must not notice.
+    // Some runtimes throw outside of requests. The attempt must go on.
   }
   return { landed, done, controller, waiting };
 }

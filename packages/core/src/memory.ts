@@ -37,7 +37,7 @@ export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
 /** One attempt to get a token, or to read whether the fleet has a newer one. */
 export interface Attempt {
   readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired';
-  /** False: the attempt only reads the record. */
+  /** False: the attempt requests no token. */
   readonly mayIssue: boolean;
   /** The token in memory when the attempt began. */
   readonly cached: CachedToken | undefined;

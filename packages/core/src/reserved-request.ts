@@ -35,7 +35,7 @@ export async function requestReserved(work: Work, reserved: ReservedRequest): Pr
   return isLate(work, reserved) ? withdraw(work, reserved) : send(work, reserved);
 }
 
-/** Returns whether the machine slept, or found its reservation late: it must not send then. The later of both clocks and the store's time count. */
+/** Returns whether more than `sendWithinMs` has passed since the reservation, by any clock: because the machine slept, or the store was slow. Then the request must not be sent. */
 function isLate({ settings, sendWithinMs }: Work, { reservation, view, begunAt }: ReservedRequest): boolean {
   const now = instantOf(settings.clock);
   const foundLateMs = view.now - reservation.entry.at;

@@ -24,7 +24,7 @@ export interface TrustedToken {
   free: number;
 }
 
-// A burst is this many calls in a row, each less than 50 µs after the one before. After a burst, as many calls read the wall clock alone.
+// After so many calls in a row, each less than 50 µs after the one before, the next ones read only the wall clock: as many again.
 const burstCalls = 256;
 const callInBurstMs = 0.05;
 const maxBurstMs = (burstCalls + 1) * callInBurstMs;

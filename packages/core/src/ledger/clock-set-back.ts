@@ -17,8 +17,7 @@ export interface SetBack {
 /**
  * Translates a record to a clock that was set back. All instants in it come from a clock that was ahead.
  * An entry never lies before its true instant, so it counts in full or longer.
- * Back-off deadlines set by a clock that ran ahead are meaningless: a back-off or a lease keeps the time that it had left when that was last
- * measured, an hour at most. A token keeps the life that it certainly has.
+ * A back-off or a lease keeps the time that it had left at `minOldNow`, an hour at most. A token keeps the life that it certainly has.
  */
 export function withClockSetBack(record: LedgerRecord, setBack: SetBack): LedgerRecord {
   const { now, minOldNow } = setBack;

@@ -26,7 +26,7 @@ export function withDeaths(record: LedgerRecord, now: number, limits: Limits): L
 
 function another(record: LedgerRecord, reservedAt: number, until: number, limits: Limits): Deaths {
   const { deaths } = record;
-  // If no process died for an hour after requests were allowed, the count starts again.
+  // If this request came more than an hour after requests were allowed again, the count starts anew.
   const before = reservedAt > deaths.retryAt + 60 * minute ? 0 : deaths.count;
   const doublings = Math.min(before - freeDeaths, 30);
   const pauseMs = before < freeDeaths ? 0 : Math.min(15 * minute, minute * 2 ** doublings);

@@ -26,7 +26,7 @@ export interface Ask extends Caller {
   readonly revoked: number;
   /** One of the unusable tokens cannot be opened. Somebody may be damaging the record, so replacements are spaced. */
   readonly unreadable: boolean;
-  /** False: only read whether the record has a newer token. */
+  /** False: request no token, and only find out whether the record has a newer one. */
   readonly mayIssue: boolean;
   /** The id of the reservation and of its token. */
   readonly id: string;
