@@ -51,6 +51,8 @@ export function serviceAuth(
     if ((Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
     const { authorization } = token;
+    // got's cache would store all headers of this request with an answer that has `Vary`.
+    if (options.cache) options.cache = false;
     // Hide them now, because got calls no hook with the error of an abort, and the error contains the agents.
     if (scrubErrors) for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
     if (signal && scrubErrors) setUntilAborted(headers, authorization, signal);
