@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { inspect } from 'node:util';
 import { fetchTransport } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import * as undici from 'undici';
-import { describe, expect, expectTypeOf, test } from 'vitest';
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
 
 /** A fetch that remembers what it was given and answers each time as told. */
@@ -281,6 +282,22 @@ describe('a wait for a token', () => {
 });
 
 describe('another fetch', () => {
+  test('that of undici gives the token to a cache of the dispatcher, as the README says', async () => {
+    const service = await startService();
+    service.api.always({ status: 200, headers: { 'cache-control': 'public, max-age=60' }, body: 'text' });
+    const given: unknown[] = [];
+    const store = {
+      get: () => undefined,
+      createWriteStream: (...entry: unknown[]) => void given.push(entry),
+      delete() {},
+    };
+    const dispatcher = new undici.Agent().compose(undici.interceptors.cache({ store }));
+    onTestFinished(() => dispatcher.destroy());
+    const authFetch = createAuthFetch(createAuth(service), { fetch: undici.fetch });
+    await (await authFetch(`${service.baseUrl}/api/v1/`, { dispatcher })).text();
+    expect(service.findSecrets(inspect(given, { depth: 9 }))).toEqual(['access token']);
+  });
+
   test('that of undici works with its dispatcher, and its types are kept', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service), { fetch: undici.fetch });

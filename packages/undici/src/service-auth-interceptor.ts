@@ -9,8 +9,9 @@ import { coverageOf, hasAuthorization, readHeaders } from './request.ts';
  * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers
  * 401 and another token is available. Other requests, and requests with their own `Authorization`, are passed on unchanged.
  *
- * List it before `interceptors.redirect()`, so that every redirect is checked, and after `interceptors.cache()`. If it is listed after
- * `redirect()`, the token follows redirects within its origin, and a request that was redirected is not sent again after a 401.
+ * List it before `interceptors.redirect()`, so that every redirect is checked, and before `interceptors.cache()`, which would store the token
+ * otherwise. If it is listed after `redirect()`, the token follows redirects within its origin, and a request that was redirected is not sent
+ * again after a 401.
  * @throws TypeError if `auth` is no client or has no `baseUrl`
  */
 export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.DispatcherComposeInterceptor {

@@ -1,4 +1,5 @@
-import { createAuth, startService } from '@service-auth/test-support/service';
+import { inspect } from 'node:util';
+import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
 import type { Dispatcher } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { serviceAuthInterceptor } from '../src/index.ts';
@@ -31,14 +32,21 @@ describe.each(Object.entries(withCache))('with the cache of %s', (_, { Agent, in
       service.api.always(({ bearer }) => ({ status, headers, body: bearer }));
       const agent = new Agent();
       onTestFinished(() => agent.destroy());
-      const cache = interceptors.cache({ type, store: new cacheStores.MemoryCacheStore(), cacheByDefault: 60 });
+      const store = new cacheStores.MemoryCacheStore();
+      const entries: unknown[] = [];
+      const createWriteStream = store.createWriteStream.bind(store);
+      store.createWriteStream = (key, value) => {
+        entries.push({ key, value });
+        return createWriteStream(key, value);
+      };
+      const cache = interceptors.cache({ type, store, cacheByDefault: 60 });
       const ours = serviceAuthInterceptor(createAuth(service));
       const get = (interceptors: Interceptor[], authorization?: string) =>
         request(`${service.baseUrl}/api/v1/`, {
           dispatcher: agent.compose(...interceptors),
           headers: authorization ? { authorization } : {},
         }).then(({ body }) => body.text());
-      return { service, cache, ours, get };
+      return { service, cache, ours, get, entries, secrets: () => service.findSecrets(inspect(entries, { depth: 9 })) };
     }
 
     describe.each(answers)('an answer %d cacheable by %s', (status, _, headers) => {
@@ -70,6 +78,39 @@ describe.each(Object.entries(withCache))('with the cache of %s', (_, { Agent, in
         expect(shared.service.counts.apiRequests).toBe(1);
       },
     );
+
+    describe.each(['accept', 'authorization', 'accept, authorization'])('a public answer that varies by %s', (vary) => {
+      const headers = { 'cache-control': 'public, max-age=60', vary };
+
+      test.each(['a cache alone', 'a cache and redirects'])(
+        'is not given to the store, and no token is, if our interceptor is listed before %s',
+        async (rest) => {
+          const { service, cache, ours, get, entries } = await start(200, headers);
+          const composed = rest === 'a cache alone' ? [ours, cache] : [ours, cache, interceptors.redirect()];
+          expect([await get(composed), await get(composed)]).toEqual(['valid', 'valid']);
+          expect(service.counts.apiRequests).toBe(2);
+          expect(entries).toEqual([]);
+        },
+      );
+
+      test('is given to the store with the token if the cache is listed first: the README warns of it', async () => {
+        const { cache, ours, get, secrets } = await start(200, headers);
+        expect(await get([cache, ours])).toBe('valid');
+        expect(secrets()).toEqual(['access token']);
+      });
+    });
+
+    test('an answer after a redirect from the API is not served without the token if redirects are listed last', async () => {
+      const { service, cache, ours, get, secrets } = await start(200, {});
+      const foreign = await startForeign();
+      const headers = { 'cache-control': 'public, max-age=60' };
+      foreign.answers.always({ status: 200, headers, body: 'elsewhere' });
+      service.api.next({ status: 302, headers: { ...headers, location: foreign.url } });
+      const redirect = interceptors.redirect({ maxRedirections: 1 });
+      expect(await get([ours, cache, redirect])).toBe('elsewhere');
+      expect(await get([cache, redirect])).toBe('none');
+      expect(secrets()).toEqual([]);
+    });
 
     test('an answer without a token that an outer cache stored is requested again with the token once it is stale', async () => {
       const { service, cache, ours, get } = await start(200, { 'cache-control': 'max-age=60, no-cache', etag: '"1"' });
