@@ -132,7 +132,7 @@ export const commands: readonly Command[] = [
     name: 'curl',
     summary: 'Runs curl with the token, for an address of the API',
     details:
-      'PATH is appended to the base URL; a whole address must lie under it. curl gets the token through a pipe, so no list of processes shows it. The exit code is that of curl, or 2 if the address is not under the base URL.',
+      'PATH is appended to the base URL; a whole address must lie under it. curl gets the token through a pipe, so no list of processes shows it. The exit code is that of curl, or 2 if the address is not under the base URL or an option could send the token elsewhere.',
     operands: ['PATH'],
     rest: 'OPTIONS OF CURL',
     options: { ...configurationOptions },

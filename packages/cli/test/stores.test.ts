@@ -1,7 +1,5 @@
 // The forms of the address of a store, over real servers: clusters, Sentinels and TLS.
-import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, chownSync } from 'node:fs';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { ordinaryUser, startPostgres } from '@service-auth/test-tools/servers/postgres';
@@ -9,7 +7,8 @@ import { startRedis, startSentinel } from '@service-auth/test-tools/servers/redi
 import { startRedisCluster } from '@service-auth/test-tools/servers/redis-cluster';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { emptyFolder, manyProcesses, run } from './support/program.ts';
+import { makeCertificate } from './support/certificate.ts';
+import { manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
 const nodes = await orSkip(startRedisCluster);
@@ -102,19 +101,6 @@ describe.runIf(redis)('Sentinels', () => {
     expect(await run(['token'], { env: variablesOf(service, address) })).toMatchObject({ code: 0, stderr: '' });
   });
 });
-
-/** A certificate of an authority of its own, made for this run. */
-function makeCertificate() {
-  const folder = emptyFolder();
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  openssl('req', '-x509', ...key, '-subj', '/CN=authority', '-keyout', 'ca.key', '-out', 'ca.pem');
-  openssl('req', ...key.slice(0, -2), '-subj', '/CN=localhost', '-keyout', 'key.pem', '-out', 'request.pem');
-  writeFileSync(join(folder, 'names'), 'subjectAltName=DNS:localhost');
-  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
-  openssl('x509', '-req', '-in', 'request.pem', '-out', 'cert.pem', ...signed);
-  return { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), folder };
-}
 
 describe.runIf(redis && postgres)('a store with TLS', () => {
   test('is reached in Redis with the certificate of the authority, and not without it', manyProcesses, async () => {

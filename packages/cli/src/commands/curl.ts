@@ -1,25 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { openClient } from '../configuration/client.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
-import { readsStandardInput, refusedArguments } from './curl-arguments.ts';
+import { readsStandardInput, refusedArguments, showsRequest } from './curl-arguments.ts';
 
 const missing = 'curl is not installed, or not on PATH; install it, or use service-auth token';
 
 /** Runs curl with the token, for one address under the base URL. */
 export async function run(context: Context): Promise<number> {
-  const { operands, rest, signal } = context;
+  const { operands, rest, signal, stderr } = context;
   const { auth, env } = await openClient(context);
   const url = addressOf(operands[0] ?? '', env['SERVICE_BASE_URL']);
   if (!auth.covers(url)) throw new UsageError(['PATH is not under SERVICE_BASE_URL, so the token was not sent']);
+  const isHttps = new URL(url).protocol === 'https:';
   const isWholeHost = new URL(env['SERVICE_BASE_URL'] ?? '').pathname === '/';
-  const refused = refusedArguments(rest, await valueOptions(), isWholeHost);
+  const refused = refusedArguments(rest, { isWholeHost, isHttps });
   if (refused.length > 0) throw new UsageError(refused);
-  const { authorization } = await auth.getToken({ signal });
+  await findCurl();
+  const { authorization, value } = await auth.getToken({ signal });
   await auth.close();
-  // One address: without globoff, curl would take brackets for a list of addresses that nobody checked.
-  const config = `url = ${quoted(url)}\nheader = ${quoted(`Authorization: ${authorization}`)}\ngloboff\n`;
-  return exitCodeOf(start(config, rest), signal);
+  const config = [
+    `url = ${quoted(url)}`,
+    `header = ${quoted(`Authorization: ${authorization}`)}`,
+    // One address: without globoff, curl would take brackets for a list of addresses that nobody checked.
+    'globoff',
+    // A proxy reads what is sent by plain http.
+    ...(isHttps ? [] : ['noproxy = "*"']),
+  ];
+  const isShown = showsRequest(rest);
+  const curl = start(`${config.join('\n')}\n`, rest, isShown ? 'pipe' : 'inherit');
+  if (curl.stderr) writeWithout(value, curl.stderr, stderr);
+  return exitCodeOf(curl, signal);
 }
 
 /** A whole address, or a path that is appended to the base URL. */
@@ -39,23 +51,40 @@ function quoted(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
+/** As the first argument it makes curl ignore .curlrc, which may name any option. Every version knows the short name. */
+const withoutCurlrc = '-q';
+
 /**
  * Curl reads the token from a pipe: no argument and no variable has it. The pipe is standard input, unless the arguments want to read that: then a
  * shell opens another one, because the pipes of Node are sockets, which cannot be opened by their number.
  */
-function start(config: string, args: readonly string[]): ChildProcess {
+function start(config: string, args: readonly string[], stderr: 'pipe' | 'inherit'): ChildProcess {
   const env = withoutSecrets(process.env);
   if (!readsStandardInput(args)) {
-    const curl = spawn('curl', ['--config', '-', ...args], { env, stdio: ['pipe', 'inherit', 'inherit'] });
-    curl.stdin.on('error', () => {}).end(config);
+    const curl = spawn('curl', [withoutCurlrc, '--config', '-', ...args], { env, stdio: ['pipe', 'inherit', stderr] });
+    curl.stdin?.on('error', () => {}).end(config);
     return curl;
   }
-  const script = 'exec 5<&0; cat <&3 | curl --config /dev/fd/4 "$@" 4<&0 <&5 5<&-';
-  const shell = spawn('sh', ['-c', script, 'sh', ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'pipe'] });
+  const script = `exec 5<&0; cat <&3 | curl ${withoutCurlrc} --config /dev/fd/4 "$@" 4<&0 <&5 5<&-`;
+  const shell = spawn('sh', ['-c', script, 'sh', ...args], { env, stdio: ['inherit', 'inherit', stderr, 'pipe'] });
   const pipe = shell.stdio[3] as NodeJS.WritableStream;
   pipe.on('error', () => {});
   pipe.end(config);
   return shell;
+}
+
+/** Copies whole lines, in which the token is replaced. */
+function writeWithout(token: string, from: Readable, to: Writable): void {
+  let rest = '';
+  const write = (text: string) => void to.write(text.replaceAll(token, '(the token)'), 'latin1');
+  // Each byte is a character of latin1, so that none is changed.
+  from.setEncoding('latin1').on('data', (chunk: string) => {
+    const text = rest + chunk;
+    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+    rest = text.slice(end);
+    write(text.slice(0, end));
+  });
+  from.on('end', () => write(rest));
 }
 
 /** The environment of curl can be read by others of the same user, and curl needs none of this. */
@@ -63,19 +92,13 @@ function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SERVICE_AUTH_')));
 }
 
-/** The options of the installed curl that take a value, as its help lists them. */
-async function valueOptions(): Promise<ReadonlySet<string>> {
-  const help = spawn('curl', ['--help', 'all'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  let text = '';
-  help.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
+/** @throws Failure without curl, before a token is requested */
+async function findCurl(): Promise<void> {
+  const curl = spawn('curl', [withoutCurlrc, '--version'], { env: withoutSecrets(process.env), stdio: 'ignore' });
   await new Promise<void>((resolve, reject) => {
-    help.on('error', () => reject(new Failure(missing)));
-    help.on('close', () => resolve());
+    curl.on('error', () => reject(new Failure(missing)));
+    curl.on('close', () => resolve());
   });
-  const lines = text.matchAll(/^\s*(?:(-\S), )?\s*(--[\w.-]+) </gm);
-  return new Set([...lines].flatMap(([, short, long]) => [short, long]).filter((name) => name !== undefined));
 }
 
 async function exitCodeOf(child: ChildProcess, signal: AbortSignal): Promise<number> {
