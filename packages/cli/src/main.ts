@@ -4,6 +4,7 @@ import { configurationOptions } from './configuration/options.ts';
 import { checkInvocation, readArguments } from './line/arguments.ts';
 import type { Context } from './line/command.ts';
 import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/exit.ts';
+import { printable, printableLines } from './line/printable.ts';
 
 /** Runs the program and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<never> {
@@ -66,10 +67,10 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     const failed = await failureOf(error, command?.name);
     if (command?.name === 'check') {
       // Monitoring reads the first line of standard output, and takes any other exit code for a failure of the plug-in.
-      stdout.write(`UNKNOWN - ${failed.message.replaceAll('\n', ' ')}\n`);
+      stdout.write(`UNKNOWN - ${printable(failed.message.replaceAll('\n', ' '))}\n`);
       return 3;
     }
-    stderr.write(`${failed.message}\n`);
+    stderr.write(`${printableLines(failed.message)}\n`);
     return failed.exitCode;
   }
 }

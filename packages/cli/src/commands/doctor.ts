@@ -8,6 +8,7 @@ import { examineSettings, examineWindows } from '../doctor/settings.ts';
 import { examineStore } from '../doctor/store.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
+import { printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
 import { type Colour, coloured, counted, wrapped } from '../report/text.ts';
 import type { Diagnosis } from '../stores/address.ts';
@@ -37,7 +38,7 @@ export async function run(context: Context): Promise<number> {
   report('API', api);
   if (flags['issue'] === true) report('token', await issued(context));
 
-  if (flags['json'] === true) stdout.write(`${JSON.stringify({ version: 1, lines })}\n`);
+  if (flags['json'] === true) stdout.write(`${printableJson({ version: 1, lines })}\n`);
   return lines.some(({ state }) => state === 'failure') ? exitCodes.failure : exitCodes.success;
 }
 

@@ -2,6 +2,7 @@ import { openClient } from '../configuration/client.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { confirmed } from '../line/confirm.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
+import { printable } from '../line/printable.ts';
 import { instant } from '../report/text.ts';
 
 /** Ends the token of an audience in the whole fleet. */
@@ -11,7 +12,7 @@ export async function run(context: Context): Promise<number> {
   const { tokens, issuances } = await auth.getUsage();
   const known = [...new Set([...tokens, ...issuances].map((part) => part.audience))];
   if (!known.includes(audience)) {
-    const there = known.length === 0 ? 'The record has none' : `The record has: ${known.join(', ')}`;
+    const there = known.length === 0 ? 'The record has none' : printable(`The record has: ${known.join(', ')}`);
     throw new Failure(`there is no token of the audience ${audience}. ${there}`);
   }
   const consequences = `This ends the token of ${audience} for all programs that share the store, within 30 seconds. Another one costs a token of the limit.
@@ -27,8 +28,7 @@ The API accepts the old one until it expires, unless the operator revokes it.`;
     retryAt === undefined
       ? 'Another one can be issued now.'
       : `Another one can be issued from ${instant(retryAt, now)} on.`;
-  context.stdout.write(
-    `Token ${tokenId} of ${audience} was reset. Within 30 seconds nobody uses it any more. ${next}\n`,
-  );
+  const done = `Token ${tokenId} of ${audience} was reset. Within 30 seconds nobody uses it any more. ${next}`;
+  context.stdout.write(`${printable(done)}\n`);
   return exitCodes.success;
 }

@@ -2,6 +2,7 @@ import { openClient } from '../configuration/client.ts';
 import type { Context } from '../line/command.ts';
 import { confirmed } from '../line/confirm.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
+import { printable } from '../line/printable.ts';
 import { holdSentence } from '../report/sentences.ts';
 import { instant } from '../report/text.ts';
 
@@ -14,7 +15,7 @@ export async function run(context: Context): Promise<number> {
     context.stdout.write('Nothing is on hold, so there is nothing to end.\n');
     return exitCodes.success;
   }
-  const list = holds.map((hold) => `  ${holdSentence(hold, now)}`).join('\n');
+  const list = holds.map((hold) => `  ${printable(holdSentence(hold, now))}`).join('\n');
   const consequences = `On hold:\n${list}\nThis lets the next token request of the fleet through, of whatever program. If it fails, the holds go on. The limit is kept.`;
   if (!(await confirmed(context, consequences, 'Try again now?'))) return exitCodes.failure;
 
@@ -26,7 +27,7 @@ export async function run(context: Context): Promise<number> {
       exitCodes.tryLater,
     );
   }
-  const lines = ended.map((hold) => `Ended: ${holdSentence(hold, now)}`);
+  const lines = ended.map((hold) => printable(`Ended: ${holdSentence(hold, now)}`));
   context.stdout.write(`${[...lines, 'The next program that needs a token asks for one.'].join('\n')}\n`);
   return exitCodes.success;
 }

@@ -4,6 +4,7 @@ import { openReader, type Reader } from '../configuration/reader.ts';
 import { openCanvas } from '../line/canvas.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, sentenceOf } from '../line/exit.ts';
+import { printable, printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
 import { type Scene, usageScreen } from '../report/screen.ts';
 import { clockTime, coloured, duration, wrapped } from '../report/text.ts';
@@ -25,7 +26,7 @@ export async function run(context: Context): Promise<number> {
 }
 
 function print({ flags, stdout }: Context, usage: Usage, screen: () => readonly string[]): void {
-  stdout.write(flags['json'] === true ? `${JSON.stringify(usageJson(usage))}\n` : `${screen().join('\n')}\n`);
+  stdout.write(flags['json'] === true ? `${printableJson(usageJson(usage))}\n` : `${screen().join('\n')}\n`);
 }
 
 /** Shows it again and again. A store that is lost leaves the last screen, with a line that says so. */
@@ -48,7 +49,7 @@ async function watch(context: Context, reader: Reader): Promise<void> {
       const style = styleOf(context);
       if (draw)
         draw(usageScreen(last.usage, last.scene, style), coloured(style, 'red', wrapped(lost, style.columns)[0] ?? ''));
-      else stderr.write(`service-auth: ${lost}\n`);
+      else stderr.write(`service-auth: ${printable(lost)}\n`);
     }
     await nextTime(context);
   }

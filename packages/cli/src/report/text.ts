@@ -1,3 +1,5 @@
+import { printable } from '../line/printable.ts';
+
 /** The form of a text: in colours or plain, so many columns wide, with times relative to this instant. */
 export interface Style {
   readonly colours: boolean;
@@ -61,18 +63,19 @@ export function windowName(windowMs: number): string {
   return windowMs % hour === 0 ? `${windowMs / hour} h` : duration(windowMs);
 }
 
-/** Cuts a text that is too long, in its middle: the ends of names tell most. */
-export function cut(text: string, columns: number): string {
+/** Cuts a text that is too long, in its middle: the ends of names tell most. The result is printable. */
+export function cut(given: string, columns: number): string {
+  const text = printable(given);
   if (text.length <= columns) return text;
   const head = Math.ceil((columns - 1) / 2);
   return `${text.slice(0, head)}…${text.slice(text.length - (columns - 1 - head))}`;
 }
 
-/** Breaks sentences into lines. */
+/** Breaks sentences into lines, which are printable. */
 export function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of printable(text).split(' ')) {
     if (line !== '' && line.length + 1 + word.length > columns) {
       lines.push(line);
       line = word;
@@ -92,7 +95,8 @@ export function table(
   columns: number,
   flexible: readonly number[] = [0],
 ): string[] {
-  const all = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => String(row[at] ?? '').length)));
+  const textOf = (cell: string | number | undefined) => printable(String(cell ?? ''));
+  const all = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => textOf(row[at]).length)));
   const least = all.map((width, at) => (flexible.includes(at) ? Math.min(width, narrowest) : width));
   const fits = (count: number) => lengthOf(least.slice(0, count)) <= columns;
   const widths = all.filter((_, at) => at === 0 || fits(at + 1));
@@ -106,7 +110,7 @@ export function table(
   return rows.map((row) =>
     widths
       .map((width, at) => {
-        const cell = String(row[at] ?? '');
+        const cell = textOf(row[at]);
         return isNumeric(at) ? cell.padStart(width) : cut(cell, width).padEnd(width);
       })
       .join('  ')

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { printableJson } from '../line/printable.ts';
 
 export type LogFormat = 'json' | 'text';
 
@@ -8,15 +9,15 @@ type Fields = Readonly<Record<string, unknown>>;
 /** One line of the log as it is written. Undefined values are left out. */
 export function logLine(format: LogFormat, at: number, level: Level, message: string, fields: Fields): string {
   const time = new Date(at).toISOString();
-  if (format === 'json') return JSON.stringify({ time, level, message, ...fields });
+  if (format === 'json') return printableJson({ time, level, message, ...fields });
   const pairs = Object.entries(fields).filter(([, value]) => value !== undefined);
   return [time, level, message, ...pairs.map(([name, value]) => `${name}=${plain(value)}`)].join(' ');
 }
 
 /** Text that could end the line or pass for another field is quoted. */
 function plain(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return typeof value === 'string' && !/^[\x21\x23-\x3c\x3e-\x7e]+$/.test(text) ? JSON.stringify(text) : text;
+  const text = typeof value === 'string' ? value : printableJson(value);
+  return typeof value === 'string' && !/^[\x21\x23-\x3c\x3e-\x7e]+$/.test(text) ? printableJson(text) : text;
 }
 
 /** Writes lines to standard error. */
