@@ -123,6 +123,13 @@ test.for([
   ['redis://127.0.0.1?ca=/etc/ca.pem', 'rediss://'],
   ['rediss://127.0.0.1?ca=/nowhere.pem', '/nowhere.pem (ENOENT)'],
   ['redis://user:pass#word@host', 'is no address'],
+  ['redis://user:100%@host', '% in a password'],
+  ['redis://us%:41@host', '% in a password'],
+  ['redis://host,user:100%@host', '% in a password'],
+  ['postgres://us%:41@host/db', '% in a password'],
+  ['fs', 'names the module fs of Node'],
+  ['fs/promises?a=b', 'must begin with file:'],
+  ['stream', 'names the module stream of Node'],
   ['postgres://127.0.0.1/db?table=a-b', 'valid name of a table'],
   ['file://host/directory', 'three slashes'],
   ['@service-auth/no-such-store', 'npm install @service-auth/no-such-store'],
@@ -131,6 +138,26 @@ test.for([
   const service = await startCanaryService();
   const outcome = await run(['token'], { env: variablesOf(service, address), cwd: emptyFolder() });
   expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+});
+
+test.for([
+  ['cannot be loaded', `throw new Error('${secretCanary}');`, 'which cannot be loaded (Error)'],
+  ['lacks a package', "import 'no-such-package';", 'which cannot be loaded (Error ERR_MODULE_NOT_FOUND)'],
+  ['exports no openStore', 'export const store = 1;', 'exports no function openStore'],
+  [
+    'cannot open its store',
+    `export function openStore() { throw new TypeError('${secretCanary}'); }`,
+    'whose openStore failed (TypeError)',
+  ],
+] as const)('a package that %s is told, with 2', async ([, code, sentence]) => {
+  const cwd = emptyFolder();
+  const folder = join(cwd, 'node_modules/acme-store');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }));
+  writeFileSync(join(folder, 'index.js'), code);
+  const outcome = await run(['token'], { env: variablesOf(await startCanaryService(), 'acme-store'), cwd });
+  expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
+  expect(sightings(outcome.stderr)).toEqual([]);
 });
 
 test('a package that exports openStore serves as a store, looked for from the working directory', async () => {

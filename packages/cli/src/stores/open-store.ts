@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { AddressError, type OpenedStore, type OpenOptions, type OpenStore, urlOf } from './address.ts';
@@ -32,6 +32,7 @@ export async function openStore(address: string, options: OpenOptions): Promise<
 
 /** Looks for the package from the working directory, because this program is often run by npx from elsewhere. */
 async function openPackage(name: string, parameters: URLSearchParams, options: OpenOptions): Promise<OpenedStore> {
+  if (isBuiltin(name)) throw new AddressError(`names the module ${name} of Node, which has no store`);
   const require = createRequire(pathToFileURL(join(process.cwd(), 'package.json')));
   let file: string;
   try {
@@ -39,9 +40,22 @@ async function openPackage(name: string, parameters: URLSearchParams, options: O
   } catch {
     throw new AddressError(`needs the package ${name}, which is not installed here. Run: npm install ${name}`);
   }
-  const { openStore } = (await import(pathToFileURL(file).href)) as { openStore?: OpenStore };
+  const { openStore } = await told(
+    `names the package ${name}, which cannot be loaded`,
+    () => import(pathToFileURL(file).href) as Promise<{ openStore?: OpenStore }>,
+  );
   if (typeof openStore !== 'function') {
     throw new AddressError(`names the package ${name}, which exports no function openStore`);
   }
-  return openStore(parameters, options);
+  return told(`names the package ${name}, whose openStore failed`, () => openStore(parameters, options));
+}
+
+/** The error of a package as that of its address. Its message may contain anything, even a password, so it is left out. */
+async function told<Result>(problem: string, call: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+    throw new AddressError(`${problem} (${[name, code].filter(Boolean).join(' ')})`);
+  }
 }
