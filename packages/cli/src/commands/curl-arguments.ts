@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type CurlOption, curlOptions, type ValueRule } from './curl-options.ts';
 
-/** What the base URL says about the way of the token. */
+/** The facts of the base URL that decide which way the token may take. */
 export interface Reach {
   /** Every path of the host is under the base URL. */
   readonly isWholeHost: boolean;

@@ -1,7 +1,7 @@
 // The options of curl that may follow `--`. An option is in the list if it cannot send the token anywhere but to the address, nor write it to a file,
 // nor replace it. What a newer curl adds is refused until somebody has looked at it.
 
-/** What must be true of the value of an option. */
+/** The condition that the value of an option must meet. */
 export type ValueRule = 'any' | 'line' | 'header' | 'method';
 
 export interface CurlOption {
