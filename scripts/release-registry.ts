@@ -25,7 +25,7 @@ export async function startRegistry(tools: string, folder: string): Promise<Regi
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const program = fileURLToPath(new URL('release-registry-process.ts', import.meta.url));
-  const server = spawn(process.execPath, [program, tools, join(folder, 'registry'), others.trim()], {
+  const server = spawn(process.execPath, ['--use-system-ca', program, tools, join(folder, 'registry'), others.trim()], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(server, 'exit');

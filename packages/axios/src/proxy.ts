@@ -4,7 +4,7 @@ import { withConfig } from './error-of-request.ts';
 import { printableUrl } from './request-url.ts';
 
 /**
- * Rejects a request whose token a forward proxy could read. Returns undefined if the request is certainly safe.
+ * Rejects a request whose token a forward proxy could read. Returns undefined if there is nothing to check.
  * @throws `TypeError` (as a rejection); its message names the settings to change
  */
 export type ProxyGuard = (config: InternalAxiosRequestConfig, url: string) => Promise<void> | undefined;

@@ -4,11 +4,11 @@ export interface AccessToken {
   readonly id: string;
   /** When the token was requested, in epoch milliseconds of this machine's clock. */
   readonly issuedAt: number;
-  /** When the token expires, in epoch milliseconds of this machine's clock. It is for display; `getToken()` does not use it. */
+  /** When the token expires, in epoch milliseconds of this machine's clock. It is for display: the life of the token is counted by the monotonic clock. */
   readonly expiresAt: number;
-  /** The JWT. */
+  /** The token, usually a JWT. */
   readonly value: string;
-  /** `Bearer ` and the JWT, ready for the `Authorization` header. */
+  /** `Bearer ` and the token, ready for the `Authorization` header. */
   readonly authorization: string;
 }
 

@@ -3,7 +3,7 @@ import { outsideRequest } from './next.ts';
 
 /** The source of time. Replace it only in tests: `createTestClock()` of `@service-auth/testing` is a clock that the test controls. */
 export interface Clock {
-  /** Returns the wall clock in epoch milliseconds. This clock may step, so it only serves for display and to notice that the machine slept. */
+  /** Returns the wall clock in epoch milliseconds. This clock may step, so it never extends the life of a token. */
   now(): number;
   /** Returns milliseconds since an arbitrary origin. This clock never steps, but it may stand still while the machine sleeps. */
   monotonic(): number;

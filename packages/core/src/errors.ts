@@ -20,7 +20,7 @@ export type TokenResponseReason =
   | 'access_token'
   | 'token_type'
   | 'expires_in'
-  /** The token is the one that was to be replaced: a cache answered. */
+  /** This process knew the token already: a cache answered. */
   | 'cached';
 
 /**

@@ -15,7 +15,7 @@ export interface FetchTransportOptions {
 /** The maximum length of a token response, in decoded bytes. */
 export const maxBodyLength = 65_536;
 
-/** Creates a transport that sends token requests by fetch. It follows no redirect, and rejects an answer of more than 65,536 decoded bytes. */
+/** Creates a transport that sends token requests by fetch. It follows no redirect, and rejects a 2xx answer of more than 65,536 decoded bytes. */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: given } = ownProperties(options);
   return async ({ url, method, headers, body, signal }) => {

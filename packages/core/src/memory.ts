@@ -21,7 +21,7 @@ export interface Memory {
   readonly revalidatedAt: Instant;
   /** When the record is due to be read again. */
   readonly revalidateAt: number;
-  /** No renewal begins before this. */
+  /** No renewal ahead of expiry begins before this, except for a caller who asks for a longer life. */
   readonly renewRetryAt: number;
   /** Until then no replacement is available for the rejected token, and further 401s change nothing. */
   readonly rejectionRetryAt: number;

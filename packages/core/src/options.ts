@@ -8,13 +8,13 @@ import type { Transport } from './transport.ts';
 export interface ServiceAuthOptions {
   /** The address of the authorization server: https, or http on loopback. Tokens are requested from `{authUrl}/oauth/token`. */
   authUrl: string | URL;
-  /** The address of the API. Adapters send the token only to this origin, at or below this path. Default: they send it nowhere. */
+  /** The address of the API. Adapters send the token only to this origin, at or below this path. Default: none, and HTTP adapters refuse the client. */
   baseUrl?: string | URL | undefined;
   /** The identifier of the API, from the service's settings: 1 to 512 characters. */
   audience: string;
   /** The identifier of the client, from the service's settings: 1 to 512 characters. */
   clientId: string;
-  /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before every token request. */
+  /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before each attempt that may request a token. */
   clientSecret: string | (() => string | Promise<string>);
   /** The agreement with the operator. Default: 150 tokens in 24 hours. */
   issuanceLimit?: IssuanceLimit | undefined;
@@ -31,7 +31,7 @@ export interface ServiceAuthOptions {
   storeKey?: string | Uint8Array | undefined;
   /** Allows http: for hosts other than loopback. Default false. */
   allowInsecureHttp?: boolean | undefined;
-  /** The name of this process in events and in `getUsage().issuances`: 1 to 64 characters. Default: a random id. */
+  /** The name of this process in events and in `getUsage().issuances`: 1 to 64 characters. Default: a random id for each client. */
   instance?: string | undefined;
   /** Receives every event. Default: none. */
   onEvent?: ServiceAuthEventListener | undefined;

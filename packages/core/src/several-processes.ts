@@ -20,10 +20,18 @@ export function warningsOfMemory(): readonly string[] | undefined {
   // Deno would ask the user for permission.
   const env = Deno ? undefined : process?.env;
   if (env?.['NODE_ENV'] !== 'production') return undefined;
-  // Each thread has a memory of its own.
-  const isThread = process?.getBuiltinModule?.('node:worker_threads')?.isMainThread === false;
-  const found = names.find((name) => env[name]) ?? (isThread && 'worker_threads');
+  const found = names.find((name) => env[name]) ?? (isThread(process) && 'worker_threads');
   return found
     ? [`The record is in memory, but there are others (${found}) that do not see it. Give all clients one store.`]
     : undefined;
+}
+
+/** Returns whether this is a worker thread, which has a memory of its own. */
+function isThread(process: Process | undefined): boolean {
+  try {
+    return process?.getBuiltinModule?.('node:worker_threads')?.isMainThread === false;
+  } catch {
+    // The edge runtime of Next.js throws.
+    return false;
+  }
 }

@@ -88,7 +88,7 @@ export class TokenKeeper {
     return outsideRequest(() => job(createWork(this.settings.forAttempt(), this.#ledger, this.#secret)));
   }
 
-  /** Forgets the token, and ends all attempts. */
+  /** Serves no token any more, and ends all attempts. */
   async close(reason: Error): Promise<void> {
     this.remember(emptyMemory);
     this.closed = true;

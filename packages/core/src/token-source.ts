@@ -37,9 +37,9 @@ export interface TokenSource {
 /** A client of the service for one audience and one client id. All clients with the same client id share one budget. */
 export interface ServiceAuth extends TokenSource {
   /**
-   * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of the fleet.
+   * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of a process that can read the store.
    * The API still accepts the token until it expires or the operator revokes it. The token is dropped even if no replacement can be issued now: the
-   * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, nothing is written.
+   * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, no reset is written.
    * @throws `ERR_STORE` if the record could not be written; this process has dropped the token nevertheless, but the fleet has not.
    *   `ERR_STORE_INTEGRITY`, `ERR_CONFIG`, `ERR_CLOSED`
    */

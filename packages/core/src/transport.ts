@@ -6,7 +6,7 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The token request, or `{}`: a probe, which asks whether the endpoint works again. If you add credentials to a probe, a token is issued that nobody counts. */
   readonly body: string;
-  /** Aborts at the deadline, `timeoutMs` after the request began. The answer must be complete before that. */
+  /** Aborts at the deadline: `timeoutMs` after the request began, or earlier for a probe and for the body of an error. The answer must be complete before that. */
   readonly signal: AbortSignal;
 }
 

@@ -15,10 +15,18 @@ export const eventChannelName = 'service-auth:event';
 
 /** Publishes each event for whoever subscribes to the channel. A runtime without channels has nobody who does. */
 export function eventChannel(): ServiceAuthEventListener {
-  const channel = (globalThis as ChannelRuntime).process
-    ?.getBuiltinModule?.('node:diagnostics_channel')
-    ?.channel(eventChannelName);
+  const channel = openChannel();
   return (event) => {
     if (channel?.hasSubscribers) channel.publish(event);
   };
+}
+
+function openChannel(): Channel | undefined {
+  try {
+    const { process } = globalThis as ChannelRuntime;
+    return process?.getBuiltinModule?.('node:diagnostics_channel')?.channel(eventChannelName);
+  } catch {
+    // The edge runtime of Next.js throws.
+    return undefined;
+  }
 }

@@ -96,7 +96,7 @@ export interface Deaths extends Backoff {
 export interface Term {
   readonly tokens: number;
   readonly windowMs: number;
-  /** The tokens of this window that no process plans with. */
+  /** The tokens of this window that no process may request. */
   readonly reserve: number;
 }
 
