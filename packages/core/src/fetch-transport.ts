@@ -32,6 +32,8 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
     }
     // Deno throws if a client is closed twice.
     const text = readBody(response).finally(() => connection?.close());
+    // Nobody waits for it if the answer is no object, or if a property of it throws.
+    text.catch(() => {});
     // A browser hides what a redirect was.
     const status = response.type === 'opaqueredirect' ? 302 : response.status;
     // Without success the status alone says that no token was issued: a giant error page changes nothing.

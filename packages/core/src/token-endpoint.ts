@@ -54,10 +54,6 @@ export async function requestToken(
     const { signal } = controller;
     const body = credentials ? bodyOf(credentials) : '{}';
     const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
-    const { status } = response;
-    // A transport of one's own may answer anything, and the status is kept in the record.
-    if (!Number.isInteger(status) || status < 0 || status > 999)
-      throw Object.assign(new TypeError('status'), { code: 'INVALID_STATUS' });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
     errorResponse = response;
     const text = await within(errorBodyMs, clock, async () => response.body).catch(() => '');
@@ -111,6 +107,9 @@ function isSuccess({ status }: TransportResponse): boolean {
 /** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
 function interpret(response: TransportResponse, body: string, clock: Clock): TokenRequestResult {
   const { status } = response;
+  // A transport of one's own may answer anything, and the status is kept in the record.
+  if (!Number.isInteger(status) || status < 0 || status > 999)
+    return { kind: 'ambiguous', charge: 1, error: 'TypeError INVALID_STATUS' };
   if (isSuccess(response)) {
     if (body.length > maxBodyLength) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
     const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '');

@@ -1,8 +1,9 @@
 import { runInNewContext } from 'node:vm';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createBed, failure, minute } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';
 import { answering } from './support/scripted-endpoint.ts';
+import { watchForUnhandled } from './support/unhandled.ts';
 
 test('every event says when it happened, for which audience and in which process', async () => {
   const { client, clock, token, events } = createBed();
@@ -114,10 +115,7 @@ test.each<[string, () => unknown]>([
   ['returns an object whose then is no function', () => thenable(1 as never)],
   ['returns null', () => null],
 ])('a listener that %s changes nothing', async (_, onEvent) => {
-  const unhandled: unknown[] = [];
-  const note = (reason: unknown) => void unhandled.push(reason);
-  process.on('unhandledRejection', note);
-  onTestFinished(() => void process.off('unhandledRejection', note));
+  const unhandled = watchForUnhandled();
   const { client, clock, store, token } = createBed();
   const auth = client({ onEvent: onEvent as () => void });
   expect((await token(auth)).value).toBeTruthy();
@@ -125,9 +123,7 @@ test.each<[string, () => unknown]>([
   await token(auth);
   store.always('both', fails);
   await failure('ERR_STORE', clock.until(auth.getUsage()));
-  // Node reports a rejection when the microtasks of a turn are done.
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(unhandled).toEqual([]);
+  expect(await unhandled()).toEqual([]);
 });
 
 function thenable(then: (resolve: (value?: unknown) => void, reject: (error: unknown) => void) => unknown): object {

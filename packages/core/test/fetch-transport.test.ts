@@ -10,6 +10,7 @@ import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts'
 import { secretCanary } from './support/canaries.ts';
 import { deadAddress, startServer, startSocketServer } from './support/loopback.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
+import { watchForUnhandled } from './support/unhandled.ts';
 
 const credentials = {
   audience: 'https://api.example.com/',
@@ -392,6 +393,28 @@ describe('fetchTransport', () => {
     } finally {
       globalThis.fetch = original;
     }
+  });
+
+  test.each([
+    ['resolves with nothing, as a mock without an implementation does', () => undefined],
+    ['resolves with null', () => null],
+    [
+      'resolves with an answer whose status cannot be read, and whose body fails',
+      () => ({
+        get status() {
+          throw new TypeError('no status');
+        },
+        text: () => Promise.reject(new Error('the connection was cut')),
+      }),
+    ],
+  ])('rejects if the fetch %s, and nothing ends the process', async (_, answer) => {
+    const unhandled = watchForUnhandled();
+    const send = fetchTransport({ fetch: async () => answer() as unknown as Response });
+    const { signal } = new AbortController();
+    await expect(send({ ...exchange, signal })).rejects.toThrow(TypeError);
+    expect(await unhandled()).toEqual([]);
+    const result = await requestToken(exchange.url, credentials, send, 30_000, createManualClock());
+    expect(result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TypeError' });
   });
 
   const answering = (body: Readable): Transport =>

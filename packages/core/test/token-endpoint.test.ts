@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { serviceAuthError } from '../src/errors.ts';
@@ -6,6 +7,7 @@ import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts'
 import { day, minute, second } from './support/bed.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { answered } from './support/scripted-endpoint.ts';
+import { watchForUnhandled } from './support/unhandled.ts';
 
 const credentials = { audience: 'orders', clientId: 'client-1', clientSecret: 'secret' };
 const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 86_400 });
@@ -87,6 +89,30 @@ describe('the meaning of a status', () => {
       status: 401,
       oauthError,
     });
+  });
+});
+
+describe('an answer whose status is no status', () => {
+  test.each(['200', '503', -1, 1_000, Number.NaN, undefined])(
+    '%s: a token is counted, and nothing ends the process if its body fails later',
+    async (status) => {
+      const unhandled = watchForUnhandled();
+      let cut = () => {};
+      const body = new Promise<string>((_, reject) => {
+        cut = () => reject(new Error('the connection was cut'));
+      });
+      const result = meaningOf({ status: status as number, headers: {}, body });
+      await setImmediate();
+      cut();
+      expect(await result).toMatchObject({ kind: 'ambiguous', charge: 1, error: expect.any(String) });
+      expect(await unhandled()).toEqual([]);
+    },
+  );
+
+  test.each(['200', 1_000])('%s: the error says so', async (status) => {
+    const error = 'TypeError INVALID_STATUS';
+    const response = answered(status as number, token);
+    expect(await meaningOf(response)).toEqual({ kind: 'ambiguous', charge: 1, error });
   });
 });
 
