@@ -31,12 +31,8 @@ interface Subscription {
 }
 
 const noSubscriptions: readonly Subscription[] = [];
-const operations: ReadonlySet<ServiceAuthEventType> = new Set([
-  'store_called',
-  'acquisition_started',
-  'acquisition_joined',
-  'acquisition_ended',
-]);
+// The types of the events that report operations.
+const operations = /^(store_called|acquisition_)/;
 
 /** The settings of one client, and its events. It remembers what it reported, so that the same news are one event. */
 export class ClientSettings {
@@ -97,7 +93,7 @@ export class ClientSettings {
   /** Reports an event to the listeners, if there are any. */
   emit<Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]): void {
     const { onEvent, audience, clock } = this.common;
-    const isOperation = operations.has(type);
+    const isOperation = operations.test(type);
     const subscriptions = this.#subscriptions.filter((each) => each.operations || !isOperation);
     const listeners = subscriptions.map(({ listener }) => listener);
     if (onEvent && !isOperation) listeners.unshift(onEvent);

@@ -53,7 +53,7 @@ export function watchConnections(url: string): ConnectionWatch {
   }
 
   return {
-    neverConnected: (error) => neverConnected(error),
+    neverConnected,
     misdirected: () => misdirected,
     end() {
       stopConnectErrors();
@@ -64,16 +64,16 @@ export function watchConnections(url: string): ConnectionWatch {
 
 function saysSo(error: unknown): boolean {
   return Object.entries(evidence).some(([name, pattern]) => {
-    const value = own(error, name) ?? inherited(error, name);
+    const value = own(error, name) ?? own(classOf(error), name);
     return typeof value === 'string' && pattern.test(value);
   });
 }
 
-/** Reads a property of the error's class, where Bun has some codes. A property of `Object.prototype` is no evidence. */
-function inherited(error: unknown, name: string): unknown {
+/** Returns the prototype of the error's class, where Bun has some codes. A property of `Object.prototype` is no evidence. */
+function classOf(error: unknown): unknown {
   try {
     const prototype: unknown = Object.getPrototypeOf(error);
-    return prototype === Object.prototype ? undefined : own(prototype, name);
+    return prototype === Object.prototype ? undefined : prototype;
   } catch {
     return undefined;
   }

@@ -8,7 +8,10 @@ import type { Transport } from './transport.ts';
 
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {
-  /** Any fetch, such as that of undici with a proxy agent, node-fetch, or a mock. Default: the global fetch at the time of each request. */
+  /**
+   * Any fetch, such as that of undici with a proxy agent, node-fetch, or a mock. Default: the global fetch at the time of each request. If it throws,
+   * and returns no promise, it must not have sent the request: no token is counted.
+   */
   fetch?: TokenFetch | undefined;
 }
 
@@ -20,15 +23,19 @@ export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: given } = ownProperties(options);
   return async ({ url, method, headers, body, signal }) => {
     const connection = given ? undefined : connectionTo(url);
-    const send = connection?.send ?? originalFetch(given ?? fetch);
     // Options against cookies and cached answers are missing, because edge runtimes reject them.
     const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
+    let answer: Promise<FetchedResponse> | undefined;
     let response: FetchedResponse;
     try {
-      response = await send(url, fetchInit({ ...members, ...connection?.init, ...leftAlone() }));
+      const send = connection?.send ?? originalFetch(given ?? fetch);
+      answer = send(url, fetchInit({ ...members, ...connection?.init, ...leftAlone() }));
+      response = await answer;
     } catch (error) {
       connection?.close();
-      throw error;
+      if (answer) throw error;
+      // A fetch that is missing, or that throws and returns no promise, has sent nothing. `syscall` is the evidence of that.
+      throw Object.assign(new Error('not sent'), { name: Object(error).name, syscall: 'connect' });
     }
     // Deno throws if a client is closed twice.
     const text = readBody(response).finally(() => connection?.close());
@@ -51,7 +58,7 @@ async function readBody(response: FetchedResponse): Promise<string> {
     if (length > maxBodyLength) {
       // Do not wait for this: an endless answer may never confirm it.
       reader.cancel().catch(() => {});
-      throw unusable('too_large', 'is longer than 65,536 bytes');
+      throw unusable('too_large');
     }
     chunks.push(part.value);
   }
@@ -71,11 +78,11 @@ function decodeUtf8(chunks: readonly Uint8Array[]): string {
   try {
     return chunks.map((chunk) => decoder.decode(chunk, ownProperties({ stream: true }))).join('') + decoder.decode();
   } catch {
-    throw unusable('not_utf8', 'is not UTF-8');
+    throw unusable('not_utf8');
   }
 }
 
-function unusable(reason: 'too_large' | 'not_utf8', what: string): Error {
-  const message = `The token endpoint's answer ${what}.`;
+function unusable(reason: 'too_large' | 'not_utf8'): Error {
+  const message = `The token endpoint's answer is no usable bearer token (${reason}).`;
   return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason, retryAt: undefined });
 }

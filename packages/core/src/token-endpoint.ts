@@ -50,15 +50,14 @@ export async function requestToken(
   const watch = watchConnections(url);
   let errorResponse: TransportResponse | undefined;
 
-  async function exchange(): Promise<TokenRequestResult> {
+  async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
     const { signal } = controller;
     const body = credentials ? bodyOf(credentials) : '{}';
     const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
     errorResponse = response;
     const text = await within(errorBodyMs, clock, async () => response.body).catch(() => '');
-    if (text === timedOut) controller.abort();
-    return interpret(response, text === timedOut ? '' : text, clock);
+    return text === timedOut ? text : interpret(response, text, clock);
   }
 
   // A transport that ignores its signal has this deadline too.
@@ -85,8 +84,7 @@ export async function probeEndpoint(
   if (result.kind === 'released' && result.cause === 'rate_limited') return result;
   // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
   if (result.kind === 'token' || (result.kind === 'released' && result.cause !== 'unreachable')) return undefined;
-  const toldMs = result.kind === 'ambiguous' ? result.retryAfterMs : undefined;
-  return { kind: 'released', cause: 'unreachable', status: result.status, error: result.error, retryAfterMs: toldMs };
+  return { ...result, kind: 'released', cause: 'unreachable' };
 }
 
 function bodyOf({ audience, clientId, clientSecret }: Credentials): string {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fetchTransport, type Transport } from '../src/index.ts';
 import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts';
 import { secretCanary } from './support/canaries.ts';
@@ -415,6 +415,34 @@ describe('fetchTransport', () => {
     expect(await unhandled()).toEqual([]);
     const result = await requestToken(exchange.url, credentials, send, 30_000, createManualClock());
     expect(result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TypeError' });
+  });
+
+  test.each([
+    ['is missing', undefined, 'TypeError'],
+    [
+      'throws',
+      () => {
+        throw new RangeError('an option that the runtime refuses');
+      },
+      'RangeError',
+    ],
+  ])('costs nothing if the global fetch %s', async (_, broken, error) => {
+    vi.stubGlobal('fetch', broken);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const result = await requestToken(exchange.url, credentials, fetchTransport(), 30_000, createManualClock());
+    expect(result).toEqual({ kind: 'released', cause: 'unreachable', error });
+  });
+
+  test('costs a token if fetch rejects, or if it returns no promise', async () => {
+    const refused = new RangeError('later');
+    for (const [fetch, error] of [
+      [async () => Promise.reject(refused), 'RangeError'],
+      [() => undefined, 'TypeError'],
+    ] as const) {
+      const send = fetchTransport({ fetch: fetch as () => Promise<Response> });
+      const result = await requestToken(exchange.url, credentials, send, 30_000, createManualClock());
+      expect(result).toEqual({ kind: 'ambiguous', charge: 1, error });
+    }
   });
 
   const answering = (body: Readable): Transport =>

@@ -183,8 +183,8 @@ describe('the transport', () => {
     });
 
   test.each([
-    [new Uint8Array(65_537), 'is longer than 65,536 bytes'],
-    [new Uint8Array([0xff]), 'is not UTF-8'],
+    [new Uint8Array(65_537), 'is no usable bearer token (too_large)'],
+    [new Uint8Array([0xff]), 'is no usable bearer token (not_utf8)'],
   ])('says what is wrong with a token response, number %#', async (body, problem) => {
     await expect(answer(new Response(body))).rejects.toThrow(`[service-auth] The token endpoint's answer ${problem}.`);
     const error = await answer(new Response(body, { status: 500 }));
