@@ -34,8 +34,8 @@ const views: readonly View[] = [
     stat: true,
     queries: [
       {
-        expr: max('budget_usage', 'service_auth_window', ',service_auth_state="left"'),
-        legend: '{{service_auth_window}}',
+        expr: max('budget_usage', 'window', ',state="left"'),
+        legend: '{{window}}',
       },
     ],
   },
@@ -60,7 +60,7 @@ const views: readonly View[] = [
     stat: true,
     queries: [
       {
-        expr: `count by (job) (count by (job, service_auth_record) (service_auth_record_info{${job}} == 1))`,
+        expr: `count by (job) (count by (job, record) (service_auth_record_info{${job}} == 1))`,
         legend: '{{job}}',
       },
     ],
@@ -72,8 +72,8 @@ const views: readonly View[] = [
     stacked: true,
     queries: [
       {
-        expr: max('budget_usage', 'service_auth_window, service_auth_state'),
-        legend: '{{service_auth_window}} {{service_auth_state}}',
+        expr: max('budget_usage', 'window, state'),
+        legend: '{{window}} {{state}}',
       },
     ],
   },
@@ -81,7 +81,7 @@ const views: readonly View[] = [
     title: 'Can be had now',
     description: 'How many callers get a token now, by the reason for which they ask.',
     unit: 'short',
-    queries: [{ expr: max('budget_available', 'service_auth_reason'), legend: '{{service_auth_reason}}' }],
+    queries: [{ expr: max('budget_available', 'reason'), legend: '{{reason}}' }],
   },
   {
     title: 'Budget is spent in',
@@ -94,13 +94,13 @@ const views: readonly View[] = [
     description: 'Cold: a process without a token. Refresh: ahead of expiry. Rejected: after a 401 of the API.',
     unit: 'short',
     stacked: true,
-    queries: [{ expr: rate('token_issued_total', 'service_auth_reason'), legend: '{{service_auth_reason}}' }],
+    queries: [{ expr: rate('token_issued_total', 'reason'), legend: '{{reason}}' }],
   },
   {
     title: 'Holds',
     description: 'How long the fleet still waits before it sends a token request, and why.',
     unit: 's',
-    queries: [{ expr: max('hold_remaining', 'service_auth_hold'), legend: '{{service_auth_hold}}' }],
+    queries: [{ expr: max('hold_remaining', 'hold'), legend: '{{hold}}' }],
   },
   {
     title: 'Token requests, by outcome',
@@ -108,8 +108,8 @@ const views: readonly View[] = [
     unit: 'short',
     queries: [
       {
-        expr: rate('token_request_duration_count', 'service_auth_outcome, error_type'),
-        legend: '{{service_auth_outcome}} {{error_type}}',
+        expr: rate('token_request_duration_count', 'outcome, error_type'),
+        legend: '{{outcome}} {{error_type}}',
       },
     ],
   },
@@ -117,13 +117,13 @@ const views: readonly View[] = [
     title: 'Token requests, 95th percentile',
     description: 'Of token requests of each outcome.',
     unit: 's',
-    queries: [{ expr: slowest('token_request_duration', 'service_auth_outcome'), legend: '{{service_auth_outcome}}' }],
+    queries: [{ expr: slowest('token_request_duration', 'outcome'), legend: '{{outcome}}' }],
   },
   {
     title: '401s of the API',
     description: 'Kept: it is too early for another renewal.',
     unit: 'short',
-    queries: [{ expr: rate('token_rejected_total', 'service_auth_outcome'), legend: '{{service_auth_outcome}}' }],
+    queries: [{ expr: rate('token_rejected_total', 'outcome'), legend: '{{outcome}}' }],
   },
   {
     title: 'Calls of getToken() that got no token',
@@ -137,8 +137,8 @@ const views: readonly View[] = [
     unit: 's',
     queries: [
       {
-        expr: slowest('store_operation_duration', 'service_auth_operation, service_auth_outcome'),
-        legend: '{{service_auth_operation}} {{service_auth_outcome}}',
+        expr: slowest('store_operation_duration', 'operation, outcome'),
+        legend: '{{operation}} {{outcome}}',
       },
     ],
   },

@@ -31,10 +31,9 @@ export function observeBudget(auth: Auth, meter: Meter, attributes: Attributes):
     const usage = await readUsage(auth);
     if (!usage) return;
     observeUsage(usage, gauges, now, add);
-    if (recordId !== undefined && usage.recordId !== recordId)
-      add(gauges.record, 0, { 'service_auth.record': recordId });
+    if (recordId !== undefined && usage.recordId !== recordId) add(gauges.record, 0, { record: recordId });
     recordId = usage.recordId;
-    if (recordId !== undefined) add(gauges.record, 1, { 'service_auth.record': recordId });
+    if (recordId !== undefined) add(gauges.record, 1, { record: recordId });
   };
   meter.addBatchObservableCallback(observe, observables);
   return () => meter.removeBatchObservableCallback(observe, observables);
@@ -84,19 +83,19 @@ function observeUsage(
   add: (gauge: Observable, value: number, own?: Attributes) => void,
 ): void {
   for (const { windowMs, tokens, usable, used, pending, remaining } of usage.windows) {
-    const window = { 'service_auth.window': windowName(windowMs) };
+    const window = { window: windowName(windowMs) };
     add(gauges.limit, tokens, window);
     const states = { issued: used - pending, pending, left: remaining, kept_back: Math.max(0, tokens - usable) };
     for (const [state, count] of Object.entries(states)) {
-      add(gauges.usage, count, { ...window, 'service_auth.state': state });
+      add(gauges.usage, count, { ...window, state });
     }
   }
   for (const [purpose, count] of Object.entries(usage.available)) {
-    add(gauges.available, count, { 'service_auth.reason': purpose });
+    add(gauges.available, count, { reason: purpose });
   }
   for (const kind of holdKinds) {
     const ends = usage.holds.filter((hold) => hold.kind === kind).map(({ until }) => secondsUntil(until, now));
-    add(gauges.hold, Math.max(0, ...ends), { 'service_auth.hold': kind });
+    add(gauges.hold, Math.max(0, ...ends), { hold: kind });
   }
   add(gauges.spentIn, usage.spentAt === undefined ? Number.POSITIVE_INFINITY : secondsUntil(usage.spentAt, now));
   add(gauges.refusedFor, usage.refusedUntil === undefined ? 0 : secondsUntil(usage.refusedUntil, now));

@@ -15,11 +15,11 @@ export interface InstrumentationOptions {
   /** The provider of the traces. Default: the global one. */
   tracerProvider?: TracerProvider | undefined;
   /**
-   * Attributes of every measurement and span. If a process has clients of several client ids, give each a name, such as
-   * `{ 'service_auth.client': 'orders' }`: otherwise the measurements of one replace those of the other. Default: none.
+   * Attributes of every measurement and span. If a process has clients of several client ids, give each a name, such as `{ client: 'orders' }`:
+   * otherwise the measurements of one replace those of the other. Default: none.
    */
   attributes?: Attributes | undefined;
-  /** True if measurements and spans of tokens get the attribute `service_auth.audience`. Default false. */
+  /** True if measurements of tokens get the attribute `audience`, and spans `service_auth.audience`. Default false. */
   audience?: boolean | undefined;
 }
 
@@ -36,14 +36,16 @@ export function instrumentServiceAuth(
 ): () => void {
   const { meterProvider = metrics.getMeterProvider(), tracerProvider = trace.getTracerProvider() } = options;
   const meter = meterProvider.getMeter(name);
-  const attributesOf = ({ audience }: Pick<ServiceAuthEvent, 'audience'>): Attributes => ({
-    ...options.attributes,
-    ...(options.audience && { 'service_auth.audience': audience }),
-  });
+  const attributesWith =
+    (name: string) =>
+    ({ audience }: ServiceAuthEvent): Attributes => ({
+      ...options.attributes,
+      ...(options.audience && { [name]: audience }),
+    });
   const endBudget = observeBudget(auth, meter, options.attributes ?? {});
   const listeners = [
-    tokenMetrics(meter, attributesOf),
-    acquisitionSpans(tracerProvider.getTracer(name), attributesOf),
+    tokenMetrics(meter, attributesWith('audience')),
+    acquisitionSpans(tracerProvider.getTracer(name), attributesWith('service_auth.audience')),
     eventChannel(),
   ];
   const unsubscribe = listeners.map((listener) => auth.subscribe(listener, { operations: true }));

@@ -34,13 +34,13 @@ export function tokenMetrics(
     const seconds = 'durationMs' in event ? event.durationMs / 1_000 : 0;
     switch (event.type) {
       case 'token_issued':
-        requests.record(seconds, { ...attributes, 'service_auth.outcome': 'issued' });
-        issued.add(1, { ...attributes, 'service_auth.reason': event.reason });
+        requests.record(seconds, { ...attributes, outcome: 'issued' });
+        issued.add(1, { ...attributes, reason: event.reason });
         break;
       case 'token_request_failed':
         requests.record(seconds, {
           ...attributes,
-          'service_auth.outcome': event.ambiguous ? 'unknown' : 'failed',
+          outcome: event.ambiguous ? 'unknown' : 'failed',
           'error.type': errorType(event),
         });
         break;
@@ -48,13 +48,13 @@ export function tokenMetrics(
         adopted.add(1, attributes);
         break;
       case 'token_rejected':
-        rejected.add(1, { ...attributes, 'service_auth.outcome': event.outcome });
+        rejected.add(1, { ...attributes, outcome: event.outcome });
         break;
       case 'token_reset':
         reset.add(1, attributes);
         break;
       case 'issuance_refused':
-        refused.add(1, { ...attributes, 'service_auth.reason': event.reason });
+        refused.add(1, { ...attributes, reason: event.reason });
         break;
       case 'token_unavailable':
         unavailable.add(event.count, { ...attributes, 'error.type': event.code });
@@ -62,16 +62,16 @@ export function tokenMetrics(
       case 'acquisition_ended':
         acquisitions.record(seconds, {
           ...attributes,
-          'service_auth.reason': event.reason,
-          'service_auth.outcome': event.outcome,
+          reason: event.reason,
+          outcome: event.outcome,
           ...(event.code && { 'error.type': event.code }),
         });
         break;
       case 'store_called':
         operations.record(seconds, {
           ...attributes,
-          'service_auth.operation': event.operation,
-          'service_auth.outcome': event.outcome,
+          operation: event.operation,
+          outcome: event.outcome,
           ...(event.error && { 'error.type': event.error }),
         });
         break;
@@ -80,7 +80,7 @@ export function tokenMetrics(
       case 'ledger_lost':
       case 'store_damaged':
       case 'store_warning':
-        problems.add(1, { ...attributes, 'service_auth.problem': event.type });
+        problems.add(1, { ...attributes, problem: event.type });
         break;
     }
   };

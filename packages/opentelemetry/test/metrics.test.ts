@@ -30,7 +30,7 @@ function countingStore(): Store & { reads: number; fails: boolean } {
 }
 
 function by(attribute: string, points: readonly Point[] = []): Record<string, unknown> {
-  return Object.fromEntries(points.map(({ attributes, value }) => [attributes[`service_auth.${attribute}`], value]));
+  return Object.fromEntries(points.map(({ attributes, value }) => [attributes[attribute], value]));
 }
 
 describe('the gauges', () => {
@@ -39,7 +39,7 @@ describe('the gauges', () => {
     await auth.getToken();
     const metrics = await collect();
     const usage = await auth.getUsage();
-    const window = { 'service_auth.window': '24h' };
+    const window = { window: '24h' };
     expect(metrics['budget.limit']).toEqual([{ attributes: window, value: 150 }]);
     const states = { issued: 1, pending: 0, left: usage.remaining, kept_back: 150 - usage.usable };
     expect(by('state', metrics['budget.usage'])).toEqual(states);
@@ -155,24 +155,24 @@ describe('the counters and histograms', () => {
     await auth.getToken();
     const metrics = await collect();
     expect(metrics['token.request.duration']).toMatchObject([
-      { attributes: { 'service_auth.outcome': 'unknown', 'error.type': '503' }, value: { count: 1 } },
-      { attributes: { 'service_auth.outcome': 'issued' }, value: { count: 1 } },
+      { attributes: { outcome: 'unknown', 'error.type': '503' }, value: { count: 1 } },
+      { attributes: { outcome: 'issued' }, value: { count: 1 } },
     ]);
-    expect(metrics['token.issued']).toEqual([{ attributes: { 'service_auth.reason': 'cold' }, value: 1 }]);
+    expect(metrics['token.issued']).toEqual([{ attributes: { reason: 'cold' }, value: 1 }]);
     expect(metrics['token.unavailable']).toEqual([{ attributes: { 'error.type': 'ERR_TOKEN_ENDPOINT' }, value: 1 }]);
     expect(metrics['token.acquisition.duration']).toMatchObject([
       {
         attributes: {
-          'service_auth.reason': 'cold',
-          'service_auth.outcome': 'failed',
+          reason: 'cold',
+          outcome: 'failed',
           'error.type': 'ERR_TOKEN_ENDPOINT',
         },
         value: { count: 1 },
       },
-      { attributes: { 'service_auth.reason': 'cold', 'service_auth.outcome': 'issued' }, value: { count: 1 } },
+      { attributes: { reason: 'cold', outcome: 'issued' }, value: { count: 1 } },
     ]);
     const calls = metrics['store.operation.duration'] ?? [];
-    expect(calls.map(({ attributes }) => attributes['service_auth.operation'])).toEqual(['load', 'swap']);
+    expect(calls.map(({ attributes }) => attributes['operation'])).toEqual(['load', 'swap']);
   });
 
   test('count 401s, resets, adoptions and refusals', async () => {
@@ -188,9 +188,9 @@ describe('the counters and histograms', () => {
     await auth.getToken().catch(() => {});
     const metrics = await collect();
     expect(metrics['token.adopted']).toEqual([{ attributes: {}, value: 1 }]);
-    expect(metrics['token.rejected']).toEqual([{ attributes: { 'service_auth.outcome': 'renew' }, value: 1 }]);
+    expect(metrics['token.rejected']).toEqual([{ attributes: { outcome: 'renew' }, value: 1 }]);
     expect(metrics['token.reset']?.[0]?.value).toBeGreaterThanOrEqual(2);
-    expect(metrics['issuance.refused']?.[0]?.attributes).toEqual({ 'service_auth.reason': 'reset' });
+    expect(metrics['issuance.refused']?.[0]?.attributes).toEqual({ reason: 'reset' });
   });
 
   test('count what endangers the record, and failures of the store by their error', async () => {
@@ -203,23 +203,23 @@ describe('the counters and histograms', () => {
     store.load = async (key) => ({ ...(await load(key)), warnings: ['evicts records'] });
     await auth.getUsage();
     const metrics = await collect();
-    expect(metrics['record.problems']).toEqual([{ attributes: { 'service_auth.problem': 'store_warning' }, value: 1 }]);
+    expect(metrics['record.problems']).toEqual([{ attributes: { problem: 'store_warning' }, value: 1 }]);
     const failures = metrics['store.operation.duration']?.filter(({ attributes }) => 'error.type' in attributes);
     expect(failures).toMatchObject([
-      { attributes: { 'service_auth.outcome': 'failed', 'error.type': 'Error ECONNRESET' }, value: { count: 2 } },
+      { attributes: { outcome: 'failed', 'error.type': 'Error ECONNRESET' }, value: { count: 2 } },
     ]);
   });
 
   test('have the attributes that are asked for', async () => {
-    const attributes = { 'service_auth.client': 'orders' };
+    const attributes = { client: 'orders' };
     const { auth, collect, service } = await instrumented({}, { attributes, audience: true });
     await auth.getToken();
     const metrics = await collect();
     const { audience } = service.credentials;
     expect(metrics['token.issued']?.[0]?.attributes).toEqual({
       ...attributes,
-      'service_auth.audience': audience,
-      'service_auth.reason': 'cold',
+      audience: audience,
+      reason: 'cold',
     });
     for (const points of Object.values(metrics)) {
       for (const point of points) expect(point.attributes).toMatchObject(attributes);
