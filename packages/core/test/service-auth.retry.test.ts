@@ -77,6 +77,22 @@ describe('retryNow', () => {
     expect(requests[0]?.body).not.toContain('client_secret');
   });
 
+  test('a probe that is answered with 429 holds the fleet off as long as the operator says, and no token request follows', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    bed.endpoint.otherwise(answering(503));
+    for (let times = 0; times < 4; times++) {
+      const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
+      if (times < 3) await bed.clock.advance(retryAt - bed.clock.now());
+    }
+    await auth.retryNow();
+    const before = bed.endpoint.requests.length;
+    bed.endpoint.otherwise(answering(429, '', { 'retry-after': '7200' }));
+    const { retryAt } = await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    expect(retryAt - bed.clock.now()).toBeGreaterThan(119 * minute);
+    expect(bed.endpoint.requests.slice(before).map(({ body }) => body)).toEqual(['{}']);
+  });
+
   test('has an effect once in 1, 2, 4 … 60 minutes, and says when', async () => {
     const bed = createBed();
     const auth = await rejectedCredentials(bed);

@@ -38,6 +38,7 @@ export const callFaults = [
   'api_401',
   'caller_aborts',
   'secret_source_fails',
+  'random_repeated',
 ] as const;
 
 /** The faults that can occur at any time. */

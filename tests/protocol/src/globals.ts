@@ -3,8 +3,9 @@ import { fnv, fnvOfBytes, type Random } from './random.ts';
 /**
  * Replaces the randomness, the time and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
  * `random`, and `crypto.subtle` is a toy that answers by microtask. The real one answers from other threads, which no seed can order.
+ * If `repeats` returns true, bytes are drawn that were drawn before, as by a process that was resumed from the same image of memory as another one.
  */
-export function seedGlobals(random: Random): () => void {
+export function seedGlobals(random: Random, repeats: () => boolean, timer: () => number): () => void {
   const originalRandom = Math.random;
   const [dateNow, performanceNow] = [Date.now, performance.now];
   const originalStackTraceLimit = Error.stackTraceLimit;
@@ -12,11 +13,15 @@ export function seedGlobals(random: Random): () => void {
   Math.random = random.next;
   // Ids and nonces contain the time of this machine. In a run only the clocks of the simulation may matter.
   Date.now = () => 0;
-  performance.now = () => 0;
+  performance.now = timer;
   // A run throws thousands of errors, and their stacks are not read.
   Error.stackTraceLimit = 0;
+  const drawn = new Map<number, Uint8Array>();
   const getRandomValues = (bytes: Uint8Array) => {
-    for (let index = 0; index < bytes.length; index++) bytes[index] = random.integer(0, 255);
+    const before = drawn.get(bytes.length);
+    if (before && repeats()) bytes.set(before);
+    else for (let index = 0; index < bytes.length; index++) bytes[index] = random.integer(0, 255);
+    drawn.set(bytes.length, bytes.slice());
     return bytes;
   };
   Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues, subtle }, configurable: true });

@@ -149,6 +149,25 @@ export const modes: Readonly<Record<string, Mode>> = {
         countIsExact: true,
       }),
   },
+  clones: {
+    about: 'processes that were resumed from one image of memory, so that their random generators repeat one another',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([12, 24, 40]),
+        processes: random.integer(2, 6),
+        callEveryMs: random.between(5, 60) * minute,
+        lifetimeMs: random.between(0.5, 3) * hour,
+        rates: {
+          random_repeated: 0.5,
+          store_reply_lost: 0.03,
+          crash: 3,
+          reset: 8,
+          api_401: 0.02,
+          token_5xx_after: 0.02,
+        },
+      }),
+  },
   exchanged: {
     about:
       'somebody who can write to the store exchanges the sealed tokens of audiences, clients, token endpoints, ids, generations and expiries',

@@ -92,7 +92,13 @@ export async function run(
   };
   const unhandled = (error: unknown) =>
     judge.violated('no rejection goes unhandled', String((error as Error)?.stack ?? error));
-  const restoreGlobals = seedGlobals(random.fork('core'));
+  let draws = 0;
+  const restoreGlobals = seedGlobals(
+    random.fork('core'),
+    () => dice.roll('random_repeated'),
+    // Clones of one image never draw at exactly the same moment.
+    () => (settings.rates.random_repeated ? world.now + draws++ / 1_024 : 0),
+  );
   process.on('unhandledRejection', unhandled);
   try {
     const { faultsForMs } = settings;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { createServiceAuth, fetchTransport, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { canariesIn, secretCanary } from '@service-auth/test-tools/canaries';
 import fc from 'fast-check';
 import { admission } from '../../../../packages/core/src/ledger/admission.ts';
@@ -121,6 +121,17 @@ export const targets: Readonly<Record<string, Target>> = {
     const { error, used } = await attempt({ transport: async () => answer as never });
     assert(error !== undefined);
     assert.equal(used, 1);
+  }),
+
+  'answers of a wrong fetch': target(fc.tuple(anything, fc.boolean()), async ([answer, throws]) => {
+    const fetch = () => {
+      if (throws) throw answer;
+      return Promise.resolve(answer);
+    };
+    const { error, used } = await attempt({ transport: fetchTransport({ fetch: fetch as never }) });
+    assert(isServiceAuthError(error) && error.code === 'ERR_TOKEN_ENDPOINT');
+    // A call that throws has sent nothing. After any other, nobody knows.
+    assert.equal(used, throws ? 0 : 1);
   }),
 
   'answers of a wrong store': target(fc.tuple(anything, anything), async ([loaded, swapped]) => {

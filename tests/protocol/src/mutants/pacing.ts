@@ -107,6 +107,16 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
+    name: 'a 429 to a probe is forgotten',
+    about: 'a probe that is answered with 429 is followed by the request',
+    file: 'token-endpoint.ts',
+    find: "if (result.kind === 'released' && result.cause === 'rate_limited') return result;",
+    replace: '',
+    modes: ['outages', 'operated', 'told'],
+    survives:
+      'the token request that follows is answered with 429 as well, so no promise is broken; a test in packages/core/test/service-auth.retry.test.ts notices',
+  },
+  {
     name: 'an outage spares nothing',
     about: 'requests of unknown outcome follow every 15 minutes until the budget is spent',
     file: 'ledger/settle.ts',

@@ -59,6 +59,14 @@ export const sharingMutants: readonly Mutant[] = [
     modes: ['feasible', 'faults'],
   },
   {
+    name: 'clones draw the same ids',
+    about: 'random bytes contain no time, so processes that were resumed from one image of memory draw the same ids',
+    file: 'seal.ts',
+    find: '.map((byte, index) => byte ^ (time[index] as number))',
+    replace: '.map((byte, index) => byte ^ ((time[index] as number) & 0))',
+    modes: ['clones'],
+  },
+  {
     name: 'generations counted',
     about: 'generations do not follow the time, so that after a loss an old reset ends new tokens',
     file: 'ledger/generations.ts',
