@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { ownProperties, sendWithToken } from '@service-auth/core/http';
+import { ownProperties, sendWithToken, tokenRejected } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './error-of-request.ts';
@@ -24,23 +24,34 @@ export function send(
   const url = requestUrl(config);
   for (const source of sources) {
     if (!source.covers(url)) continue;
+    const exchange = createExchange({ config, url, source }, dispatch);
     const sent = () =>
-      sendWithToken(source, createExchange({ config, url, source }, dispatch)).then(settled, (error) => {
-        throw errorOfRequest(error, config);
-      });
+      sendWithToken(source, exchange).then(
+        (ending) => settled(exchange.isRejected(ending) ? withCause(ending, tokenRejected) : ending),
+        (error) => {
+          throw errorOfRequest(error, config);
+        },
+      );
     return guard(config, url)?.then(sent) ?? sent();
   }
-  return dispatch.send(config).then((ending) => settled(explained(ending, config)));
+  return dispatch.send(config).then((ending) => {
+    return settled(ending.response?.status === 401 ? withCause(ending, () => uncovered(config)) : ending);
+  });
 }
 
-/** Adds a `cause` to a 401 that says that no token was sent, and why. */
-function explained(ending: Ending, config: InternalAxiosRequestConfig): Ending {
-  const { response, error } = ending;
-  if (response?.status !== 401 || !(error instanceof Error) || error.cause !== undefined) return ending;
-  const value = new Error(
+/** Adds a `cause` to the error of a 401. An error that has one keeps it. */
+function withCause(ending: Ending, create: () => Error): Ending {
+  const { error } = ending;
+  if (error instanceof Error && error.cause === undefined) {
+    Object.defineProperty(error, 'cause', ownProperties({ value: create(), configurable: true, writable: true }));
+  }
+  return ending;
+}
+
+/** Says that no token was sent, and why. */
+function uncovered(config: InternalAxiosRequestConfig): Error {
+  return new Error(
     `[service-auth/axios] No token was sent to ${printableUrl(config) ?? 'that URL'}: no attached client covers it. ` +
       'The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.',
   );
-  Object.defineProperty(error, 'cause', ownProperties({ value, configurable: true, writable: true }));
-  return ending;
 }

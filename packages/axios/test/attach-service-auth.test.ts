@@ -1,4 +1,5 @@
 import { createServiceAuth } from '@service-auth/core';
+import { serviceUnavailable } from '@service-auth/core/http';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { startForeignOrigin } from '@service-auth/testing';
 import globalAxios, { type AxiosInstance } from 'axios';
@@ -55,6 +56,18 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     expect(auth.events.filter(({ type }) => type === 'token_rejected')).toHaveLength(2);
     detach();
     expect(interceptorsOf(instance)).toBe(0);
+  });
+
+  test('a 401 that rejects the token says so in its cause, and one of a request without the token does not', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    await instance.get('/');
+    service.revoke('all');
+    service.tokenEndpoint.always({ status: 503 });
+    const rejected = await rejectionOf(instance.get('/'));
+    expect(rejected).toMatchObject({ response: { status: 401 }, cause: { code: 'ERR_TOKEN_REJECTED' } });
+    expect(serviceUnavailable(rejected)).toMatchObject({ status: 503 });
+    expect(serviceUnavailable(await rejectionOf(instance.get('/', { serviceAuth: false })))).toBeUndefined();
   });
 
   test('detaching leaves the instance as it was, and may be repeated', async () => {

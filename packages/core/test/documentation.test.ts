@@ -12,6 +12,7 @@ const codes: Record<ServiceAuthErrorCode, true> = {
   ERR_TOKEN_RESPONSE: true,
   ERR_STORE: true,
   ERR_STORE_INTEGRITY: true,
+  ERR_TOKEN_REJECTED: true,
   ERR_CLOSED: true,
 };
 const events: Record<ServiceAuthEventType, true> = {

@@ -1,7 +1,14 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { checkTokenSource, hideAgentRequests, ownProperties, replaceRejected } from '@service-auth/core/http';
+import {
+  checkTokenSource,
+  hideAgentRequests,
+  ownProperties,
+  replaceRejected,
+  tokenRejected,
+} from '@service-auth/core/http';
 import type {
   AfterResponseHook,
+  BeforeErrorHook,
   BeforeRequestHook,
   ExtendOptions,
   HandlerFunction,
@@ -40,6 +47,7 @@ export function serviceAuth(
 ): ServiceAuthGotExtension {
   checkTokenSource(auth, 'got');
   const sent = new Map<string, AccessToken>();
+  const rejections = new WeakSet<object>();
   const tokenOf = ({ headers }: Pick<OptionsInit, 'headers'>): AccessToken | undefined =>
     sent.get(String(headers?.['authorization']));
 
@@ -63,12 +71,22 @@ export function serviceAuth(
   };
 
   /** The token that a 401 rejects, if it is one of ours. */
-  function rejectedBy({ statusCode, request }: Response): AccessToken | undefined {
+  function rejectedBy(response: Response): AccessToken | undefined {
+    const { statusCode, request } = response;
     const token = tokenOf(request.options);
     // Remove it now, because got calls no hook with the error of a `json()` that finds no JSON.
     if (token) scrub(request);
-    return statusCode === 401 ? token : undefined;
+    if (!token || statusCode !== 401) return undefined;
+    rejections.add(response);
+    return token;
   }
+
+  const complete: BeforeErrorHook = (error) => {
+    const { response, cause } = error;
+    // got sets an empty object as the cause of an answer with a wrong status.
+    if (response && rejections.has(response) && !(cause instanceof Error)) error.cause = tokenRejected();
+    return scrub(error);
+  };
 
   const replace: AfterResponseHook = (response, retryWithMergedOptions) => {
     const token = rejectedBy(response);
@@ -152,7 +170,7 @@ export function serviceAuth(
 
   return {
     handlers: [prepare],
-    hooks: { beforeRequest: [attach], afterResponse: [replace], beforeError: [scrub] },
+    hooks: { beforeRequest: [attach], afterResponse: [replace], beforeError: [complete] },
   };
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
+import { serviceUnavailable } from '@service-auth/core/http';
 import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
 import newest, {
   type ExtendOptions,
@@ -231,7 +232,18 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       await expect(got.extend(serviceAuth(auth))(`${service.baseUrl}/api/v1/`)).rejects.toMatchObject({
         name: 'HTTPError',
         response: { statusCode: 401 },
+        cause: { code: 'ERR_TOKEN_REJECTED' },
       });
+    });
+
+    test('has no cause of ours when the request had no token of ours', async () => {
+      const service = await startService();
+      const api = got.extend(serviceAuth(createAuth(service)));
+      const error = await api(`${service.baseUrl}/api/v1/`, { context: { serviceAuth: false } }).catch(
+        (thrown: Error) => thrown,
+      );
+      expect(error).toMatchObject({ name: 'HTTPError', response: { statusCode: 401 } });
+      expect(serviceUnavailable(error)).toBeUndefined();
     });
 
     test.each<[kind: string, content: () => OptionsInit, sent: string]>([

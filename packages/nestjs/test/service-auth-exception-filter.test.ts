@@ -69,6 +69,14 @@ describe.each(['globally', 'as a provider'] as const)('a filter that is register
     expect(await get('/wrapped')).toEqual([503, '1', unavailable]);
   });
 
+  test('answers 503 with Retry-After when the API rejects the token and the token endpoint gives no other one', async () => {
+    const { service, get } = await openApplication(registration);
+    expect(await get('/orders')).toEqual([200, null, { path: '/api/v1/orders' }]);
+    service.revoke('all');
+    service.tokenEndpoint.always({ status: 503 });
+    expect(await get('/orders')).toEqual([503, expect.stringMatching(/^\d+$/), unavailable]);
+  });
+
   test('does not answer 401 when the credentials of the application are wrong', async () => {
     const { service, get } = await openApplication(registration);
     service.setClientSecret('another one');

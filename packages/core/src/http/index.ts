@@ -10,3 +10,4 @@ export type { ServiceUnavailable } from './service-unavailable.ts';
 export { serviceUnavailable } from './service-unavailable.ts';
 export type { TokenProvider } from './token-provider.ts';
 export { tokenProvider } from './token-provider.ts';
+export { tokenRejected } from './token-rejected.ts';

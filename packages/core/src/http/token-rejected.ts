@@ -1,0 +1,14 @@
+import { type ServiceAuthError, serviceAuthError } from '../errors.ts';
+
+/** Renewals that 401s cause are at least this far apart. */
+const renewalsApartMs = 60_000;
+
+/**
+ * Creates the reason of a 401 that an adapter passes on: the API rejected the token that was sent. An adapter whose client throws an error for a 401
+ * sets it as the `cause` of that error, so that `serviceUnavailable()` recognises it.
+ */
+export function tokenRejected(): ServiceAuthError {
+  const message =
+    'The API answered 401 to the token. No other token was sent, because none is available now or the body of the request can be sent only once; or the API rejected the other one, too. See the event token_rejected.';
+  return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt: Date.now() + renewalsApartMs });
+}
