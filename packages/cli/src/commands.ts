@@ -151,7 +151,7 @@ export const commands: readonly Command[] = [
       ['Keep a copy', 'service-auth record export > record.txt'],
       [
         'Move it to another store, while nothing uses either of them',
-        'service-auth record export --store redis://old | service-auth record import - --store postgres://new/db',
+        'service-auth record export --store redis://old | service-auth record import - --complete --store postgres://new/db',
       ],
     ],
     load: () => import('./commands/record-export.ts'),
@@ -161,11 +161,17 @@ export const commands: readonly Command[] = [
     summary: 'Writes an exported record into a store that has none',
     operands: ['FILE'],
     details:
-      'FILE is - for standard input. If the store has a record already that is not empty, the command changes nothing and ends with 1.',
-    options: { ...readerOptions },
+      'FILE is - for standard input. If the store has a record already that is not empty, the command changes nothing and ends with 1. What was issued after the copy was made is not in it, so for about a day only a part of the limit is allowed, unless --complete says that nothing was.',
+    options: {
+      complete: { text: 'Nothing was issued since FILE was written: no program was running' },
+      ...readerOptions,
+    },
     examples: [
       ['Restore a copy', 'service-auth record import record.txt'],
-      ['Into another store', 'service-auth record import record.txt --store postgres://db.internal/app'],
+      [
+        'Into another store, while no program runs',
+        'service-auth record import record.txt --complete --store postgres://db.internal/app',
+      ],
     ],
     load: () => import('./commands/record-import.ts'),
   },

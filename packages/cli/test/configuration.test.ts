@@ -132,6 +132,7 @@ test.for([
   ['stream', 'names the module stream of Node'],
   ['postgres://127.0.0.1/db?table=a-b', 'valid name of a table'],
   ['file://host/directory', 'three slashes'],
+  ['file:///%00', 'three slashes'],
   ['@service-auth/no-such-store', 'npm install @service-auth/no-such-store'],
   ['/var/lib/service-auth', 'must begin with file:'],
 ] as const)('the address %s is refused with 2', async ([address, sentence]) => {
@@ -160,16 +161,30 @@ test.for([
   expect(sightings(outcome.stderr)).toEqual([]);
 });
 
-test('a package that exports openStore serves as a store, looked for from the working directory', async () => {
-  const service = await startCanaryService();
+test('a package that exports nothing is told, with 2', async () => {
   const cwd = emptyFolder();
-  const folder = join(cwd, 'node_modules/@acme/store');
+  const folder = join(cwd, 'node_modules/acme-store');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    join(folder, 'package.json'),
-    JSON.stringify({ name: '@acme/store', type: 'module', exports: './index.js' }),
-  );
-  const code = `import { readFileSync, writeFileSync } from 'node:fs';
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ exports: { './other': './index.js' } }));
+  const outcome = await run(['token'], { env: variablesOf(await startCanaryService(), 'acme-store'), cwd });
+  expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining('acme-store, which exports nothing') });
+});
+
+test.for([
+  ['for import and require', './index.js'],
+  ['for import alone', { '.': { import: './index.js' } }],
+] as const)(
+  'a package that exports openStore %s serves as a store, looked for from the working directory',
+  async ([, exported]) => {
+    const service = await startCanaryService();
+    const cwd = emptyFolder();
+    const folder = join(cwd, 'node_modules/@acme/store');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({ name: '@acme/store', type: 'module', exports: exported }),
+    );
+    const code = `import { readFileSync, writeFileSync } from 'node:fs';
     export function openStore(parameters) {
       const file = parameters.get('file');
       const present = () => { try { return JSON.parse(readFileSync(file, 'utf8')); } catch { return {}; } };
@@ -183,9 +198,10 @@ test('a package that exports openStore serves as a store, looked for from the wo
         },
       } };
     }`;
-  writeFileSync(join(folder, 'index.js'), code);
-  const env = variablesOf(service, `@acme/store?file=${join(cwd, 'record.json')}`);
-  expect(await run(['token'], { env, cwd })).toMatchObject({ code: 0, stderr: '' });
-  expect(await run(['token'], { env, cwd })).toMatchObject({ code: 0, stderr: '' });
-  expect(service.counts.issued).toBe(1);
-});
+    writeFileSync(join(folder, 'index.js'), code);
+    const env = variablesOf(service, `@acme/store?file=${join(cwd, 'record.json')}`);
+    expect(await run(['token'], { env, cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['token'], { env, cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(service.counts.issued).toBe(1);
+  },
+);

@@ -187,6 +187,27 @@ test('https goes through a proxy that an argument names, and the proxy does not 
   expect(service.findSecrets(bearers.join())).not.toEqual([]);
 });
 
+test('a redirect from https to http of the same host is not followed', async () => {
+  const service = await startCanaryService();
+  const { ca, cert, key } = makeCertificate();
+  const plain: string[] = [];
+  const lower = createServer((request, response) => {
+    plain.push(`${request.url} ${JSON.stringify(request.headers)}`);
+    response.end();
+  });
+  await listening(lower);
+  const location = `http://localhost:${portOf(lower)}/there`;
+  const api = createSecureServer({ cert: readFileSync(cert), key: readFileSync(key) }, (_request, response) => {
+    response.writeHead(302, { location }).end();
+  });
+  await listening(api);
+  const env = { ...variablesOf(service, file()), SERVICE_BASE_URL: `https://localhost:${portOf(api)}` };
+  const { code } = await run(['curl', '/', '--', '-s', '-L', '--cacert', ca], { env });
+  // CURLE_UNSUPPORTED_PROTOCOL.
+  expect(code).toBe(1);
+  expect(plain).toEqual([]);
+});
+
 async function listening(server: Server): Promise<void> {
   onTestFinished(() => void server.close());
   server.listen(0, '127.0.0.1');

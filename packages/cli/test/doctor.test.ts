@@ -163,6 +163,22 @@ describe.runIf(redis && postgres)('in a server', () => {
     expect(code).toBe(0);
   });
 
+  test('a record in another table of the database is warned of, whatever its name is', async () => {
+    const service = await startCanaryService();
+    await run(['token'], { env: variablesOf(service, `${postgres?.url}?table=Other_Table`) });
+    const env = variablesOf(service, `${postgres?.url}?table=this_table`);
+    await run(['token'], { env });
+    const { code, bad } = await doctor(env);
+    expect(bad).toEqual([
+      expect.objectContaining({
+        state: 'warning',
+        message: 'there are records of this client in other tables, too: "Other_Table"',
+      }),
+    ]);
+    expect(code).toBe(0);
+    expect((await run(['explain'], { env })).stdout).toContain('"Other_Table"');
+  });
+
   test('a replica is a failure', async () => {
     const replica = await startRedis({ replicaof: `127.0.0.1 ${redis?.port}` });
     onTestFinished(() => replica.stop());

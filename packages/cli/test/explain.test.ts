@@ -154,6 +154,14 @@ test.for(Object.entries(journals))(
   },
 );
 
+test('a record that lists only its newest issuances says so, whatever the limit is', () => {
+  const listed = series(150, 4, { reason: 'rejected' });
+  const evidenceOf = (changes: Partial<Usage>) =>
+    explain(usageOf(listed, changes), { now, audience: undefined })[0]?.evidence;
+  expect(evidenceOf({ limit: 1_000, usable: 800, used: 400 })).toContain('150 of the newest 150 tokens');
+  expect(evidenceOf({ limit: 1_000, usable: 800, used: 150 })).toContain('150 of the 150 tokens');
+});
+
 test('a healthy fleet has no cause, and neither has one without any token', () => {
   for (const usage of [usageOf(regular), usageOf([]), usageOf([...regular, ...series(1, 1, { reason: 'cold' })])]) {
     expect(explain(usage, { now, audience: 'https://api.example/' })).toEqual([]);

@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { emptyRecord, recordKey } from '@service-auth/core/record';
+import { fileStore } from '@service-auth/file';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { expect, test } from 'vitest';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
@@ -57,6 +59,27 @@ test.for(stores)(
     expect(service.counts.issued).toBe(2);
   },
 );
+
+test('an imported copy counts, and allows only a part of the limit, unless it is said to be complete', async () => {
+  const service = await startCanaryService();
+  const directory = join(emptyFolder(), 'store');
+  const { authUrl, clientId } = service.options;
+  // The record began more than a day ago, so it allows the whole limit.
+  const record = emptyRecord(Date.now() - 48 * 3_600_000);
+  await fileStore(directory).swap(await recordKey({ authUrl, clientId }), { version: 'first', record });
+  const env = variablesOf(service, `file:${directory}`);
+  await run(['token'], { env });
+  const { stdout: copy } = await run(['record', 'export'], { env });
+  const availableAfter = async (...args: string[]) => {
+    const elsewhere = { ...env, SERVICE_AUTH_STORE: `file:${emptyFolder()}/store` };
+    const { code } = await run(['record', 'import', '-', ...args], { env: elsewhere, input: copy });
+    expect(code).toBe(0);
+    const { used, availableNow } = JSON.parse((await run(['usage', '--json'], { env: elsewhere })).stdout);
+    return { used, availableNow };
+  };
+  expect(await availableAfter('--complete')).toEqual({ used: 1, availableNow: 109 });
+  expect(await availableAfter()).toEqual({ used: 1, availableNow: 28 });
+});
 
 test('what is no whole record is not imported', async () => {
   const service = await startCanaryService();

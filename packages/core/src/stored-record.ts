@@ -34,6 +34,16 @@ export function emptyRecord(now: number): string {
   return encodeRecord(newRecord(randomId(), now));
 }
 
+/**
+ * Returns the record as one of which nobody knows what was issued after it was copied. Clients treat it like a new record of a shared store, in which the
+ * tokens and issuances of the copy count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients accept.
+ */
+export function incompleteRecord(record: string, now: number): string {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') throw new TypeError(`[service-auth] This record is refused: ${decoded}.`);
+  return encodeRecord({ ...decoded, completeSince: Math.max(now, decoded.completeSince) });
+}
+
 /** Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they accept it. */
 export function problemOfRecord(record: string): 'damaged' | 'unknown version' | undefined {
   const decoded = decodeRecord(record);

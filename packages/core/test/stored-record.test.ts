@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createServiceAuth, type Store } from '../src/index.ts';
-import { emptyRecord, isEmptyRecord, problemOfRecord, recordKey } from '../src/stored-record.ts';
+import { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord, recordKey } from '../src/stored-record.ts';
 
 const owner = { authUrl: 'https://auth.example.com', clientId: 'client' };
 
@@ -64,4 +64,14 @@ test('a record is empty until a client writes into it', async () => {
 test('a wrong address and a missing client id are told together', async () => {
   const error = await recordKey({ authUrl: 'ftp://x', clientId: '' }).catch((caught) => caught);
   expect(error).toMatchObject({ code: 'ERR_CONFIG', problems: [{ option: 'authUrl' }, { option: 'clientId' }] });
+});
+
+test('an incomplete record keeps what it counts, and allows as little as a new one', async () => {
+  const now = Date.now();
+  const old = emptyRecord(now - 48 * 3_600_000);
+  expect((await usageOf(storeWith(old, now))).availableNow).toBe(110);
+  expect((await usageOf(storeWith(incompleteRecord(old, now), now))).availableNow).toBe(28);
+  // A clock that is behind does not make it complete again.
+  expect((await usageOf(storeWith(incompleteRecord(emptyRecord(now), now - 3_600_000), now))).availableNow).toBe(28);
+  expect(() => incompleteRecord('nonsense', now)).toThrow('damaged');
 });

@@ -23,6 +23,8 @@ export async function run(context: Context): Promise<number> {
   const config = [
     `url = ${quoted(url)}`,
     `header = ${quoted(`Authorization: ${authorization}`)}`,
+    // An older curl sends the token on when -L leads to another protocol of the same host.
+    `proto-redir = "=${isHttps ? 'https' : 'http'}"`,
     // One address: without globoff, curl would take brackets for a list of addresses that nobody checked.
     'globoff',
     // A proxy reads what is sent by plain http.

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { isEmptyRecord, openRecord, problemOfRecord } from '../configuration/stored-record.ts';
+import { incompleteRecord, isEmptyRecord, openRecord, problemOfRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 
@@ -12,12 +12,16 @@ export async function run(context: Context): Promise<number> {
   const problem = problemOfRecord(record);
   if (problem === 'damaged') throw new UsageError(['FILE is not what record export printed, or not all of it']);
   if (problem) throw new UsageError(['FILE was written by a newer version of Service Auth; update this program']);
-  const { version, record: present } = await stored.load();
+  const isComplete = context.flags['complete'] === true;
+  const { version, record: present, now } = await stored.load();
   const isFree = present === undefined || isEmptyRecord(present);
-  if (!isFree || !(await stored.swap(version, record))) {
+  if (!isFree || !(await stored.swap(version, isComplete ? record : incompleteRecord(record, now)))) {
     throw new Failure(`${stored.label} has a record of this client already; nothing was changed`);
   }
-  context.stdout.write(`The record was written to ${stored.label}.\n`);
+  const allowed = isComplete
+    ? ''
+    : ' Nobody knows what was issued after the copy was made, so for about a day only a part of the limit is allowed.';
+  context.stdout.write(`The record was written to ${stored.label}.${allowed}\n`);
   return exitCodes.success;
 }
 

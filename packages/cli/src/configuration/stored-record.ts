@@ -1,12 +1,12 @@
 import type { StoreSnapshot } from '@service-auth/core';
-import { emptyRecord, isEmptyRecord, problemOfRecord, recordKey } from '@service-auth/core/record';
+import { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord, recordKey } from '@service-auth/core/record';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import type { OpenedStore } from '../stores/address.ts';
 import { checked, named, openedStore } from './client.ts';
 import { readEnvironment } from './environment.ts';
 
-export { emptyRecord, isEmptyRecord, problemOfRecord };
+export { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord };
 
 /** The record of one client as its store keeps it. It is opened without the client secret. */
 export interface StoredRecord {

@@ -10,8 +10,9 @@ const shortMs = 45 * minute;
 /** Fewer of them are no pattern. */
 const few = 3;
 
-function spentIn({ issuances, windowMs }: Usage): string {
-  return `of the ${issuances.length === 150 ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
+/** The record lists the newest issuances one by one, and of older ones the number only. */
+function spentIn({ issuances, used, windowMs }: Usage): string {
+  return `of the ${issuances.length < used ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
 }
 
 /** The API answers 401 to good tokens, again and again. */

@@ -17,13 +17,21 @@ export function openFileStore(address: string): OpenedStore {
 
 function directoryOf(address: string): string {
   if (address.startsWith('file://')) {
-    try {
-      return fileURLToPath(address);
-    } catch {
+    const path = pathOf(address);
+    if (path === undefined || path.includes('\0')) {
       throw new AddressError('must be file:DIRECTORY, or file:///DIRECTORY with three slashes');
     }
+    return path;
   }
   const path = address.slice('file:'.length);
   if (path === '') return '';
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(path);
+}
+
+function pathOf(address: string): string | undefined {
+  try {
+    return fileURLToPath(address);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { AddressError, type OpenedStore, type OpenOptions, type OpenStore, urlOf } from './address.ts';
 
 const packageName = /^(?<name>(@[a-z\d][\w.-]*\/)?[a-z\d][\w.-]*)(\?(?<parameters>.*))?$/;
@@ -33,22 +35,36 @@ export async function openStore(address: string, options: OpenOptions): Promise<
 /** Looks for the package from the working directory, because this program is often run by npx from elsewhere. */
 async function openPackage(name: string, parameters: URLSearchParams, options: OpenOptions): Promise<OpenedStore> {
   if (isBuiltin(name)) throw new AddressError(`names the module ${name} of Node, which has no store`);
-  const require = createRequire(pathToFileURL(join(process.cwd(), 'package.json')));
-  let file: string;
-  try {
-    file = require.resolve(name);
-  } catch {
-    throw new AddressError(`needs the package ${name}, which is not installed here. Run: npm install ${name}`);
-  }
+  const address = await addressOf(name);
   const { openStore } = await told(
     `names the package ${name}, which cannot be loaded`,
-    () => import(pathToFileURL(file).href) as Promise<{ openStore?: OpenStore }>,
+    () => import(address) as Promise<{ openStore?: OpenStore }>,
   );
   if (typeof openStore !== 'function') {
     throw new AddressError(`names the package ${name}, which exports no function openStore`);
   }
   return told(`names the package ${name}, whose openStore failed`, () => openStore(parameters, options));
 }
+
+/** The address of the module that the package exports. */
+async function addressOf(name: string): Promise<string> {
+  const require = createRequire(pathToFileURL(join(process.cwd(), 'package.json')));
+  try {
+    return pathToFileURL(require.resolve(name)).href;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
+      throw new AddressError(`needs the package ${name}, which is not installed here. Run: npm install ${name}`);
+    }
+    // It is for import alone. Node resolves that from the working directory only in a program that begins there.
+    const program = 'process.stdout.write(import.meta.resolve(process.argv[1]))';
+    const args = ['--input-type=module', '--eval', program, name];
+    const resolved = told(`names the package ${name}, which exports nothing`, () => run(process.execPath, args));
+    return (await resolved).stdout;
+  }
+}
+
+const run = promisify(execFile);
 
 /** The error of a package as that of its address. Its message may contain anything, even a password, so it is left out. */
 async function told<Result>(problem: string, call: () => Result | Promise<Result>): Promise<Result> {

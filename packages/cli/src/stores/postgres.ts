@@ -50,7 +50,7 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
       store: connected,
       label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
       trial: (key) => ({ store: connected, remove: () => pool.query(`delete from ${name} where key = $1`, [key]) }),
-      examine: async () => [await standby(pool)],
+      examine: async (key) => [await standby(pool), await otherTables(pool, key, name)],
     };
   } catch {
     throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a schema');
@@ -73,6 +73,36 @@ async function standby(pool: pg.Pool): Promise<Diagnosis> {
     state: 'ok',
     message: `this server takes writes and has ${replicas} ${replicas === '1' ? 'standby' : 'standbys'}`,
   };
+}
+
+const maxTables = 100;
+
+/** Two tables are two records, and so two budgets. `own`: the table of the address, in quotes. */
+async function otherTables(pool: pg.Pool, key: string, own: string): Promise<Diagnosis> {
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select c.oid::regclass::text as name from pg_class c
+      where c.relkind in ('r', 'p') and c.oid is distinct from to_regclass($1) and has_table_privilege(c.oid, 'select')
+        and has_schema_privilege(c.relnamespace, 'usage')
+        and (select count(*) from pg_attribute a where a.attrelid = c.oid and not a.attisdropped
+          and a.attname in ('key', 'version', 'record') and a.atttypid = 'text'::regtype) = 3
+      order by name limit ${maxTables}`,
+    [own],
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    // PostgreSQL put the name in quotes, where it needs them.
+    const { rows } = await pool.query(`select from ${name} where key = $1`, [key]);
+    if (rows.length > 0) found.push(name);
+  }
+  if (found.length > 0) {
+    return {
+      state: 'warning',
+      message: `there are records of this client in other tables, too: ${found.join(', ')}`,
+      advice: 'two records are two budgets; give all programs the same table.',
+    };
+  }
+  const whole = tables.length < maxTables ? '' : ` among the first ${maxTables}`;
+  return { state: 'ok', message: `no other table of this database has a record of this client${whole}` };
 }
 
 /** Creates a missing table for a command that writes, and adds what to do to errors of the connection. */
