@@ -29,6 +29,10 @@ redis.call('HSET', KEYS[1], 'version', ARGV[2], 'record', ARGV[3])
 redis.call('PERSIST', KEYS[1])
 return {now, 1}`;
 
+// Some platforms refuse SHA-1, so the hashes are not computed here. A test compares them with the scripts.
+const loadHash = '6c1c9fd80b0a9877b5dbf09820748e1c4b0fbba4';
+const swapHash = '5be2f636fc1dda58a1cc7caa22491b85c1f857a7';
+
 /**
  * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel or Cluster. `client` is a client of node-redis 4 to 6, ioredis 5 to 6 or
  * iovalkey. Each client of the service has one key without expiry, and each operation is one script. Replication is asynchronous, so core keeps back
@@ -38,8 +42,8 @@ return {now, 1}`;
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {
   checkClient(client);
-  const runLoad = defineScript(client, loadScript);
-  const runSwap = defineScript(client, swapScript);
+  const runLoad = defineScript(client, loadScript, loadHash);
+  const runSwap = defineScript(client, swapScript, swapHash);
   let warnings: string[] | undefined;
   return {
     durability: 'replicated',

@@ -29,12 +29,10 @@ export function checkClient(client: object | undefined): void {
   throw new TypeError('[service-auth/redis] redisStore(client) takes a client, not its URL and not a promise.');
 }
 
-/** Runs a script by its hash. Sends the whole script if the server does not know the hash. */
-export function defineScript(client: RedisClient, text: string): Script {
-  const hash = sha1(text);
-
+/** Runs a script by its hash, the SHA-1 of the text in hexadecimal. Sends the whole script if the server does not know the hash. */
+export function defineScript(client: RedisClient, text: string, hash: string): Script {
   async function send(whole: boolean, key: string, parts: string[]): Promise<unknown[]> {
-    const script = whole ? text : await hash;
+    const script = whole ? text : hash;
     try {
       let reply: Promise<unknown>;
       // The cluster's own evalSha() of version 4 ignores the key and asks any node.
@@ -71,9 +69,4 @@ async function unlessAborted<Result>(start: () => Promise<Result>, signal: Abort
   } finally {
     signal?.removeEventListener('abort', abort);
   }
-}
-
-async function sha1(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

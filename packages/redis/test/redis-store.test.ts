@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { type RedisSettings, startRedis } from '@service-auth/test-tools/servers/redis';
 import { startTestService } from '@service-auth/testing';
 import { Redis } from 'ioredis-6';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { redisStore } from '../src/index.ts';
 
 const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));
@@ -96,6 +97,29 @@ describe.runIf(redis)('scripts', () => {
     await client.script('FLUSH');
     expect(await store.swap('key', change('2', '1'))).toMatchObject({ swapped: true });
   });
+});
+
+test('the hash of each script is that of its text, computed without SHA-1 of the platform', async () => {
+  const compared: [string, string][] = [];
+  let hash = '';
+  const client = {
+    evalSha: (sha1: string) => {
+      hash = sha1;
+      return Promise.reject(new Error('NOSCRIPT No matching script.'));
+    },
+    eval: (script: string) => {
+      compared.push([hash, createHash('sha1').update(script).digest('hex')]);
+      return Promise.resolve(['0', '1', '', '', '']);
+    },
+  };
+  const digest = vi.spyOn(crypto.subtle, 'digest');
+  endings.push(() => digest.mockRestore());
+  const store = redisStore(client);
+  await store.load('key');
+  await store.swap('key', change('1'));
+  expect(compared.map(([written]) => written)).toEqual(compared.map(([, computed]) => computed));
+  expect(compared).toHaveLength(2);
+  expect(digest).not.toHaveBeenCalled();
 });
 
 describe.runIf(redis)('a server that cannot answer as it should', () => {
