@@ -1,12 +1,22 @@
-import { instantOf } from './clock.ts';
-import { type Ask, confirms, decide } from './ledger/decide.ts';
+import type { Instant } from './instant.ts';
+import { type Ask, confirms, type Decision, decide } from './ledger/decide.ts';
 import { pause } from './pause.ts';
 import { reportDenial } from './reports.ts';
 import { requestReserved } from './reserved-request.ts';
 import { randomId } from './seal.ts';
-import { toLocalTime } from './shared-ledger.ts';
+import { type Intent, toLocalTime, type View } from './shared-ledger.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
+import { Turns } from './turns.ts';
 import { keepUntil, type TokenRequest, type TokenResult, type Work } from './work.ts';
+
+/** The decision on a request, and the record that it rests on. */
+interface Decided {
+  /** Undefined: a token may be requested, but too many requests of this process are under way. */
+  readonly decision: Exclude<Decision, { kind: 'write' }> | undefined;
+  readonly view: View;
+  /** The moment just before the read of the record. */
+  readonly readAt: Instant;
+}
 
 /**
  * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. Rejects with
@@ -14,64 +24,98 @@ import { keepUntil, type TokenRequest, type TokenResult, type Work } from './wor
  */
 export async function acquireToken(work: Work, request: TokenRequest, signal: AbortSignal): Promise<TokenResult> {
   const { settings, ledger, settlement, secrets, usableTokens, leaseMs } = work;
-  const { audience, clock, instance, limits } = settings;
+  const { audience, clock, instance } = settings;
+  // In request-bound runtimes one request must not wait for another one.
+  const turns = settings.requestBound ? new Turns() : ledger.turns;
   const secret = await (request.mayIssue ? secrets.ask() : secrets.last());
   const { id: keyId, secretId } = secret.key;
   const cached = request.cached && { id: request.cached.token.id, generation: request.cached.generation };
   const asker = { audience, keyId, secretId, cached, instance, leaseMs };
   let ask: Ask = { ...request, ...asker, unreadable: false, id: randomId() };
   let waitedMs = 0;
+  let hasTurn = false;
 
-  for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
-    signal.throwIfAborted();
-    await settlement.enterUnsettled();
-    const begunAt = instantOf(clock);
-    // A caller that only reads has a cached token, so one try is enough.
-    let view = await ledger.load(request.mayIssue ? 2 : 1);
-    const { readAt } = view;
-    let decision = decide(view.record, view.now, ask, limits);
-    if (decision.kind === 'write') {
-      const swapped = await ledger.swap(view, decision.record);
-      if (swapped) {
-        view = swapped;
-        decision = decide(view.record, view.now, ask, limits);
-      }
-    } else {
-      view = await ledger.declare(view);
-    }
-    if (confirms(decision, ask.cached)) request.onRead(readAt);
-    switch (decision.kind) {
-      case 'use': {
-        const usable = await usableTokens.opened(decision.token, view, secret.key);
-        if (usable) return { kind: 'token', usable };
-        ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
+  try {
+    for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
+      signal.throwIfAborted();
+      await settlement.enterUnsettled();
+      hasTurn ||= request.mayIssue && turns.take();
+      const { decision, view, readAt } = await (request.mayIssue ? reserved(work, ask, hasTurn) : looked(work, ask));
+      // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the request.
+      const declared = ledger.declare(settings, view);
+      if (settings.requestBound) await declared;
+      if (!decision) {
+        await turns.wait(signal);
+        hasTurn = true;
         continue;
       }
-      case 'admitted': {
-        const { entry, generation, probesFirst } = decision;
-        const reservation = { entry, keyId, secretId };
-        const reserved = { request, secret, reservation, generation, view, probesFirst, begunAt };
-        const result = await requestReserved(work, reserved);
-        if (result) return result;
-        ask = { ...ask, id: randomId() };
-        break;
+      if (confirms(decision, ask.cached)) request.onRead(readAt);
+      switch (decision.kind) {
+        case 'use': {
+          const usable = await usableTokens.opened(decision.token, view, secret.key);
+          if (usable) return { kind: 'token', usable };
+          ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
+          continue;
+        }
+        case 'admitted': {
+          const { entry, generation, probesFirst } = decision;
+          const reservation = { entry, keyId, secretId };
+          const parts = { request, secret, reservation, generation, view, probesFirst, begunAt: readAt };
+          const result = await requestReserved(work, parts);
+          if (result) return result;
+          ask = { ...ask, id: randomId() };
+          break;
+        }
+        case 'keep': {
+          const { denial, retryAt } = decision;
+          if (denial?.cause === 'limit') reportDenial(settings, request.reason, denial, view);
+          return keepUntil(work, retryAt, view);
+        }
+        case 'drop':
+          return { kind: 'drop' };
+        case 'deny':
+          if (decision.denial.cause === 'limit') reportDenial(settings, decision.reason, decision.denial, view);
+          throw errorOf(settings, decision.denial, view, keyId);
       }
-      case 'keep': {
-        const { denial, retryAt } = decision;
-        if (denial?.cause === 'limit') reportDenial(settings, request.reason, denial, view);
-        return keepUntil(work, retryAt, view);
-      }
-      case 'drop':
-        return { kind: 'drop' };
-      case 'deny':
-        if (decision.denial.cause === 'limit') reportDenial(settings, decision.reason, decision.denial, view);
-        throw errorOf(settings, decision.denial, view, keyId);
+      // Others are asking; or the store was too slow for a request, or its clocks differ. Do not keep a turn in the meantime.
+      if (hasTurn) turns.end();
+      hasTurn = false;
+      const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
+      if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
+      waitedMs += await waited(work, Math.min(pauseMs, until - view.now + 1), signal);
     }
-    // Others are asking, or came first; or the store was too slow for a request, or its clocks differ.
-    const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
-    if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
-    waitedMs += await waited(work, Math.min(pauseMs, until - view.now + 1), signal);
+  } finally {
+    if (hasTurn) turns.end();
   }
+}
+
+/** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */
+async function looked(work: Work, ask: Ask): Promise<Decided> {
+  const { settings, ledger } = work;
+  const { view, now } = await ledger.look(settings);
+  const decision = decide(view.record, now, ask, settings.limits);
+  if (decision.kind === 'write') return reserved(work, ask, false);
+  const { readAt } = view;
+  if (decision.kind !== 'keep') return { decision, view, readAt };
+  // The view is as old as its read, and so is its time.
+  return { decision: { ...decision, retryAt: decision.retryAt - (now - view.now) }, view, readAt };
+}
+
+type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
+
+/** Decides by the present record, and writes the reservation if there is one. */
+async function reserved({ settings, ledger }: Work, ask: Ask, hasTurn: boolean): Promise<Decided> {
+  const { result, view } = await ledger.commit(settings, ({ record: present, now, readAt }): Change => {
+    let record = present;
+    for (;;) {
+      const decision = decide(record, now, ask, settings.limits);
+      if (decision.kind !== 'write') return { record, result: { decision, readAt } };
+      const reserves = decision.record.entries.some(({ id }) => id === ask.id);
+      if (reserves && !hasTurn) return { record, result: { decision: undefined, readAt } };
+      record = decision.record;
+    }
+  });
+  return { ...result, view };
 }
 
 /** Waits, and resolves with the time that it waited. Time in which the event loop stood still does not count. */

@@ -60,7 +60,8 @@ export class ClientSettings {
       ...this.common,
       clientId: this.#clientId,
       clientSecret: this.#clientSecret,
-      emit: (type, fields) => this.emit(type, fields),
+      emit: (type, fields, heard) => this.emit(type, fields, heard),
+      emitRecovered: () => this.#emitRecovered(),
       emitRepeated: (type, cause, fields) => this.#emitRepeated(type, cause, fields),
       observesOperations: this.observesOperations,
       get instance() {
@@ -90,18 +91,29 @@ export class ClientSettings {
     };
   }
 
-  /** Reports an event to the listeners, if there are any. */
-  emit<Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]): void {
+  /** Reports an event to the listeners, if there are any. Those in `heard` know it, and the others join them. */
+  emit<Type extends ServiceAuthEventType>(
+    type: Type,
+    fields: ServiceAuthEventFields[Type],
+    heard?: WeakSet<ServiceAuthEventListener>,
+  ): void {
     const { onEvent, audience, clock } = this.common;
     const isOperation = operations.test(type);
     const subscriptions = this.#subscriptions.filter((each) => each.operations || !isOperation);
-    const listeners = subscriptions.map(({ listener }) => listener);
-    if (onEvent && !isOperation) listeners.unshift(onEvent);
-    // The next failure is news again.
-    if (type === 'store_recovered') this.#repeated?.delete('store');
+    const subscribed = subscriptions.map(({ listener }) => listener);
+    const all = onEvent && !isOperation ? [onEvent, ...subscribed] : subscribed;
+    const listeners = all.filter((listener) => !heard?.has(listener));
     if (listeners.length === 0) return;
     const event = { type, at: clock.now(), audience, instance: this.instance, ...fields } as ServiceAuthEvent;
-    for (const listener of listeners) notify(listener, Object.freeze(event));
+    for (const listener of listeners) {
+      heard?.add(listener);
+      notify(listener, Object.freeze(event));
+    }
+  }
+
+  /** Reports that the store answers again, if this client reported that it failed. Its next failure is news again. */
+  #emitRecovered(): void {
+    if (this.#repeated?.delete('store')) this.emit('store_recovered', {});
   }
 
   /** Reports an event, but at most once a minute for one cause. */

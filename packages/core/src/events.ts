@@ -157,8 +157,12 @@ export interface SubscribeOptions {
 /** Receives every event. Errors that it throws are ignored, and so are rejections of a promise that it returns. */
 export type ServiceAuthEventListener = (event: ServiceAuthEvent) => void;
 
-/** Reports an event to the listeners, if there are any. */
-export type Emit = <Type extends ServiceAuthEventType>(type: Type, fields: ServiceAuthEventFields[Type]) => void;
+/** Reports an event to the listeners, if there are any. Those in `heard` know it, and the others join them. */
+export type Emit = <Type extends ServiceAuthEventType>(
+  type: Type,
+  fields: ServiceAuthEventFields[Type],
+  heard?: WeakSet<ServiceAuthEventListener>,
+) => void;
 
 /** The types of events that a failing service would repeat with each call. */
 export type RepeatedEventType = 'store_failed' | 'token_unavailable';

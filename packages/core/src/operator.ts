@@ -2,10 +2,9 @@ import type { UsableToken } from './cached-token.ts';
 import { configError, problemOfText } from './config-problems.ts';
 import { refusalOf } from './ledger/availability.ts';
 import type { Caller } from './ledger/holds.ts';
-import { audienceStateOf, audienceStatesOf } from './ledger/record.ts';
+import { audienceStateOf, audienceStatesOf, type LedgerRecord } from './ledger/record.ts';
 import { withReset } from './ledger/resets.ts';
 import { retryRoomAt, withRetry } from './ledger/retry.ts';
-import { untilDone } from './pause.ts';
 import { randomId } from './seal.ts';
 import { toLocalTime, type View } from './shared-ledger.ts';
 import type { Hold, Usage } from './usage.ts';
@@ -39,7 +38,7 @@ export interface RetryResult {
 /** Reads what is spent and what can be had. */
 export async function readUsage(work: Work): Promise<Usage> {
   const { limits, clock } = work.settings;
-  const view = await work.ledger.load();
+  const view = await work.ledger.read(work.settings);
   return usageOf(view, await callerIn(view, work), limits, clock);
 }
 
@@ -77,10 +76,8 @@ export async function resetTokens(
   const { key } = await work.secrets.last();
   const known = cached && { id: cached.token.id, generation: cached.generation };
   const reset = { id: randomId(), audience, keyId: key.id, instance, reason, cached: known };
-  const view = await untilDone(clock, async () => {
-    const found = await work.ledger.load();
-    const record = withReset(found.record, found.now, reset);
-    return record ? work.ledger.swap(found, record) : found;
+  const { view } = await work.ledger.commit(settings, (found) => {
+    return { record: withReset(found.record, found.now, reset) ?? found.record, result: undefined };
   });
   const { record, now } = view;
   const listed = record.resets.find(({ id }) => id === reset.id);
@@ -96,21 +93,15 @@ export async function resetTokens(
 /** Ends the holds of the fleet: the next token request, of whatever process, is sent in spite of them. */
 export async function retryNow({ settings, ledger }: Work): Promise<RetryResult> {
   const { clock, limits } = settings;
-  let ended: readonly Hold[] = [];
-  let retryAt: number | undefined;
-  await untilDone(clock, async () => {
-    const view = await ledger.load();
+  const { result } = await ledger.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
     const holds = holdsIn(view, limits, clock);
-    if (holds.length === 0) return view;
-    const at = retryRoomAt(view.record, view.now);
-    if (at > view.now) {
-      retryAt = toLocalTime(at, view, clock);
-      return view;
-    }
+    const at = holds.length === 0 ? 0 : retryRoomAt(view.record, view.now);
+    const retryAt = at > view.now ? toLocalTime(at, view, clock) : undefined;
+    if (holds.length === 0 || retryAt !== undefined) return { record: view.record, result: { ended: [], retryAt } };
     const record = withRetry(view.record, view.now);
     const left = holdsIn({ ...view, record }, limits, clock);
-    ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
-    return ledger.swap(view, record);
+    const ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
+    return { record, result: { ended, retryAt } };
   });
-  return { ended, retryAt };
+  return result;
 }

@@ -44,6 +44,8 @@ export interface Settings extends CommonSettings {
   readonly instance: string;
   readonly emit: Emit;
   readonly emitRepeated: EmitRepeated;
+  /** Reports that the store answers again, if its failure was reported. */
+  readonly emitRecovered: () => void;
   /** True if anybody listens to the events of operations. */
   readonly observesOperations: boolean;
 }

@@ -2,9 +2,8 @@ import { instantOf } from './clock.ts';
 import { maxElapsedMs } from './instant.ts';
 import { expiringBy } from './ledger/clock-set-back.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
-import { untilDone } from './pause.ts';
 import type { Settings } from './settings.ts';
-import type { LedgerMemory, SharedLedger, View } from './shared-ledger.ts';
+import type { Intent, SharedLedger, Unsettled, View } from './shared-ledger.ts';
 
 /** Settles reservations, and remembers outcomes while the store fails. */
 export interface Settlement {
@@ -15,46 +14,48 @@ export interface Settlement {
 }
 
 const minute = 60_000;
-const trustedMs = minute;
 const lastRetryMs = 64_000;
 
 /** Keeps outcomes in memory until they are written. If the process dies before that, the reservation counts as issued, which is safe. */
-export function createSettlement({ clock, limits }: Settings, ledger: SharedLedger, memory: LedgerMemory): Settlement {
+export function createSettlement(settings: Settings, ledger: SharedLedger): Settlement {
+  const { clock, limits } = settings;
+
   async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
-    memory.unsettled ??= new Map();
-    memory.unsettled.set(reservation, { outcome, from: view });
-    // Other processes rarely write in the meantime, so the record is not read again, unless more than a minute passed: then ask for the store's time.
-    const elapsedMs = maxElapsedMs(view.readAt, instantOf(clock));
-    const recent = elapsedMs < trustedMs;
-    const now = view.now + Math.ceil(elapsedMs);
-    const expected = { ...view, now, record: settle(view.record, now, reservation, outcome, limits) };
+    ledger.unsettled ??= new Map();
+    ledger.unsettled.set(reservation, { outcome, from: view, writing: undefined });
     try {
-      const swapped = recent ? await ledger.swap(view, expected.record) : undefined;
-      if (!swapped) return await again(reservation, outcome, view);
-      forget(reservation);
-      return swapped;
+      return await write(reservation);
     } catch {
       retryLater(1_000);
-      return expected;
+      const now = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
+      return { ...view, now, record: settle(view.record, now, reservation, outcome, limits) };
     }
   }
 
-  async function again(reservation: Reservation, outcome: Outcome, from: View): Promise<View> {
-    const swapped = await untilDone(clock, async () => {
-      const view = await ledger.load();
-      return ledger.swap(view, settle(view.record, view.now, reservation, adjusted(outcome, from, view), limits));
+  function write(reservation: Reservation): Promise<View> {
+    const unsettled = ledger.unsettled?.get(reservation) as Unsettled;
+    unsettled.writing = written(reservation, unsettled).finally(() => {
+      unsettled.writing = undefined;
     });
-    forget(reservation);
-    return swapped;
+    return unsettled.writing;
   }
 
-  function forget(reservation: Reservation): void {
-    memory.unsettled?.delete(reservation);
-    if (memory.unsettled?.size === 0) memory.unsettled = undefined;
+  async function written(reservation: Reservation, { outcome, from }: Unsettled): Promise<View> {
+    // Rarely does another process write in the meantime, so the record is not read again.
+    const isFromMemory = true;
+    const settled: Intent<undefined> = ({ record, now, ...view }) => ({
+      record: settle(record, now, reservation, adjusted(outcome, from, { ...view, record, now }), limits),
+      result: undefined,
+    });
+    const { view } = await ledger.commit(settings, settled, isFromMemory);
+    ledger.unsettled?.delete(reservation);
+    if (ledger.unsettled?.size === 0) ledger.unsettled = undefined;
+    return view;
   }
 
   async function enterUnsettled(): Promise<void> {
-    for (const [reservation, { outcome, from }] of memory.unsettled ?? []) await again(reservation, outcome, from);
+    const idle = [...(ledger.unsettled ?? [])].filter(([, { writing }]) => !writing);
+    await Promise.all(idle.map(([reservation]) => write(reservation)));
   }
 
   /** Adjusts the outcome to the present clock of the store. A clock that was set back in the meantime must not extend the life of the token. */
@@ -67,7 +68,10 @@ export function createSettlement({ clock, limits }: Settings, ledger: SharedLedg
 
   function retryLater(delayMs: number): void {
     if (delayMs > lastRetryMs) return;
-    const retry = () => void enterUnsettled().catch(() => retryLater(delayMs * 2));
+    const retry = () => {
+      const all = [...(ledger.unsettled ?? [])].map(([reservation, { writing }]) => writing ?? write(reservation));
+      Promise.all(all).catch(() => retryLater(delayMs * 2));
+    };
     clock.setTimer(retry, delayMs, { background: true });
   }
 

@@ -20,9 +20,18 @@ export function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResul
   return { swapped, now: Math.floor(now) };
 }
 
+// A record that many clients share is large. The same text is decoded once.
+let latestDecoded: { readonly text: string; readonly record: ReturnType<typeof decodeRecord> } | undefined;
+
+/** Decodes the text of a record. */
+export function decoded(text: string): ReturnType<typeof decodeRecord> {
+  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text) };
+  return latestDecoded.record;
+}
+
 /** A record in the store that nobody can read would stop the whole fleet, so it is not written. */
 export function readable(text: string): string {
-  if (decodeRecord(text) !== 'damaged') return text;
+  if (decoded(text) !== 'damaged') return text;
   const advice = 'it was left as it was, because it would become too large, or have a value that no record has.';
   throw Object.assign(new RangeError(advice), { advice });
 }

@@ -7,6 +7,7 @@ import { isServiceAuthError } from './errors.ts';
 import type { ServiceAuthEventFields } from './events.ts';
 import { endFlight, type Flight, startFlight, type Waiting } from './flight.ts';
 import type { Instant } from './instant.ts';
+import { ledgerOf } from './ledgers.ts';
 import {
   type Attempt,
   after,
@@ -21,7 +22,7 @@ import {
 import { outsideRequest } from './next.ts';
 import { observe } from './observe.ts';
 import type { ClientOptions } from './settings.ts';
-import { LedgerMemory } from './shared-ledger.ts';
+import type { SharedLedger } from './shared-ledger.ts';
 import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
 import { createWork, type Work } from './work.ts';
 
@@ -34,13 +35,13 @@ export class TokenKeeper {
   trusted: TrustedToken | undefined;
   closed = false;
   readonly settings: ClientSettings;
-  readonly #ledger = new LedgerMemory();
   readonly #secret = new SecretMemory();
   // The newest token that this process has had, and the newest that was issued to it. A cache can repeat either of them.
   #latest: AccessToken | undefined;
   #issued: AccessToken | undefined;
   #reading: Flight | undefined;
   #acquiring: Flight | undefined;
+  #ledger: SharedLedger | undefined;
 
   constructor(options: ClientOptions) {
     this.settings = new ClientSettings(options);
@@ -85,7 +86,10 @@ export class TokenKeeper {
 
   /** Runs `job` with the parts that it needs, outside of the request that is being served. */
   run<Result>(job: (work: Work) => Promise<Result>): Promise<Result> {
-    return outsideRequest(() => job(createWork(this.settings.forAttempt(), this.#ledger, this.#secret)));
+    const settings = this.settings.forAttempt();
+    this.#ledger ??= ledgerOf(this.settings.common, settings.clientId);
+    const work = createWork(settings, this.#ledger, this.#secret);
+    return outsideRequest(() => job(work));
   }
 
   /** Serves no token any more, and ends all attempts. */

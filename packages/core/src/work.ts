@@ -6,7 +6,7 @@ import type { Ask } from './ledger/decide.ts';
 import type { IssuanceReason } from './ledger/record.ts';
 import type { Settings } from './settings.ts';
 import { createSettlement, type Settlement } from './settlement.ts';
-import { createSharedLedger, type LedgerMemory, type SharedLedger, type View } from './shared-ledger.ts';
+import type { SharedLedger, View } from './shared-ledger.ts';
 import { createUsableTokens, type UsableTokens } from './usable-token.ts';
 
 /** A request of the client for a token. */
@@ -47,16 +47,15 @@ export interface Work {
 // The store needs up to two calls of 2 seconds before a request, and as many after it.
 const storeCallsMs = 4_000;
 
-/** Creates the parts of an attempt. Between attempts a client keeps both memories. */
-export function createWork(settings: Settings, ledgerMemory: LedgerMemory, secretMemory: SecretMemory): Work {
-  const ledger = createSharedLedger(settings, ledgerMemory);
+/** Creates the parts of an attempt. Between attempts a client keeps its ledger and its memory of the secret. */
+export function createWork(settings: Settings, ledger: SharedLedger, secretMemory: SecretMemory): Work {
   // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
   const deadlineMs = Math.max(storeCallsMs, settings.timeoutMs);
   const sendWithinMs = Math.min(10_000, deadlineMs);
   return {
     settings,
     ledger,
-    settlement: createSettlement(settings, ledger, ledgerMemory),
+    settlement: createSettlement(settings, ledger),
     secrets: clientSecretSource(settings, secretMemory),
     usableTokens: createUsableTokens(settings),
     sendWithinMs,

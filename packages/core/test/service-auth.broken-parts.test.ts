@@ -67,7 +67,7 @@ describe('every call ends', () => {
   test('when the store replaces nothing and says so', async () => {
     const { client, clock, store, endpoint } = createBed();
     store.always('swap', () => Promise.resolve({ swapped: false, now: clock.now() } as never));
-    await failure('ERR_TOKEN_ENDPOINT', clock.until(client().getToken()));
+    await failure('ERR_STORE', clock.until(client().getToken()));
     expect(endpoint.requests.length).toBe(0);
     await failure('ERR_STORE', clock.until(client().reset()));
   });

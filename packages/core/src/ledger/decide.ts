@@ -63,6 +63,8 @@ export type Decision =
   | { readonly kind: 'write'; readonly record: LedgerRecord };
 
 const minute = 60_000;
+/** So many token requests of a fleet may be under way. */
+const maxLeases = 512;
 
 /** Returns the margin: a token is served only while it has more life left than this. */
 export function marginOf(lifetimeMs: number): number {
@@ -97,6 +99,8 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     const { until } = state.lease;
     return cached && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
+  const leases = record.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
+  if (leases.length >= maxLeases) return { kind: 'wait', until: Math.min(...leases) };
   const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
   const denial = denialOf(record, now, ask, reason, limits);
   if (!denial) return { kind: 'write', record: withReservation(record, now, ask, reason, limits) };

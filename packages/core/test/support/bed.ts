@@ -9,6 +9,7 @@ import {
   type ServiceAuthEvent,
   type ServiceAuthEventType,
   type ServiceAuthOptions,
+  type Store,
   type StoreDurability,
 } from '../../src/index.ts';
 import { secretCanary, watchForCanaries } from './canaries.ts';
@@ -39,6 +40,15 @@ export interface Bed {
   use(client: ServiceAuth, forMs: number, everyMs?: number): Promise<AccessToken[]>;
 }
 
+/** The store as another process sees it. */
+export function ofProcess(store: Store): Store {
+  return {
+    durability: store.durability,
+    load: (key, options) => store.load(key, options),
+    swap: (key, change, options) => store.swap(key, change, options),
+  };
+}
+
 export function createBed(durability: StoreDurability = 'durable'): Bed {
   const clock = createManualClock();
   const store = createFaultyStore(clock, durability);
@@ -60,7 +70,8 @@ export function createBed(durability: StoreDurability = 'durable'): Bed {
         audience: 'orders',
         clientId: 'client-1',
         clientSecret: secretCanary,
-        store,
+        // Clients of one process that share a store object share what they know of the record.
+        store: ofProcess(store),
         transport: endpoint.transport,
         clock,
         instance: `process ${clients}`,

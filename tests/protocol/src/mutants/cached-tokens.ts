@@ -115,6 +115,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     find: 'this.remember(revalidated(this.memory, begun, at))',
     replace: 'this.remember(revalidated(this.memory, begun, at && instantOf(clock)))',
     modes: ['feasible'],
+    survives:
+      'a test in packages/core/test/service-auth.many.test.ts notices: a look may use a record of ten seconds ago',
   },
   {
     name: 'a failed read denies a token',

@@ -63,7 +63,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'a slow read ends a good token',
     about: 'an answer of unknown age shortens the life of the cached token',
-    file: 'shared-ledger.ts',
+    file: 'record-access.ts',
     find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;',
     replace: '',
     modes: ['pauses', 'store-ahead'],
@@ -88,7 +88,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'the store is read once',
     about: 'one failure of the store fails a caller',
-    file: 'shared-ledger.ts',
+    file: 'store-calls.ts',
     find: 'tries > 1 ? once().catch(once) : once()',
     replace: 'tries > 2 ? once().catch(once) : once()',
     modes: ['late-loop'],

@@ -184,9 +184,9 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'count after the call',
     about: 'the request is sent before the reservation is written',
-    file: 'acquire-token.ts',
-    find: 'const swapped = await ledger.swap(view, decision.record);',
-    replace: 'const swapped = { ...view, record: decision.record };',
+    file: 'shared-ledger.ts',
+    find: 'const swapped = await this.#access.swap(callers, view, record);',
+    replace: 'const swapped = callers.length > 0 ? { ...view, record } : undefined;',
     modes: ['faults'],
   },
   {

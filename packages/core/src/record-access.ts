@@ -1,0 +1,167 @@
+import { instantOf } from './clock.ts';
+import { type Instant, maxElapsedMs } from './instant.ts';
+import { encodeRecord } from './ledger/codec.ts';
+import { compact } from './ledger/condense.ts';
+import type { LedgerRecord } from './ledger/record.ts';
+import { reconcile, type Seen } from './ledger/repair.ts';
+import { declare, isDeclarationDue } from './ledger/terms.ts';
+import { sharedMemoryStore } from './memory-store.ts';
+import { untilDone } from './pause.ts';
+import { RecordNews } from './record-news.ts';
+import { randomId } from './seal.ts';
+import type { CommonSettings } from './settings.ts';
+import { decoded, integrityError, readable } from './store-answers.ts';
+import { type Callers, StoreCalls } from './store-calls.ts';
+
+/** The record at one moment. */
+export interface View {
+  readonly record: LedgerRecord;
+  /** The ledger's time. */
+  readonly now: number;
+  /** The moment just before the store was asked, so never later than the moment of `now`. */
+  readonly readAt: Instant;
+  readonly version: string | undefined;
+  /** Problems of the store that endanger the record. */
+  readonly warnings?: readonly string[];
+  /** The record was repaired from memory. Write it before you use it. */
+  readonly isRepaired?: boolean;
+  /** The stored record does not say, or not recently, what this process agreed with the operator. */
+  readonly isDeclarationDue?: boolean;
+}
+
+/** The record as this process read or wrote it last. It is kept as text: a store in this process shares the string. */
+interface Remembered {
+  readonly text: string;
+  /** The store's time and the ledger's time at that moment. */
+  readonly now: number;
+  readonly ledgerNow: number;
+  readonly askedAt: Instant;
+  /** The monotonic instant when the answer arrived. */
+  readonly at: number;
+}
+
+const maxReadMs = 30_000;
+
+// A decoded record takes much memory. Those that were not used lately are read again when they are needed.
+const maxRecords = 16;
+const withRecord = new Set<RecordAccess>();
+
+/** Reads and replaces the record of one client id. It remembers the record, and repairs it if the store lost it. */
+export class RecordAccess {
+  readonly calls: StoreCalls;
+  readonly #settings: CommonSettings;
+  readonly #news: RecordNews;
+  #remembered: Remembered | undefined;
+  /** The record as it is stored, as far as this process knows. */
+  #latest: View | undefined;
+  #failedSwaps = 0;
+
+  constructor(settings: CommonSettings, clientId: string) {
+    this.#settings = settings;
+    this.calls = new StoreCalls(settings, clientId);
+    this.#news = new RecordNews(settings);
+  }
+
+  /** Returns the record as it was read or written last, if that is less than `maxAgeMs` ago. */
+  latest(maxAgeMs: number): View | undefined {
+    const latest = this.#latest;
+    return latest && maxElapsedMs(latest.readAt, instantOf(this.#settings.clock)) < maxAgeMs ? latest : undefined;
+  }
+
+  /**
+   * Reads and repairs the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
+   */
+  load(callers: Callers, tries: number): Promise<View> {
+    return untilDone(this.#settings.clock, () => this.#read(callers, tries), 10);
+  }
+
+  /** Reads and repairs the record once. Undefined: the age of the answer is unknown. Read again. */
+  async #read(callers: Callers, tries: number): Promise<View | undefined> {
+    const { store, clock, limits } = this.#settings;
+    const readAt = instantOf(clock);
+    // Take the record known before the read: the answer cannot contain what we write meanwhile.
+    const known = this.#remembered;
+    const snapshot = await this.calls.load(callers, tries);
+    const { record: text, version, now: storeNow } = snapshot;
+    // After a slow read, the age of the answer is unknown, and so is the life that its token has left.
+    if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
+    const { key } = this.calls;
+    const before = known && this.#seen(known, readAt);
+    const loaded = text === undefined ? undefined : decoded(text);
+    if (loaded === 'damaged') this.#news.damaged(callers, key);
+    if (typeof loaded === 'string') throw integrityError(loaded, key, store);
+    const warnings = this.#news.read(callers, key, snapshot, loaded);
+    const found = reconcile(loaded, before, storeNow, randomId(), limits);
+    this.#news.found(callers, found, before, storeNow);
+    const { now, changed: isRepaired } = found;
+    const record = declare(found.record, now, limits, callers[0]?.instance ?? '');
+    this.#news.agreements(callers, record, now);
+    if (!isRepaired && text !== undefined && this.#remembered === known) this.#remember(text, storeNow, now, readAt);
+    const isDue = isDeclarationDue(found.record, now, limits);
+    const view = { record, now, readAt, version, warnings, isRepaired, isDeclarationDue: isDue };
+    if (!isRepaired) this.#keep(view);
+    return view;
+  }
+
+  /**
+   * Replaces the record of `view`. Undefined: the record has changed, or the answer got lost. Load it again.
+   * @throws `ERR_STORE` when writing keeps failing
+   */
+  async swap(callers: Callers, view: View, record: LedgerRecord): Promise<View | undefined> {
+    const { clock, limits } = this.#settings;
+    const version = randomId();
+    const next = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
+    const readAt = instantOf(clock);
+    let text = '';
+    const encode = () => {
+      text = readable(encodeRecord(next));
+      return text;
+    };
+    try {
+      const result = await this.calls.swap(callers, view.version, version, encode);
+      this.#failedSwaps = 0;
+      if (!result.swapped) return undefined;
+      const now = Math.max(next.highWaterAt, result.now);
+      // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
+      const maxNow = Math.max(now, view.now + maxElapsedMs(view.readAt, readAt));
+      this.#remember(text, result.now, maxNow, readAt);
+      const written = { record: next, now, readAt, version };
+      this.#keep(written);
+      return written;
+    } catch (error) {
+      // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
+      this.#failedSwaps += 1;
+      if (this.#failedSwaps > 1) throw error;
+      return undefined;
+    }
+  }
+
+  /** Keeps the decoded record, unless it is older: a read can be slower than a write that began after it. */
+  #keep(view: View): void {
+    const latest = this.#latest;
+    const beganEarlier = latest && view.readAt.monotonic <= latest.readAt.monotonic;
+    if (beganEarlier && view.record.sequence < latest.record.sequence) return;
+    this.#latest = view;
+    withRecord.delete(this);
+    withRecord.add(this);
+    const [oldest] = withRecord;
+    if (withRecord.size <= maxRecords || !oldest) return;
+    oldest.#latest = undefined;
+    withRecord.delete(oldest);
+  }
+
+  /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */
+  #remember(text: string, now: number, ledgerNow: number, askedAt: Instant): void {
+    const { store, clock } = this.#settings;
+    if (store !== sharedMemoryStore) this.#remembered = { text, now, ledgerNow, askedAt, at: clock.monotonic() };
+  }
+
+  /** Returns what this process remembered at `readAt`. Undefined: it cannot be decoded. */
+  #seen({ text, now, ledgerNow, askedAt, at }: Remembered, readAt: Instant): Seen | undefined {
+    const record = decoded(text);
+    if (typeof record === 'string') return undefined;
+    const elapsedMs = readAt.monotonic - at;
+    return { record, now, ledgerNow, elapsedMs, maxElapsedMs: maxElapsedMs(askedAt, instantOf(this.#settings.clock)) };
+  }
+}

@@ -1,0 +1,85 @@
+import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from './events.ts';
+import type { LedgerRecord } from './ledger/record.ts';
+import type { Reconciled, Seen } from './ledger/repair.ts';
+import { foreignTerms } from './ledger/terms.ts';
+import { isSecondRecord } from './record-sightings.ts';
+import type { CommonSettings } from './settings.ts';
+import type { StoreSnapshot } from './store.ts';
+import type { Callers } from './store-calls.ts';
+
+const tolerableMs = 600_000;
+
+const secondRecord =
+  'This process has two records of one client id, in two stores or under two prefixes. Each of them counts alone, so together they may exceed the limit. Give all clients the same store.';
+
+/** Those who heard a piece of news. */
+type Heard = WeakSet<ServiceAuthEventListener>;
+
+/** Reports what reads of a record revealed. Each listener hears each piece of news once, even if many clients have that listener. */
+export class RecordNews {
+  readonly #settings: CommonSettings;
+  #warned: Map<string, Heard> | undefined;
+  #damage: Heard | undefined;
+  #differing: { readonly terms: string; readonly heard: Heard } | undefined;
+
+  constructor(settings: CommonSettings) {
+    this.#settings = settings;
+  }
+
+  /** Reports that the record cannot be read. */
+  damaged(callers: Callers, key: string): void {
+    this.#damage ??= new WeakSet();
+    tell(callers, 'store_damaged', { key }, this.#damage);
+  }
+
+  /** Reports what endangers the record that was read. Returns all such warnings. */
+  read(
+    callers: Callers,
+    key: string,
+    { warnings = [] }: StoreSnapshot,
+    record: LedgerRecord | undefined,
+  ): readonly string[] {
+    this.#damage = undefined;
+    const isSecond = record && isSecondRecord(this.#settings.store, key, record.epoch);
+    const all = isSecond ? [...warnings, secondRecord] : warnings;
+    for (const warning of all) {
+      this.#warned ??= new Map();
+      const heard = this.#warned.get(warning) ?? new WeakSet();
+      this.#warned.set(warning, heard);
+      tell(callers, 'store_warning', { warning }, heard);
+    }
+    return all;
+  }
+
+  /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */
+  found(callers: Callers, found: Reconciled, before: Seen | undefined, storeNow: number): void {
+    if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });
+    const backMs = Math.max(found.clockBackMs, before ? before.now + before.elapsedMs - storeNow : 0);
+    const aheadMs = before ? storeNow - before.now - before.maxElapsedMs : 0;
+    if (Math.max(backMs, aheadMs) <= tolerableMs) return;
+    const byMs = backMs > tolerableMs ? -backMs : aheadMs;
+    tell(callers, 'clock_anomaly', { clock: 'store', byMs: Math.round(byMs) });
+  }
+
+  /** Reports other agreements than that of this process. */
+  agreements(callers: Callers, record: LedgerRecord, now: number): void {
+    const { clock, limits } = this.#settings;
+    const others = foreignTerms(record, now, limits);
+    const terms = others.map(({ tokens, windowMs, reserve }) => `${tokens}/${windowMs}/${reserve}`).join();
+    if (this.#differing?.terms !== terms) this.#differing = terms ? { terms, heard: new WeakSet() } : undefined;
+    if (!this.#differing) return;
+    const shown = others.map(({ by, seenAt, ...term }) => {
+      return { ...term, instance: by, seenAt: clock.now() + Math.round(seenAt - now) };
+    });
+    tell(callers, 'agreement_differs', { own: limits.terms, others: shown }, this.#differing.heard);
+  }
+}
+
+function tell<Type extends ServiceAuthEventType>(
+  callers: Callers,
+  type: Type,
+  fields: ServiceAuthEventFields[Type],
+  heard: Heard = new WeakSet(),
+): void {
+  for (const { emit } of callers) emit(type, fields, heard);
+}

@@ -1,0 +1,95 @@
+import { describeForeign, own } from './foreign.ts';
+import { type End, observe } from './observe.ts';
+import { timedOut, within } from './pause.ts';
+import { recordKeyOf } from './seal.ts';
+import type { CommonSettings, Settings } from './settings.ts';
+import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
+import { checked, checkedResult, storeFailure } from './store-answers.ts';
+
+/** The clients for which the store is called. Their listeners get the events. */
+export type Callers = readonly Settings[];
+
+const storeTimeoutMs = 2_000;
+
+/** Calls the store for the record of one client id. Every call has a deadline, and its failure is reported. */
+export class StoreCalls {
+  /** The name of the record. It is known from the first call on. */
+  key = '';
+  /** The time that the latest call took. */
+  roundTripMs = 1;
+  /** The latest call failed. */
+  failing = false;
+  readonly #settings: CommonSettings;
+  readonly #clientId: string;
+
+  constructor(settings: CommonSettings, clientId: string) {
+    this.#settings = settings;
+    this.#clientId = clientId;
+  }
+
+  /**
+   * Loads the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
+   * @throws `ERR_STORE`
+   */
+  load(callers: Callers, tries: number): Promise<StoreSnapshot> {
+    const { store } = this.#settings;
+    return this.#call(callers, 'load', async (options) => checked(await store.load(this.key, options)), tries);
+  }
+
+  /**
+   * Replaces the record that has the version `expected`. `encode` returns the new one.
+   * @throws `ERR_STORE`, also if `encode` throws
+   */
+  swap(
+    callers: Callers,
+    expected: string | undefined,
+    version: string,
+    encode: () => string,
+  ): Promise<StoreSwapResult> {
+    const { store } = this.#settings;
+    const run = async (options: StoreCallOptions) => {
+      const change = { expected, version, record: encode() };
+      return checkedResult(await store.swap(this.key, change, options));
+    };
+    return this.#call(callers, 'swap', run, 1);
+  }
+
+  async #call<Result>(
+    callers: Callers,
+    operation: 'load' | 'swap',
+    run: (options: StoreCallOptions) => Promise<Result>,
+    tries: number,
+  ): Promise<Result> {
+    const { clock, endpoint } = this.#settings;
+    try {
+      this.key = await (this.key || recordKeyOf(endpoint, this.#clientId));
+      const attempt = async () => {
+        const from = clock.monotonic();
+        const result = await within(storeTimeoutMs, clock, (signal) => run({ signal }));
+        if (result === timedOut) throw new DOMException('', 'TimeoutError');
+        this.roundTripMs = Math.max(1, clock.monotonic() - from);
+        return result;
+      };
+      const observer = callers.find(({ observesOperations }) => observesOperations);
+      const once = () => (observer ? observe(observer, attempt, reporting(observer, operation)) : attempt());
+      const result = await (tries > 1 ? once().catch(once) : once());
+      this.failing = false;
+      for (const { emitRecovered } of callers) emitRecovered();
+      return result;
+    } catch (error) {
+      this.failing = true;
+      const { thrown, ...told } = storeFailure(operation, error, clock);
+      for (const { emitRepeated } of callers) emitRepeated('store_failed', 'store', { operation, ...told });
+      throw thrown;
+    }
+  }
+}
+
+/** Returns the report of a call of the store. */
+function reporting({ emit }: Settings, operation: 'load' | 'swap') {
+  return (end: End<unknown>, durationMs: number): void => {
+    const error = 'error' in end ? describeForeign(end.error) : undefined;
+    const succeeded = 'result' in end && own(end.result, 'swapped') === false ? 'conflict' : 'done';
+    emit('store_called', { operation, outcome: error === undefined ? succeeded : 'failed', error, durationMs });
+  };
+}
