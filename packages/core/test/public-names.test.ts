@@ -32,9 +32,16 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'sendWithToken',
     'serviceUnavailable',
     'tokenProvider',
+    'tokenRejected',
   ]);
 });
 
 test('the entry for tools that keep records exports these names, and no others', () => {
-  expect(Object.keys(record).sort()).toEqual(['emptyRecord', 'isEmptyRecord', 'problemOfRecord', 'recordKey']);
+  expect(Object.keys(record).sort()).toEqual([
+    'emptyRecord',
+    'incompleteRecord',
+    'isEmptyRecord',
+    'problemOfRecord',
+    'recordKey',
+  ]);
 });
