@@ -28,7 +28,8 @@ export interface ServiceAuthHttpModuleAsyncOptions
 
 interface ConfigurableModule {
   new (): object;
-  register(options: ServiceAuthHttpModuleOptions): DynamicModule;
+  /** Provides an `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
+  register(options?: ServiceAuthHttpModuleOptions): DynamicModule;
   /** Provides an `HttpService` whose defaults are known only at run time. */
   registerAsync(options: ServiceAuthHttpModuleAsyncOptions): DynamicModule;
 }
@@ -41,16 +42,16 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .setExtras<ServiceAuthHttpStaticOptions>({ name: undefined, imports: [] }, withHttpService)
   .build();
 
-const Configurable: ConfigurableModule = ConfigurableModuleClass;
+const { register } = ConfigurableModuleClass;
+// The method that Nest builds fails without options.
+const Configurable: ConfigurableModule = Object.assign(ConfigurableModuleClass, {
+  register(this: ConfigurableModule, options: ServiceAuthHttpModuleOptions = {}): DynamicModule {
+    return register.call(this, options);
+  },
+});
 
 /** Provides an `HttpService` of `@nestjs/axios` that adds the token. It is private to the importing module and changes no other HttpService. */
 export class ServiceAuthHttpModule extends Configurable {
-  /** Provides an `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
-  static override register(options: ServiceAuthHttpModuleOptions = {}): DynamicModule {
-    // biome-ignore lint/complexity/noThisInStatic: the module is the class that register() is called on
-    return super.register(options);
-  }
-
   /**
    * Attaches the token to an existing `HttpService`. Returns a function that detaches it. Call it in a provider's factory: `onModuleInit` is too
    * late for requests that other providers send in theirs.

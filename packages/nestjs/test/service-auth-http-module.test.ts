@@ -189,6 +189,15 @@ describe('the HttpService', () => {
     expect(service.apiRequests).toMatchObject([{ bearer: 'none' }, { bearer: 'valid' }]);
   });
 
+  test('is provided by a subclass, too', async () => {
+    const service = await startService();
+    class OrdersHttpModule extends ServiceAuthHttpModule {}
+    const http = OrdersHttpModule.register();
+    expect(http.module).toBe(OrdersHttpModule);
+    const app = await boot({ imports: [ServiceAuthModule.forRoot(service.options), http], providers: [Orders] });
+    expect(app.get(Orders).http.axiosRef.defaults).toMatchObject({ baseURL: service.baseUrl });
+  });
+
   test('replaces a token that the API rejects, once for all requests', async () => {
     const service = await startService();
     const app = await boot({
