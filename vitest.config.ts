@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultServerConditions } from 'vite';
 import { configDefaults, type TestProjectInlineConfiguration, type ViteUserConfig } from 'vitest/config';
+import { suites } from './scripts/suites.ts';
 
 const inCi = Boolean(process.env['CI']);
 
@@ -10,15 +11,8 @@ const tests = [
   '{bench,examples,scripts}/test/**/*.test.ts',
   'examples/vitest/*.test.ts',
 ];
-// Each of these keeps every processor busy by itself, or measures what others would disturb.
-const heavy = [
-  'bench/test/**/*.test.ts',
-  'examples/test/fleet.test.ts',
-  'packages/file/test/{fleet,interruptions}.test.ts',
-  'tests/{chaos,protocol,soak}/test/**/*.test.ts',
-];
-
-const observability = ['tests/observability/test/*.test.ts'];
+// They would measure what other tests do.
+const measured = ['bench/test/**/*.test.ts'];
 const core = ['packages/core/test/**/*.test.ts'];
 // Each of these replaces modules, or looks at what the whole process holds, so it has a process of its own.
 const isolated = [
@@ -26,6 +20,22 @@ const isolated = [
   'packages/file/test/**/*.test.ts',
   'packages/undici/test/global-proxy.test.ts',
 ];
+
+type ProjectConfig = NonNullable<TestProjectInlineConfiguration['test']>;
+
+/** A project of `pnpm test`, without the files that checks run. */
+function quick(name: string, { exclude = [], ...test }: ProjectConfig): TestProjectInlineConfiguration {
+  const others = Object.values(suites).flat();
+  return {
+    extends: true,
+    test: { ...test, name: `quick ${name}`, exclude: [...configDefaults.exclude, ...exclude, ...others] },
+  };
+}
+
+/** The project of a check: `pnpm check servers`. */
+function suite(name: keyof typeof suites, test: ProjectConfig): TestProjectInlineConfiguration {
+  return { extends: true, test: { ...test, name, include: [...suites[name]] } };
+}
 
 /** The folders of what a package under tests/compat depends on, by their names. */
 function dependenciesOf(compat: URL): Record<string, string> {
@@ -43,7 +53,7 @@ function withNest(version: string): TestProjectInlineConfiguration {
     root: fileURLToPath(new URL('packages/nestjs', import.meta.url)),
     resolve: { alias: dependenciesOf(compat) },
     test: {
-      name: `compat nest ${version}`,
+      name: `compat nest-${version}`,
       include: ['test/*.test.ts'],
       execArgv: [`--import=${hooks}`],
       env: { NEST: version },
@@ -61,7 +71,7 @@ function withOpenTelemetry2(): TestProjectInlineConfiguration {
     root: fileURLToPath(new URL('packages/opentelemetry', import.meta.url)),
     resolve: { alias: { ...dependenciesOf(compat), '@opentelemetry/sdk-trace': sdkTrace } },
     test: {
-      name: 'compat opentelemetry 2',
+      name: 'compat opentelemetry-2',
       include: ['test/*.test.ts'],
       execArgv: [`--import=${new URL('without-module.ts', compat)}`],
     },
@@ -74,62 +84,29 @@ const config: ViteUserConfig = {
     projects: [
       // Two processes run all files of a project, which saves a start and the loading of the sources for each file. The tests of core
       // change the global WebCrypto, so no other tests run in their processes.
-      {
-        extends: true,
-        test: { name: 'core', include: core, exclude: [...configDefaults.exclude, ...isolated], isolate: false },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'light',
-          include: tests,
-          exclude: [...configDefaults.exclude, ...core, ...isolated, ...heavy, ...observability],
-          isolate: false,
-        },
-      },
-      { extends: true, test: { name: 'isolated', include: isolated, exclude: [...configDefaults.exclude, ...heavy] } },
+      quick('core', { include: core, exclude: isolated, isolate: false }),
+      quick('light', { include: tests, exclude: [...core, ...isolated, ...measured], isolate: false }),
+      quick('isolated', { include: isolated }),
       // After the others, one file at a time.
-      { extends: true, test: { name: 'heavy', include: heavy, maxWorkers: 1, sequence: { groupOrder: 1 } } },
-      // `pnpm check thorough`: these run in full, and without it in part.
-      {
-        extends: true,
-        test: {
-          name: 'thorough',
-          include: [
-            'packages/core/test/service-auth.{deaths,outage}.test.ts',
-            'tests/{chaos,protocol,soak}/test/**/*.test.ts',
-          ],
-          maxWorkers: 1,
-          env: { THOROUGH: '1' },
-        },
-      },
+      quick('measured', { include: measured, maxWorkers: 1, sequence: { groupOrder: 1 } }),
+      suite('servers', { isolate: false }),
+      suite('command-line', { isolate: false }),
+      suite('examples', { isolate: false }),
+      suite('reliability', { maxWorkers: 1 }),
+      suite('observability', { maxWorkers: 1 }),
+      // The check installs the frameworks and packs our packages first.
+      suite('frameworks', { maxWorkers: 1, testTimeout: 300_000, hookTimeout: 300_000 }),
       // `pnpm check compat`: what the adapters serve besides the newest versions.
       {
         extends: true,
         test: {
-          name: 'compat clients',
+          name: 'compat http-clients',
           include: ['tests/compat/http-clients/test/*.test.ts'],
           env: { CLIENTS: 'older' },
         },
       },
       ...['10', '11', '11-newest'].map(withNest),
       withOpenTelemetry2(),
-      // `pnpm check observability`: a fleet that a real Prometheus watches.
-      {
-        extends: true,
-        test: { name: 'observability', include: observability, maxWorkers: 1 },
-      },
-      // `pnpm check frameworks`: it installs the frameworks and packs our packages first.
-      {
-        extends: true,
-        test: {
-          name: 'frameworks',
-          include: ['tests/interop/frameworks/test/*.test.ts'],
-          maxWorkers: 1,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-        },
-      },
     ],
     // Two on two processors: while one waits for a socket, the other one computes.
     maxWorkers: '100%',

@@ -8,6 +8,6 @@ execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', join(root, 'tests
   stdio: 'pipe',
 });
 const packed = packAll(readPackages().filter(({ name }) => ['core', 'fetch', 'file', 'testing'].includes(name)));
-const argv = ['run', '--coverage.enabled=false', '--project=frameworks', ...process.argv.slice(2)];
+const argv = ['run', '--coverage.enabled=false', ...process.argv.slice(2)];
 const env = { ...process.env, PACKED: JSON.stringify([...packed]) };
 process.exitCode = spawnSync('vitest', argv, { cwd: root, env, stdio: 'inherit' }).status ?? 1;

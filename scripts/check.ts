@@ -2,49 +2,7 @@
 // `pnpm check --without test` all but that. Every step runs even if one before it failed.
 import { spawnSync } from 'node:child_process';
 import { root } from './packages.ts';
-
-// The one question for which the linter needs types, and a tool of its own.
-const promiseRules = ['no-floating-promises', 'await-thenable'];
-
-const source = '--conditions=@service-auth/source';
-// The tests of core take every branch of it.
-const ledger = 'packages/core/src/ledger';
-
-const steps: Record<string, string[]> = {
-  lint: ['biome', 'ci', '--colors=off', '.'],
-  promises: ['oxlint', '--type-aware', '--allow=all', ...promiseRules.map((rule) => `--deny=typescript/${rule}`)],
-  types: ['tsc', '--project', 'tsconfig.json'],
-  'types-web': ['tsc', '--project', 'tsconfig.web.json'],
-  unused: ['knip'],
-  packages: ['node', 'scripts/check-packages.ts'],
-  imports: ['node', 'scripts/check-imports.ts'],
-  comments: ['node', 'scripts/check-comments.ts'],
-  docs: ['node', 'scripts/check-docs.ts'],
-  links: ['node', 'scripts/check-links.ts'],
-  test: ['vitest', 'run', '--project=core', '--project=light', '--project=isolated', '--project=heavy'],
-  coverage: [
-    'vitest',
-    'run',
-    '--coverage',
-    `--coverage.include=${ledger}/**`,
-    '--project=core',
-    '--project=isolated',
-    'packages/core',
-  ],
-  // The longest tests in full. `pnpm test` runs a part of them.
-  thorough: ['vitest', 'run', '--project=thorough'],
-  compat: ['vitest', 'run', '--project=compat*'],
-  simulation: ['node', source, 'tests/protocol/simulate.ts'],
-  build: ['turbo', 'run', 'build', '--output-logs=errors-only'],
-  size: ['node', 'scripts/check-size.ts'],
-  packed: ['node', 'scripts/check-packed.ts'],
-  outcomes: ['node', source, 'scripts/check-outcomes.ts'],
-  runtimes: ['node', source, 'scripts/check-runtimes.ts'],
-  next: ['node', source, 'scripts/check-next.ts'],
-  observability: ['vitest', 'run', '--project=observability'],
-  frameworks: ['node', 'scripts/check-frameworks.ts'],
-  release: ['node', 'scripts/check-release.ts'],
-};
+import { steps } from './steps.ts';
 
 const asked = process.argv.slice(2);
 const without = asked[0] === '--without';
@@ -66,12 +24,13 @@ for (const [name, [command = '', ...argv]] of chosen) {
   const run = spawnSync(command, argv, {
     cwd: root,
     encoding: 'utf8',
+    maxBuffer: 2 ** 26,
     stdio: name === 'test' ? 'inherit' : 'pipe',
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
   });
   const passed = run.status === 0;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(10)} ${seconds.padStart(5)} s`);
+  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(13)} ${seconds.padStart(5)} s`);
   const output = `${run.stdout ?? ''}${run.stderr ?? ''}${run.error ?? ''}`.trimEnd();
   const notes = output.split('\n').filter((line) => line.startsWith('warning: '));
   if (passed) for (const note of notes) console.log(`    ${note}`);

@@ -1,4 +1,3 @@
-import { thorough } from '@service-auth/test-tools/thorough';
 import { describe, expect, test } from 'vitest';
 import { type Bed, createBed, day, hour, minute, second } from './support/bed.ts';
 import { type Answer, answered, answering, failing, silent } from './support/scripted-endpoint.ts';
@@ -55,7 +54,7 @@ const kinds: [string, Answer][] = [
   ['429 without Retry-After', answering(429)],
   ['connections that are refused', failing('ECONNREFUSED')],
 ];
-const lengths = thorough ? [3 * hour, 6 * hour, 17 * hour, 3 * day] : [3 * hour, 17 * hour];
+const lengths = [3 * hour, 6 * hour, 17 * hour, 3 * day];
 const cases = kinds.flatMap(([kind, answer]) =>
   lengths.flatMap((lastsMs) =>
     (['durable', 'replicated'] as const).map((durability) => ({ kind, answer, hours: lastsMs / hour, durability })),

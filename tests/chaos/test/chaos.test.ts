@@ -1,5 +1,4 @@
 import { orSkip } from '@service-auth/test-tools/or-skip';
-import { thorough } from '@service-auth/test-tools/thorough';
 import { expect, test } from 'vitest';
 import { greedy } from '../src/customers.ts';
 import { openPlace } from '../src/places.ts';
@@ -10,7 +9,7 @@ const seed = 2026;
 const allowed = greedy[0]?.issuanceLimit.tokens ?? 0;
 
 // One after the other, because each takes both cores of a small machine. `pnpm chaos` is the long run.
-for (const kind of thorough ? storeKinds : (['file'] as const)) {
+for (const kind of storeKinds) {
   const place = await orSkip(() => openPlace(kind));
   test.runIf(place)(
     `${kind}: eight processes keep to the limit while everything fails, and are served after`,

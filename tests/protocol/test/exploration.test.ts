@@ -1,13 +1,8 @@
-import { thorough } from '@service-auth/test-tools/thorough';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inChildren } from '../src/children.ts';
 import { memoryScopes, quickMemoryScopes, quickScopes } from '../src/explore/scopes.ts';
 import type { Found } from '../src/explore/search.ts';
 import type { SearchTask } from '../src/mutants/search-worker.ts';
-
-// The smaller ones, where not all are searched.
-const ledgerScopes = quickScopes.filter((_, index) => thorough || [2, 4, 5].includes(index));
-const processScopes = thorough ? quickMemoryScopes : quickMemoryScopes.slice(0, 1);
 
 const worker = new URL('../src/mutants/search-worker.ts', import.meta.url);
 
@@ -18,26 +13,26 @@ async function searched(tasks: readonly SearchTask[]): Promise<Found[]> {
 }
 
 test('every order of a few steps and one fault keeps the limit', { timeout: 900_000 }, async () => {
-  const results = await searched(ledgerScopes.map((scope) => ({ scope, mutant: undefined })));
+  const results = await searched(quickScopes.map((scope) => ({ scope, mutant: undefined })));
   expect(results.map(({ complete, broken }) => ({ complete, broken }))).toEqual(
-    ledgerScopes.map(() => ({ complete: true, broken: undefined })),
+    quickScopes.map(() => ({ complete: true, broken: undefined })),
   );
-  expect(results.reduce((sum, { states }) => sum + states, 0)).toBeGreaterThan(thorough ? 200_000 : 30_000);
+  expect(results.reduce((sum, { states }) => sum + states, 0)).toBeGreaterThan(200_000);
 });
 
 test('every order of calls, answers, two faults and time keeps what a process promises by its memory', {
   timeout: 300_000,
 }, async () => {
-  const results = await searched(processScopes.map((scope) => ({ scope, mutant: undefined })));
+  const results = await searched(quickMemoryScopes.map((scope) => ({ scope, mutant: undefined })));
   expect(results.map(({ complete, broken }) => ({ complete, broken }))).toEqual(
-    processScopes.map(() => ({ complete: true, broken: undefined })),
+    quickMemoryScopes.map(() => ({ complete: true, broken: undefined })),
   );
-  expect(results.reduce((sum, { states }) => sum + states, 0)).toBeGreaterThan(thorough ? 20_000 : 1_500);
+  expect(results.reduce((sum, { states }) => sum + states, 0)).toBeGreaterThan(20_000);
 });
 
 // The search can fail: it finds each of these mutants, by a shortest way. All are searched at once, on all processors.
 const [fleet, alone] = memoryScopes;
-const allControls = [
+const controls = [
   ['refund on timeout', quickScopes[0], 'counted'],
   ['forgotten when it arrives', quickScopes[0], 'counted'],
   ['lock without a ledger', quickScopes[0], 'tokens within a window'],
@@ -52,7 +47,6 @@ const allControls = [
   ['a read that found a reset vouches for the token', fleet, 'the fleet reset more than 30 seconds ago'],
   ['the record is never read again', fleet, 'the fleet reset more than 30 seconds ago'],
 ] as const;
-const controls = allControls.filter((_, index) => thorough || index % 4 === 0);
 
 describe('a mutant of the search', () => {
   let found: readonly Found[] = [];

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { thorough } from '@service-auth/test-tools/thorough';
 import { createTestClock } from '@service-auth/testing';
 import { describe, expect, test } from 'vitest';
 import { exercises } from '../exercises.ts';
 import { isLeak, measure } from '../measure.ts';
 
-// The crowd takes two thirds of the time.
-const measured = [...Object.keys(exercises), ...(thorough ? ['crowd'] : [])];
+const measured = [...Object.keys(exercises), 'crowd'];
 
 describe('a long life', () => {
   test('leaves no memory, listeners, timers or handles behind', { timeout: 120_000 }, () => {
