@@ -202,7 +202,9 @@ function copyExamples(): void {
     recursive: true,
     filter: (path) => !path.includes('node_modules'),
   });
-  cpSync(join(root, 'tests/runtimes/certificates'), join(consumer, 'tests/runtimes/certificates'), { recursive: true });
+  cpSync(join(root, 'tests/support/tools/certificates'), join(consumer, 'tests/support/tools/certificates'), {
+    recursive: true,
+  });
 }
 
 async function runExamples({ major, file }: Node): Promise<void> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const file = (name: string): string =>
-  fileURLToPath(new URL(`../../tests/runtimes/certificates/${name}.pem`, import.meta.url));
+  fileURLToPath(new URL(`../../tests/support/tools/certificates/${name}.pem`, import.meta.url));
 
 /** The file of the authority that signed {@link certificate}. */
 export const authorityFile: string = file('authority');

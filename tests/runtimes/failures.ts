@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type SecureVersion } from 'node:tls';
+import { certificateFiles, selfSigned, trusted } from '@service-auth/test-tools/certificates';
 
 /** A token endpoint, or the way to it, that fails in one way. */
 interface Failure {
@@ -28,9 +29,6 @@ export interface Failures {
 
 type React = (socket: Socket) => void;
 
-const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url));
-const trusted = { key: pem('localhost.key'), cert: pem('localhost') };
-const selfSigned = { key: trusted.key, cert: pem('self-signed') };
 const half = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"access';
 const plainText: React = (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
 const alert = (description: number): React => {
@@ -115,7 +113,7 @@ export async function startFailures(): Promise<Failures> {
 
   async function clientCertificate(version: SecureVersion, arrives: false | undefined) {
     const { onConnection, arrived } = endpoint((socket) => socket.end());
-    const mutual = { requestCert: true, rejectUnauthorized: true, ca: pem('authority') };
+    const mutual = { requestCert: true, rejectUnauthorized: true, ca: readFileSync(certificateFiles.authority) };
     const server = tls.createServer({ ...trusted, ...mutual, minVersion: version, maxVersion: version }, onConnection);
     const url = `https://localhost:${await listening(server)}`;
     add({ name: `the server wants a certificate of the client, ${version}`, arrives, url, arrived });

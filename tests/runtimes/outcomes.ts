@@ -6,7 +6,8 @@ import { createRequire } from 'node:module';
 import { arch } from 'node:os';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { certificateFiles } from '@service-auth/test-tools/certificates';
 import { engine, nodes } from './engines.ts';
 import type { Failures } from './failures.ts';
 import type { Measured, Task } from './suite/outcomes.ts';
@@ -30,7 +31,6 @@ interface Program {
 }
 
 const limitMs = 120_000;
-const authority = fileURLToPath(new URL('certificates/authority.pem', import.meta.url));
 const newest = process.execPath;
 
 /** All columns. `folder`: where the bundled programs and core are installed. `script`: the bundled worker. */
@@ -45,8 +45,8 @@ export function columnsOf(folder: string, script: string): Column[] {
         cwd: folder,
         timeout: limitMs,
         env: {
-          NODE_EXTRA_CA_CERTS: authority,
-          DENO_CERT: authority,
+          NODE_EXTRA_CA_CERTS: certificateFiles.authority,
+          DENO_CERT: certificateFiles.authority,
           NODE_USE_ENV_PROXY: '1',
           HTTPS_PROXY: proxy,
           NO_PROXY: 'localhost,127.0.0.1,does-not-exist.invalid',

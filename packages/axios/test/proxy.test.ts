@@ -1,13 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, globalAgent } from 'node:http';
 import { createSecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createAuth, startService } from '@service-auth/test-support/service';
+import { trusted } from '@service-auth/test-tools/certificates';
 import type { AxiosProxyConfig, AxiosRequestConfig } from 'axios';
 import newestAxios from 'axios';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -58,13 +55,7 @@ async function connect(axios: typeof newestAxios, baseUrl: string, defaults: Axi
 /** An API over HTTP/2 and TLS, which remembers what it receives. */
 async function startHttp2() {
   const seen: string[] = [];
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-http2-'));
-  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
-  const files = ['-keyout', keyFile, '-out', certFile];
-  openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', ...files);
-  const server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) });
-  rmSync(folder, { recursive: true });
+  const server = createSecureServer(trusted);
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => sessions.add(session));
   server.on('stream', async (stream, headers) => {

@@ -8,7 +8,7 @@ import { startForeign } from '@service-auth/test-support/service';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readsStandardInput, refusedArguments } from '../src/commands/curl-arguments.ts';
-import { makeCertificate } from './support/certificate.ts';
+import { copyCertificate } from './support/certificate.ts';
 import { emptyFolder, run, start } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
@@ -165,7 +165,7 @@ test('plain http goes through no proxy of the environment', async () => {
 
 test('https goes through a proxy that an argument names, and the proxy does not see the token', async () => {
   const service = await startCanaryService();
-  const { ca, cert, key } = makeCertificate();
+  const { ca, cert, key } = copyCertificate();
   const bearers: (string | undefined)[] = [];
   const api = createSecureServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, response) => {
     bearers.push(request.headers.authorization);
@@ -189,7 +189,7 @@ test('https goes through a proxy that an argument names, and the proxy does not 
 
 test('a redirect from https to http of the same host is not followed', async () => {
   const service = await startCanaryService();
-  const { ca, cert, key } = makeCertificate();
+  const { ca, cert, key } = copyCertificate();
   const plain: string[] = [];
   const lower = createServer((request, response) => {
     plain.push(`${request.url} ${JSON.stringify(request.headers)}`);

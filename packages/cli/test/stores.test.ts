@@ -7,7 +7,7 @@ import { startRedis, startSentinel } from '@service-auth/test-tools/servers/redi
 import { startRedisCluster } from '@service-auth/test-tools/servers/redis-cluster';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeCertificate } from './support/certificate.ts';
+import { copyCertificate } from './support/certificate.ts';
 import { manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
@@ -105,7 +105,7 @@ describe.runIf(redis)('Sentinels', () => {
 describe.runIf(redis && postgres)('a store with TLS', () => {
   test('is reached in Redis with the certificate of the authority, and not without it', manyProcesses, async () => {
     const service = await startCanaryService();
-    const { ca, cert, key } = makeCertificate();
+    const { ca, cert, key } = copyCertificate();
     const port = await freePort();
     const tls = { 'tls-port': `${port}`, 'tls-cert-file': cert, 'tls-key-file': key, 'tls-ca-cert-file': ca };
     const server = await startRedis({ ...tls, requirepass: secretCanary });
@@ -127,7 +127,7 @@ describe.runIf(redis && postgres)('a store with TLS', () => {
 
   test('is reached in PostgreSQL by every sslmode that checks the certificate', manyProcesses, async () => {
     const service = await startCanaryService();
-    const { ca, cert, key, folder } = makeCertificate();
+    const { ca, cert, key, folder } = copyCertificate();
     chmodSync(folder, 0o755);
     if (process.getuid?.() === 0) {
       const { uid, gid } = await ordinaryUser();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createUsageReader, memoryStore, type Store } from '../src/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 
@@ -122,26 +122,34 @@ describe('a clock of the store that leaps forward', () => {
 });
 
 describe('a store in the memory of a process', () => {
+  const names = [
+    'KUBERNETES_SERVICE_HOST',
+    'AWS_LAMBDA_FUNCTION_NAME',
+    'FUNCTIONS_WORKER_RUNTIME',
+    'K_SERVICE',
+    'VERCEL',
+    'NODE_APP_INSTANCE',
+    'NODE_UNIQUE_ID',
+  ];
+  // These tests may run in a pod, or under pm2.
+  beforeEach(() => names.forEach((name) => void vi.stubEnv(name, undefined)));
   afterEach(() => void vi.unstubAllEnvs());
 
-  test.each(['KUBERNETES_SERVICE_HOST', 'AWS_LAMBDA_FUNCTION_NAME', 'VERCEL', 'NODE_APP_INSTANCE', 'NODE_UNIQUE_ID'])(
-    'in production is reported where %s says that the process is not alone',
-    async (name) => {
-      vi.stubEnv('NODE_ENV', 'production');
-      vi.stubEnv(name, '0');
-      const { client, clock, store, token, eventsOf } = createBed();
-      const auth = client({ store: memoryStore({ clock }) });
-      await token(auth);
-      await auth.getUsage();
-      expect(eventsOf('store_warning')).toMatchObject([
-        { warning: expect.stringContaining(`there are others (${name})`) },
-      ]);
-      expect((await auth.getUsage()).warnings).toHaveLength(1);
-      // A store that the processes share is not reported.
-      const shared: Store = { ...store, load: async () => ({ now: clock.now() }) };
-      expect((await client({ store: shared, clientId: 'client-2' }).getUsage()).warnings).toEqual([]);
-    },
-  );
+  test.each(names)('in production is reported where %s says that the process is not alone', async (name) => {
+    vi.stubEnv('NODE_ENV', 'production');
+    vi.stubEnv(name, '0');
+    const { client, clock, store, token, eventsOf } = createBed();
+    const auth = client({ store: memoryStore({ clock }) });
+    await token(auth);
+    await auth.getUsage();
+    expect(eventsOf('store_warning')).toMatchObject([
+      { warning: expect.stringContaining(`there are others (${name})`) },
+    ]);
+    expect((await auth.getUsage()).warnings).toHaveLength(1);
+    // A store that the processes share is not reported.
+    const shared: Store = { ...store, load: async () => ({ now: clock.now() }) };
+    expect((await client({ store: shared, clientId: 'client-2' }).getUsage()).warnings).toEqual([]);
+  });
 
   test('in production is reported in a worker thread, because each thread has a memory of its own', async () => {
     const program = `
@@ -151,8 +159,8 @@ describe('a store in the memory of a process', () => {
       });`;
     const env = { ...process.env, NODE_ENV: 'production' };
     const worker = new Worker(program, { eval: true, env, execArgv: ['--conditions=@service-auth/source'] });
+    onTestFinished(() => void worker.terminate());
     expect(await once(worker, 'message')).toEqual([[expect.stringContaining('there are others (worker_threads)')]]);
-    await worker.terminate();
   });
 
   test('is not reported elsewhere', async () => {

@@ -1,5 +1,12 @@
 import { Test } from '@nestjs/testing';
-import { type Clock, createServiceAuth, memoryStore, type ServiceAuthOptions } from '@service-auth/core';
+import {
+  type Clock,
+  createServiceAuth,
+  fetchTransport,
+  memoryStore,
+  type ServiceAuthOptions,
+  type Transport,
+} from '@service-auth/core';
 import { getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
 import { createTestClock, type TestClock } from '@service-auth/testing';
@@ -107,7 +114,16 @@ const obstacles: Record<string, (options: ServiceAuthOptions) => Promise<Obstacl
       met.resolve();
       return store.load(key);
     };
-    return { given: { store: { ...store, load } }, met: met.promise, end: (clock) => clock.advance(60_000) };
+    let asked = false;
+    const sends: Transport = (request) => {
+      asked = true;
+      return (options.transport ?? fetchTransport())(request);
+    };
+    /** Time stands still as soon as the request is under way. */
+    const end = async (clock: TestClock) => {
+      while (!asked) await clock.advance(1_000);
+    };
+    return { given: { store: { ...store, load }, transport: sends }, met: met.promise, end };
   },
   async 'a secret that does not come'(options) {
     const [secret, met] = [deferred<string>(), deferred<void>()];

@@ -188,7 +188,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
       max: 1,
       query_timeout: 200,
     });
-    const store = postgresStore(pool, await freshTable(pool));
+    const store = postgresStore(pool, await freshTable(connect()));
     await using service = await startTestService();
     const events: ServiceAuthEvent[] = [];
     await using auth = createServiceAuth({ ...service.options, store, onEvent: (event) => events.push(event) });

@@ -1,17 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { certificateFiles } from '@service-auth/test-tools/certificates';
 import { emptyFolder } from './program.ts';
 
-/** A certificate for `localhost` of an authority of its own, made for one test. */
-export function makeCertificate(): { ca: string; cert: string; key: string; folder: string } {
+/** A copy of a certificate for `localhost`, which is its own authority, for servers that check who owns its key and who may read it. */
+export function copyCertificate(): { ca: string; cert: string; key: string; folder: string } {
   const folder = emptyFolder();
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  openssl('req', '-x509', ...key, '-subj', '/CN=authority', '-keyout', 'ca.key', '-out', 'ca.pem');
-  openssl('req', ...key.slice(0, -2), '-subj', '/CN=localhost', '-keyout', 'key.pem', '-out', 'request.pem');
-  writeFileSync(join(folder, 'names'), 'subjectAltName=DNS:localhost');
-  const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
-  openssl('x509', '-req', '-in', 'request.pem', '-out', 'cert.pem', ...signed);
-  return { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), folder };
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  copyFileSync(certificateFiles.byName, cert);
+  copyFileSync(certificateFiles.key, key);
+  chmodSync(key, 0o600);
+  return { ca: cert, cert, key, folder };
 }
