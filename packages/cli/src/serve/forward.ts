@@ -72,7 +72,7 @@ export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder |
 function write(answer: UpstreamAnswer, response: ServerResponse, isLast: boolean): void {
   const headers = returnedHeaders(answer.rawHeaders);
   try {
-    response.writeHead(answer.status, answer.statusText, isLast ? [...headers, 'Connection', 'close'] : headers);
+    response.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers);
   } catch (error) {
     // The API sent a header that is none.
     answer.discard();

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Answer, refusal } from './answer.ts';
 import type { Answerer } from './doors.ts';
 import type { Forwarder } from './forward.ts';
@@ -28,6 +29,8 @@ export interface HttpServerOptions {
 
 /** Creates a server that does not listen yet. */
 export function createHttpServer(options: HttpServerOptions): Server {
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void handle(request, response, options).catch(() => response.destroy());
   const server = createServer(
     {
       // A client that is slower (Slowloris) loses the connection. A forwarded body may take as long as bytes come.
@@ -38,17 +41,22 @@ export function createHttpServer(options: HttpServerOptions): Server {
       maxHeaderSize: 16_384,
       insecureHTTPParser: false,
     },
-    (request, response) => void handle(request, response, options),
+    listener,
   );
   // With a listener, Node leaves it to us whether the client may send the body.
-  server.on('checkContinue', (request, response) => void handle(request, response, options));
+  server.on('checkContinue', listener);
   server.timeout = idleMs;
   // The size of the head limits their number. By default Node drops surplus headers, and the guards would not see them.
   server.maxHeadersCount = 0;
-  server.on('connect', (_, socket) =>
-    socket.end('HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
-  );
+  server.on('connect', (_, socket) => refuseTunnel(socket as Socket));
   return server;
+}
+
+/** Node hands the socket over: it has no listeners any more, and no time limit, and the server does not know it. */
+function refuseTunnel(socket: Socket): void {
+  socket.on('error', () => {});
+  socket.end('HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  socket.destroySoon();
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): Promise<void> {
@@ -60,6 +68,8 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
   response.on('close', () => {
     const isWhole = response.writableFinished;
     if (!isWhole) gone.abort();
+    // The head may have said that the connection stays open.
+    if (options.isEnding()) request.socket.destroySoon();
     options.answered(door?.name ?? 'api', response.statusCode);
     const status = isWhole ? response.statusCode : 'aborted';
     const durationMs = Math.round(performance.now() - startedAt);
@@ -125,7 +135,8 @@ function send(response: ServerResponse, request: IncomingMessage, answer: Answer
   const length = { 'content-length': Buffer.byteLength(answer.body) };
   // The rest of a body that nobody reads must not be taken for the next request.
   const isEnd = isLast || !request.complete;
-  response.writeHead(answer.status, {
+  // The answer may replace one of the API that could not be written, and whose text Node still has.
+  response.writeHead(answer.status, STATUS_CODES[answer.status], {
     ...answer.headers,
     ...(answer.status !== 204 && length),
     ...(isEnd && { connection: 'close' }),

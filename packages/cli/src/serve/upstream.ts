@@ -17,7 +17,6 @@ export interface UpstreamRequest {
 /** An answer of the API, whose body waits. */
 export interface UpstreamAnswer {
   readonly status: number;
-  readonly statusText: string;
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[];
   /** Streams the body into the answer, whose head has been written. An answer that breaks off breaks off there, too. */
@@ -30,6 +29,7 @@ export interface UpstreamAnswer {
 export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: UpstreamRequest): Promise<UpstreamAnswer> {
   return new Promise((resolve, reject) => {
     let sink: ServerResponse | undefined;
+    let isBroken = false;
     let discarded = 0;
     let abort = () => {};
     const options = { ...request, method: request.method as Dispatcher.HttpMethod } as Dispatcher.DispatchOptions;
@@ -39,15 +39,15 @@ export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: Ups
         if (signal.aborted) abort();
         else signal.addEventListener('abort', abort, { once: true });
       },
-      onResponseStart(controller, status, _headers, statusText = '') {
+      onResponseStart(controller, status) {
         // Informational answers are for one connection, or come again (RFC 9110 section 15.2).
         if (status < 200) return;
         controller.pause();
         resolve({
           status,
-          statusText,
           rawHeaders: textsOf(controller.rawHeaders),
           stream(response) {
+            if (isBroken) return void response.destroy();
             sink = response;
             response.on('drain', () => controller.resume());
             controller.resume();
@@ -69,6 +69,7 @@ export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: Ups
       },
       onResponseError(_controller, error) {
         signal.removeEventListener('abort', abort);
+        isBroken = true;
         sink?.destroy();
         reject(error);
       },

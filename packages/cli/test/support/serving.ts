@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { TestService } from '@service-auth/testing';
+import { expect } from 'vitest';
 import { emptyFolder, type Running, start } from './program.ts';
 import { startCanaryService, variablesOf } from './world.ts';
 
@@ -60,6 +61,18 @@ export async function startServing({ args = [], env, service: given }: ServingOp
         }).toString(),
       }),
   };
+}
+
+/** Resolves with the address of `--observe`, which the program logs. */
+export async function observedUrl(running: Running): Promise<string> {
+  const logged = /shows metrics and probes\W+address\W+(http:[^\s"]+)/;
+  const [, address = ''] = logged.exec(await running.untilPrinted(logged)) ?? [];
+  return address.replace('0.0.0.0', '127.0.0.1');
+}
+
+/** Waits until the program has a token. The first one may take longer than a probe waits. */
+export async function untilReady(ask: (path: string) => Promise<Answered>): Promise<void> {
+  await expect.poll(async () => (await ask('/readiness')).status, { timeout: 60_000, interval: 100 }).toBe(200);
 }
 
 /** Sends one request on a connection of its own. Unlike fetch, it sends every header that it is told to send. */
