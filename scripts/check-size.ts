@@ -8,13 +8,13 @@ import { codeEntries, type Entry, readPackages, root } from './packages.ts';
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
   core: 30.6,
-  'core/http': 1.9,
+  'core/http': 2.1,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,
   axios: 4,
   fetch: 1.6,
   file: 3.7,
-  got: 1.2,
+  got: 1.3,
   nestjs: 3.9,
   'nestjs/terminus': 1.2,
   opentelemetry: 3,

@@ -9,8 +9,6 @@ export interface Project {
   readonly ours: readonly string[];
   /** The packages of others beside them, with their versions. */
   readonly others: Readonly<Record<string, string>>;
-  /** True if its compiler does not judge declarations of packages, as the Nest CLI sets it up. */
-  readonly skipLibCheck?: boolean;
   /** The watched packages that may come although nobody asked for them. */
   readonly brings?: readonly string[];
 }
@@ -39,8 +37,8 @@ export const projects: readonly Project[] = [
     ours: ['core', 'opentelemetry'],
     others: { ...newest('@opentelemetry/api'), ...types },
   },
-  // The declarations of our module for HTTP need axios.
-  { name: 'nest', ours: ['core', 'nestjs'], others: { ...nest, ...types }, skipLibCheck: true },
+  // Without axios, whose types the declarations of our module for HTTP import.
+  { name: 'nest', ours: ['core', 'nestjs'], others: { ...nest, ...types } },
   {
     name: 'nest-axios',
     ours: ['core', 'nestjs', 'axios'],

@@ -54,7 +54,7 @@ async function tryProject({ published, folder, env }: Strangers, client: Client,
   // The compiler does not know Yarn's Plug'n'Play.
   return client.name === 'yarn' || specifiers.length === 0
     ? problems
-    : [...problems, ...(await wrongTypes(home, specifiers, project))];
+    : [...problems, ...(await wrongTypes(home, specifiers))];
 }
 
 /** The entry for Terminus is for those who have it. */
@@ -117,11 +117,7 @@ function programOf({ ours }: Project, specifiers: readonly string[]): string {
   `;
 }
 
-async function wrongTypes(
-  home: string,
-  specifiers: readonly string[],
-  { skipLibCheck = false }: Project,
-): Promise<string[]> {
+async function wrongTypes(home: string, specifiers: readonly string[]): Promise<string[]> {
   const exports = specifiers.map((specifier, index) => `export * as _${index} from '${specifier}';\n`);
   writeFileSync(join(home, 'all.ts'), exports.join(''));
   const compilerOptions = {
@@ -131,7 +127,7 @@ async function wrongTypes(
     strict: true,
     noEmit: true,
     types: ['node'],
-    skipLibCheck,
+    skipLibCheck: false,
   };
   writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['all.ts'] }));
   const tsc = join(root, 'node_modules/.bin/tsc');

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -59,12 +58,12 @@ async function addressOf(name: string): Promise<string> {
     // It is for import alone. Node resolves that from the working directory only in a program that begins there.
     const program = 'process.stdout.write(import.meta.resolve(process.argv[1]))';
     const args = ['--input-type=module', '--eval', program, name];
-    const resolved = told(`names the package ${name}, which exports nothing`, () => run(process.execPath, args));
-    return (await resolved).stdout;
+    // No other store waits for this module.
+    const { execFile } = await import('node:child_process');
+    const resolve = () => promisify(execFile)(process.execPath, args);
+    return (await told(`names the package ${name}, which exports nothing`, resolve)).stdout;
   }
 }
-
-const run = promisify(execFile);
 
 /** The error of a package as that of its address. Its message may contain anything, even a password, so it is left out. */
 async function told<Result>(problem: string, call: () => Result | Promise<Result>): Promise<Result> {

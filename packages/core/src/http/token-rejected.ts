@@ -8,7 +8,6 @@ const renewalsApartMs = 60_000;
  * sets it as the `cause` of that error, so that `serviceUnavailable()` recognises it.
  */
 export function tokenRejected(): ServiceAuthError {
-  const message =
-    'The API answered 401 to the token. No other token was sent, because none is available now or the body of the request can be sent only once; or the API rejected the other one, too. See the event token_rejected.';
+  const message = 'The API answered 401 to the token, and no other one was sent. See the event token_rejected.';
   return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt: Date.now() + renewalsApartMs });
 }
