@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { createServiceAuth } from '@service-auth/core';
+import { fileStore } from '@service-auth/file';
 import { expect, test } from 'vitest';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
@@ -101,4 +103,20 @@ test('holds are told by usage, explain and check', async () => {
     code: 2,
     stdout: expect.stringMatching(/^CRITICAL - .*refused until .*backoff/),
   });
+});
+
+test('a command that states no limit leaves the fleet the one that it agreed on', manyProcesses, async () => {
+  const service = await startCanaryService();
+  const directory = join(emptyFolder(), 'store');
+  const issuanceLimit = { tokens: 1_000 };
+  const fleet = createServiceAuth({ ...service.options, store: fileStore(directory), issuanceLimit });
+  await fleet.getToken();
+  await fleet.close();
+  const env = variablesOf(service, `file:${directory}`);
+  for (const args of [['token'], ['reset', '--yes'], ['retry', '--yes'], ['curl', '/api/v1/orders', '--', '-s']]) {
+    expect(await run(args, { env })).toMatchObject({ code: 0, stderr: '' });
+  }
+  const { windows } = JSON.parse((await run(['usage', '--json'], { env })).stdout);
+  expect(windows).toMatchObject([{ tokens: 1_000, used: 2 }]);
+  expect((await run(['token', '--token-limit', '40'], { env })).code).toBe(0);
 });

@@ -32,7 +32,12 @@ const maxWindows = 8;
 const names = ['tokens', 'windowMs', 'windows', 'reserve'];
 
 /** Checks the agreement and computes its terms. */
-export function resolveLimits(given: IssuanceLimit | undefined, durability: StoreDurability, report: Report): Limits {
+export function resolveLimits(
+  given: IssuanceLimit | 'inherit' | undefined,
+  durability: StoreDurability,
+  report: Report,
+): Limits {
+  if (given === 'inherit') return { durability, terms: [], usual: limitsFor([usual], undefined, durability).terms };
   let isSound = true;
   const check: Report = (option, problem) => {
     if (problem !== undefined) isSound = false;

@@ -16,8 +16,11 @@ export interface ServiceAuthOptions {
   clientId: string;
   /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before each attempt that may request a token. */
   clientSecret: string | (() => string | Promise<string>);
-  /** The agreement with the operator. Default: 150 tokens in 24 hours. */
-  issuanceLimit?: IssuanceLimit | undefined;
+  /**
+   * The agreement with the operator. Default: 150 tokens in 24 hours. `'inherit'` is for tools of people, which must not change the agreement of a fleet:
+   * the client states none and keeps those in the record, whatever their age. If the record has none, it states the default.
+   */
+  issuanceLimit?: IssuanceLimit | 'inherit' | undefined;
   /**
    * The store of the record. Default: one store in the memory of this process, for all clients without this option. The record is lost when the
    * process ends. With a `clock` the default is a `memoryStore()` of this client alone.

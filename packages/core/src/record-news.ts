@@ -64,7 +64,7 @@ export class RecordNews {
   /** Reports other agreements than that of this process. */
   agreements(callers: Callers, record: LedgerRecord, now: number): void {
     const { clock, limits } = this.#settings;
-    const others = foreignTerms(record, now, limits);
+    const others = limits.terms.length > 0 ? foreignTerms(record, now, limits) : [];
     const terms = others.map(({ tokens, windowMs, reserve }) => `${tokens}/${windowMs}/${reserve}`).join();
     if (this.#differing?.terms !== terms) this.#differing = terms ? { terms, heard: new WeakSet() } : undefined;
     if (!this.#differing) return;

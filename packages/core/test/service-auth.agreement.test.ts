@@ -115,6 +115,39 @@ describe('one process with another agreement than its fleet', () => {
   });
 });
 
+describe('a client that inherits the agreement', () => {
+  test('changes nothing for a fleet with a higher limit, whatever it does', async () => {
+    const bed = createBed();
+    const thousand = { tokens: 1_000 };
+    expect(await issuedTo(bed, 130, thousand)).toBe(130);
+    const tool = bed.client({ audience: 'api 0', instance: 'tool', issuanceLimit: 'inherit' });
+    await bed.token(tool);
+    await tool.reset({ reason: 'a leak' });
+    await tool.retryNow();
+    await bed.token(tool);
+    await bed.use(tool, hour);
+    expect(bed.eventsOf('agreement_differs')).toEqual([]);
+    const { windows } = await bed.client({ issuanceLimit: thousand }).getUsage();
+    expect(windows).toMatchObject([{ tokens: 1_000, own: true, used: 131 }]);
+    expect(await issuedTo(bed, 20, thousand, 'late')).toBe(20);
+  });
+
+  test('is refused where the fleet is, although its own limit would be higher', async () => {
+    const bed = createBed();
+    const ten = { tokens: 10, reserve: 0 };
+    expect(await issuedTo(bed, 12, ten)).toBe(10);
+    const error = await failure('ERR_ISSUANCE_LIMIT', bed.token(bed.client({ issuanceLimit: 'inherit' })));
+    expect(error).toMatchObject({ limit: 10, used: 10 });
+  });
+
+  test('states 150 tokens in a day where nobody has stated anything, and others keep that', async () => {
+    const bed = createBed();
+    await bed.token(bed.client({ issuanceLimit: 'inherit' }));
+    const { windows } = await bed.client({ issuanceLimit: 'inherit' }).getUsage();
+    expect(windows).toMatchObject([{ tokens: 150, windowMs: day, used: 1, own: false }]);
+  });
+});
+
 describe('a change of the agreement', () => {
   test('to a lower limit refuses until few enough count, and says until when', async () => {
     const bed = createBed();

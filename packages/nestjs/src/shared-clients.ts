@@ -85,8 +85,9 @@ function addEntry(options: ServiceAuthOptions, log: ServiceAuthEventListener): E
 
 /** Compares URLs and limits by value, and functions and objects such as the store by identity. Listeners are not compared, because each one is called. */
 function comparable({ onEvent: _, authUrl, baseUrl, issuanceLimit, ...rest }: ServiceAuthOptions): object {
-  const { windows, ...limit } = issuanceLimit ?? {};
-  const agreed = JSON.stringify(windows?.map(({ tokens, windowMs }) => [tokens, windowMs]));
+  const isInherited = issuanceLimit === 'inherit';
+  const { windows, ...limit } = isInherited ? {} : (issuanceLimit ?? {});
+  const agreed = isInherited || JSON.stringify(windows?.map(({ tokens, windowMs }) => [tokens, windowMs]));
   return { ...rest, ...limit, agreed, authUrl: String(authUrl), baseUrl: String(baseUrl) };
 }
 

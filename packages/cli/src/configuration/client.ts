@@ -32,6 +32,8 @@ export async function openClient(context: Context, overrides: Partial<ServiceAut
     createServiceAuthFromEnv(env, {
       store: opened?.store ?? memoryStore(),
       instance: instanceOf(env),
+      // A command that states no limit must not change that of the fleet.
+      ...(statesLimit(env) ? {} : { issuanceLimit: 'inherit' }),
       ...overrides,
     });
   const auth = await checked(create, found);
@@ -66,6 +68,11 @@ export async function checked<Result>(
     problems.push(...error.problems.map(({ option, message }) => `${named(variableOf(option))} ${message}`));
     return undefined;
   }
+}
+
+/** True if the environment states the agreement. Otherwise that of the record counts. */
+export function statesLimit(env: Environment): boolean {
+  return ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_LIMITS', 'SERVICE_AUTH_RESERVE'].some((name) => env[name]);
 }
 
 /** The name of this program in the journal. */

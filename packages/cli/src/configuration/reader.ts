@@ -1,11 +1,11 @@
-import { createUsageReader, optionsFromEnv, type ServiceAuthOptions } from '@service-auth/core';
+import { createUsageReader, type IssuanceLimit, optionsFromEnv, type ServiceAuthOptions } from '@service-auth/core';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
 import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 import { unlessAborted } from '../stores/connecting.ts';
-import { checked, openedStore } from './client.ts';
+import { checked, openedStore, statesLimit } from './client.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 
 /** A reader of the record, without the client secret. */
@@ -32,7 +32,7 @@ export async function openReader(context: Context): Promise<Reader> {
   const options = await checked(() => readOptions(env), found);
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
   const { store } = opened;
-  const issuanceLimit = agreementOf(env, options?.issuanceLimit);
+  const issuanceLimit = statesLimit(env) ? (options?.issuanceLimit as IssuanceLimit | undefined) : undefined;
   const place = { store, authUrl, clientId: client };
   const reader = createUsageReader(place);
   const limited = createUsageReader({ ...place, issuanceLimit: issuanceLimit ?? {} });
@@ -64,10 +64,4 @@ export async function configurationProblems(env: Environment): Promise<readonly 
 
 function readOptions(env: Environment): ServiceAuthOptions {
   return optionsFromEnv({ SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env });
-}
-
-/** The agreement, if the environment states one. Otherwise that of the record is shown. */
-function agreementOf(env: Environment, issuanceLimit: ServiceAuthOptions['issuanceLimit']) {
-  const stated = ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_LIMITS', 'SERVICE_AUTH_RESERVE'];
-  return stated.some((name) => env[name]) ? issuanceLimit : undefined;
 }

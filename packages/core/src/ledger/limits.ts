@@ -8,8 +8,10 @@ export type StoreDurability = 'process' | 'durable' | 'replicated';
 
 /** The agreement as the options of this process state it. */
 export interface Limits {
-  /** A reader of usage may have no terms of its own. */
+  /** A reader of usage, and a process that follows the record, have no terms of their own. */
   readonly terms: readonly Term[];
+  /** The terms of a process that follows the record, while the record has none. Default: none. */
+  readonly usual?: readonly Term[];
   readonly durability: StoreDurability;
 }
 

@@ -27,17 +27,23 @@ function isIn(terms: readonly Term[], term: Term): boolean {
   return terms.some((other) => isSame(other, term));
 }
 
+/** Returns the terms that this process states. One that follows the record states the usual terms as long as nobody has stated any. */
+function statedTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
+  return terms.length + record.terms.length > 0 ? terms : usual;
+}
+
 /** Returns the terms that other processes declared within an hour, and this process does not have. */
 export function foreignTerms(record: LedgerRecord, now: number, limits: Limits): DeclaredTerm[] {
   return record.terms.filter((term) => term.seenAt + enforcedMs > now && !isIn(limits.terms, term));
 }
 
 /**
- * Returns the terms that a process must keep: its own, and those that other processes declared within an hour. Its own terms come first. A reader
+ * Returns the terms that a process must keep: its own, and those that other processes declared within an hour. Its own terms come first. A process
  * without terms of its own gets the terms of the record, even if they are older.
  */
 export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits): EnforcedTerm[] {
-  const { terms, durability } = limits;
+  const { durability } = limits;
+  const terms = statedTerms(record, limits);
   const foreign = foreignTerms(record, now, limits);
   const others = terms.length + foreign.length > 0 ? foreign : record.terms;
   return [
@@ -48,19 +54,20 @@ export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits)
 
 /** Returns all terms for which the record must keep entries: those of the record, and those of this process. */
 export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
-  const others = record.terms.filter((term) => !isIn(limits.terms, term));
-  return [...limits.terms, ...others].map((term) => termLimits(term, limits.durability));
+  const stated = statedTerms(record, limits);
+  const others = record.terms.filter((term) => !isIn(stated, term));
+  return [...stated, ...others].map((term) => termLimits(term, limits.durability));
 }
 
 /** Returns whether this process should write its terms: the record has none of them, or they are so old that others may soon stop to enforce them. */
 export function isDeclarationDue(record: LedgerRecord, now: number, limits: Limits): boolean {
   const recent = record.terms.filter(({ seenAt }) => seenAt + declaredAgainMs > now);
-  return limits.terms.some((term) => !isIn(recent, term));
+  return statedTerms(record, limits).some((term) => !isIn(recent, term));
 }
 
 /** Returns the record with the terms of this process, declared now. `by`: the name of the process. */
 export function declare(record: LedgerRecord, now: number, limits: Limits, by: string): LedgerRecord {
-  const declared = limits.terms.map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
+  const declared = statedTerms(record, limits).map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
   return { ...record, terms: unitedTerms(declared, record.terms) };
 }
 

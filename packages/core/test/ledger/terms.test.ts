@@ -10,6 +10,7 @@ import {
   enforcedTerms,
   foreignTerms,
   isDeclarationDue,
+  keptTerms,
   maxTerms,
   unitedTerms,
 } from '../../src/ledger/terms.ts';
@@ -164,4 +165,26 @@ test('after a change from 300 to 150, nothing is issued until fewer than the sma
   const room = tightest(admission(declare(record, now, usualLimits, 'new'), now, usualLimits, 'reset'));
   // 200 count. There is room when the 81st leaves.
   expect(room).toMatchObject({ used: 200, room: 0, roomAt: noon + 80 * minute + 25 * hour + 10 * minute });
+});
+
+describe('a process that inherits the agreement', () => {
+  const inherits = { ...usualLimits, terms: [], usual: [usual] };
+
+  test('keeps what others stated, whatever its age, and states nothing', () => {
+    const thousand = { tokens: 1_000, windowMs: day, reserve: 200 };
+    for (const seenAt of [noon, noon - 3 * hour]) {
+      const record = recordWith({ terms: [declaredBy('fleet', thousand, seenAt)] });
+      expect(isDeclarationDue(record, noon, inherits)).toBe(false);
+      expect(declare(record, noon, inherits, 'me')).toEqual(record);
+      expect(enforcedTerms(record, noon, inherits)).toEqual([{ term: expect.objectContaining(thousand), own: false }]);
+      expect(keptTerms(record, inherits)).toEqual([expect.objectContaining(thousand)]);
+    }
+  });
+
+  test('states the usual agreement in a record without any', () => {
+    expect(isDeclarationDue(recordWith(), noon, inherits)).toBe(true);
+    expect(declare(recordWith(), noon, inherits, 'me').terms).toEqual([declaredBy('me', usual, noon)]);
+    expect(enforcedTerms(recordWith(), noon, inherits)).toEqual([{ term: expect.objectContaining(usual), own: true }]);
+    expect(keptTerms(recordWith(), inherits)).toEqual([expect.objectContaining(usual)]);
+  });
 });
