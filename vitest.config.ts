@@ -116,6 +116,7 @@ const config: ViteUserConfig = {
     reporters: ['default', './scripts/test-summary.ts'],
     // Generous: tests with real sockets and processes share two cores with the rest.
     testTimeout: 20_000,
+    expect: { poll: { timeout: 20_000 } },
     // A failed comparison of whole requests or errors would fill the screen.
     diff: { maxDepth: 4, truncateThreshold: 40 },
     // The cache does not notice an edited tsconfig and would report an old result.

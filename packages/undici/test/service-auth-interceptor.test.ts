@@ -423,7 +423,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       const signal = new EventEmitter();
       const response = request(`${service.baseUrl}/api/v1/`, { dispatcher, signal });
       await paused.arrived;
-      await vi.waitUntil(() => counter.bytes > 0);
+      await vi.waitUntil(() => counter.bytes > 0, 20_000);
       signal.emit('abort');
       await expect(response).rejects.toMatchObject({ code: 'UND_ERR_ABORTED' });
       paused.resume();

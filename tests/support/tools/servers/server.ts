@@ -1,5 +1,6 @@
 // Real servers for tests: on a free port of 127.0.0.1, with data of their own in a temporary folder, ended by their process id.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -42,12 +43,20 @@ export async function until(
   }
 }
 
+/**
+ * Returns a port of 127.0.0.1 that is free, for a server that cannot choose one itself. It is below those that systems choose for
+ * connections and for whoever asks for any port, so no other process gets it before the server does.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const port = randomInt(20_000, 32_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  const isFree = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : freePort();
+  return port;
 }
 
 /** Starts a server and keeps its process in hand. */
