@@ -237,6 +237,18 @@ describe('the lease of another process', () => {
     const record = reserved(decideOn(leased(noon), { unusable: [current.id] }));
     expect(record.audiences[0]?.lease?.id).toBe('asked');
   });
+
+  test('of each of 512 audiences means a wait until the first of them ends', () => {
+    const busy = Array.from({ length: 512 }, (_, index) =>
+      audienceWith({
+        audience: `other-${index}`,
+        lease: { id: `${index}`, generation: 9, until: noon + minute + index },
+      }),
+    );
+    expect(decideOn(recordWith({ audiences: busy }))).toEqual({ kind: 'wait', until: noon + minute });
+    expect(decideOn(recordWith({ audiences: busy.slice(1) })).kind).toBe('write');
+    expect(decideAt(noon + minute, recordWith({ audiences: busy })).kind).toBe('write');
+  });
 });
 
 describe('denials', () => {
