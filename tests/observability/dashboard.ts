@@ -13,18 +13,28 @@ interface View {
   readonly title: string;
   readonly description: string;
   readonly unit: 'short' | 's';
-  readonly queries: readonly Query[];
+  readonly query: Query;
   readonly stacked?: boolean;
   readonly stat?: boolean;
 }
 
 const datasource = { type: 'prometheus', uid: '$datasource' };
 const job = 'job=~"$job"';
-const max = (metric: string, by: string, more = '') => `max by (${by}) (service_auth_${metric}{${job}${more}})`;
-const rate = (metric: string, by: string) =>
-  `sum by (${by}) (increase(service_auth_${metric}{${job}}[$__rate_interval]))`;
+/** A query whose series are named after the labels that they are summed up by. */
+const query = (labels: string, expr: string): Query => ({
+  expr,
+  legend: labels.replace(/\w+/g, '{{$&}}').replaceAll(',', ''),
+});
+const max = (metric: string, by: string, more = '') =>
+  query(by, `max by (${by}) (service_auth_${metric}{${job}${more}})`);
+const min = (metric: string) => query('job', `min by (job) (service_auth_${metric}{${job}})`);
+const increase = (metric: string, by: string) =>
+  query(by, `sum by (${by}) (increase(service_auth_${metric}{${job}}[$__rate_interval]))`);
 const slowest = (metric: string, by: string) =>
-  `histogram_quantile(0.95, sum by (le, ${by}) (rate(service_auth_${metric}_bucket{${job}}[$__rate_interval])))`;
+  query(
+    by,
+    `histogram_quantile(0.95, sum by (le, ${by}) (rate(service_auth_${metric}_bucket{${job}}[$__rate_interval])))`,
+  );
 
 const views: readonly View[] = [
   {
@@ -32,127 +42,102 @@ const views: readonly View[] = [
     description: 'What the fleet may still spend in the window.',
     unit: 'short',
     stat: true,
-    queries: [
-      {
-        expr: max('budget_usage', 'window', ',state="left"'),
-        legend: '{{window}}',
-      },
-    ],
+    query: max('budget_usage', 'window', ',state="left"'),
   },
   {
     title: 'Callers without a token wait for',
     description: '0: they are served. A process that has a token goes on in any case.',
     unit: 's',
     stat: true,
-    queries: [{ expr: max('budget_refused_for', 'job'), legend: '{{job}}' }],
+    query: max('budget_refused_for', 'job'),
   },
   {
     title: 'Life of the tokens in use',
     description: 'The shortest of all processes.',
     unit: 's',
     stat: true,
-    queries: [{ expr: `min by (job) (service_auth_token_expires_in{${job}})`, legend: '{{job}}' }],
+    query: min('token_expires_in'),
   },
   {
     title: 'Records',
     description: 'More than one: processes of one client id count in different records, and each spends the limit.',
     unit: 'short',
     stat: true,
-    queries: [
-      {
-        expr: `count by (job) (count by (job, record) (service_auth_record_info{${job}} == 1))`,
-        legend: '{{job}}',
-      },
-    ],
+    query: query('job', `count by (job) (count by (job, record) (service_auth_record_info{${job}} == 1))`),
   },
   {
     title: 'Budget',
     description: 'The tokens of a window. Kept back: in case the store loses its newest writes.',
     unit: 'short',
     stacked: true,
-    queries: [
-      {
-        expr: max('budget_usage', 'window, state'),
-        legend: '{{window}} {{state}}',
-      },
-    ],
+    query: max('budget_usage', 'window, state'),
   },
   {
     title: 'Can be had now',
     description: 'How many callers get a token now, by the reason for which they ask.',
     unit: 'short',
-    queries: [{ expr: max('budget_available', 'reason'), legend: '{{reason}}' }],
+    query: max('budget_available', 'reason'),
   },
   {
     title: 'Budget is spent in',
     description: 'At the present pace. Infinite: it lasts.',
     unit: 's',
-    queries: [{ expr: `min by (job) (service_auth_budget_spent_in{${job}})`, legend: '{{job}}' }],
+    query: min('budget_spent_in'),
   },
   {
     title: 'Tokens issued, by reason',
     description: 'Cold: a process without a token. Refresh: ahead of expiry. Rejected: after a 401 of the API.',
     unit: 'short',
     stacked: true,
-    queries: [{ expr: rate('token_issued_total', 'reason'), legend: '{{reason}}' }],
+    query: increase('token_issued_total', 'reason'),
   },
   {
     title: 'Holds',
     description: 'How long the fleet still waits before it sends a token request, and why.',
     unit: 's',
-    queries: [{ expr: max('hold_remaining', 'hold'), legend: '{{hold}}' }],
+    query: max('hold_remaining', 'hold'),
   },
   {
     title: 'Token requests, by outcome',
     description: 'Unknown: a token may have been issued, so one is counted.',
     unit: 'short',
-    queries: [
-      {
-        expr: rate('token_request_duration_count', 'outcome, error_type'),
-        legend: '{{outcome}} {{error_type}}',
-      },
-    ],
+    query: increase('token_request_duration_count', 'outcome, error_type'),
   },
   {
     title: 'Token requests, 95th percentile',
     description: 'Of token requests of each outcome.',
     unit: 's',
-    queries: [{ expr: slowest('token_request_duration', 'outcome'), legend: '{{outcome}}' }],
+    query: slowest('token_request_duration', 'outcome'),
   },
   {
     title: '401s of the API',
     description: 'Kept: it is too early for another renewal.',
     unit: 'short',
-    queries: [{ expr: rate('token_rejected_total', 'outcome'), legend: '{{outcome}}' }],
+    query: increase('token_rejected_total', 'outcome'),
   },
   {
     title: 'Calls of getToken() that got no token',
     description: 'By the code of the error.',
     unit: 'short',
-    queries: [{ expr: rate('token_unavailable_total', 'error_type'), legend: '{{error_type}}' }],
+    query: increase('token_unavailable_total', 'error_type'),
   },
   {
     title: 'Store, 95th percentile',
     description: 'Of reads (load) and writes (swap). Conflict: another process had changed the record.',
     unit: 's',
-    queries: [
-      {
-        expr: slowest('store_operation_duration', 'operation, outcome'),
-        legend: '{{operation}} {{outcome}}',
-      },
-    ],
+    query: slowest('store_operation_duration', 'operation, outcome'),
   },
   {
     title: 'Clock of the store is ahead by',
     description: 'Of the clock of each machine.',
     unit: 's',
-    queries: [{ expr: `service_auth_store_clock_offset{${job}}`, legend: '{{instance}}' }],
+    query: query('instance', `service_auth_store_clock_offset{${job}}`),
   },
 ];
 
 const stats = views.filter(({ stat }) => stat).length;
 
-function panelOf({ title, description, unit, queries, stacked, stat }: View, index: number): Panel {
+function panelOf({ title, description, unit, query: { expr, legend }, stacked, stat }: View, index: number): Panel {
   const after = index - stats;
   const gridPos = stat
     ? { x: index * (24 / stats), y: 0, w: 24 / stats, h: 4 }
@@ -164,12 +149,7 @@ function panelOf({ title, description, unit, queries, stacked, stat }: View, ind
     description,
     datasource,
     gridPos,
-    targets: queries.map(({ expr, legend }, at) => ({
-      refId: String.fromCharCode(65 + at),
-      datasource,
-      expr,
-      legendFormat: legend,
-    })),
+    targets: [{ refId: 'A', datasource, expr, legendFormat: legend }],
     fieldConfig: {
       defaults: { unit, min: 0, custom: stacked ? { stacking: { mode: 'normal' }, fillOpacity: 40 } : {} },
       overrides: [],
