@@ -1,0 +1,81 @@
+import { configurationOptions, readerOptions } from '../configuration/options.ts';
+import type { Command, Option } from '../line/command.ts';
+
+const yes: Option = { text: 'Does not ask' };
+
+/** The commands that change or move the record. */
+export const repairs: readonly Command[] = [
+  {
+    name: 'reset',
+    summary: 'Ends the token of an audience for the whole fleet: it leaked, or the API must not see it again',
+    details:
+      'Within 30 seconds nobody uses the token any more; the next one costs a token of the limit. The reason is kept in the record. The exit code is 1 if there was nothing to reset.',
+    options: {
+      reason: { value: 'TEXT', text: 'Why: usage shows it to others' },
+      yes,
+      ...configurationOptions,
+    },
+    examples: [
+      ['After a leak', "service-auth reset --audience https://api.example.com/ --reason 'in the log of api-7f9c'"],
+      ['In a script', 'service-auth reset --audience https://api.example.com/ --yes'],
+    ],
+    load: () => import('./reset.ts'),
+  },
+  {
+    name: 'retry',
+    summary: 'Ends the holds after a failure whose cause is mended, so that the next request is sent at once',
+    details:
+      'It sends no request itself and never goes beyond the limit. It has an effect once in 1, 2, 4 ... 60 minutes.',
+    options: { yes, ...configurationOptions },
+    examples: [
+      ['The token endpoint works again', 'service-auth retry'],
+      ['In a script', 'service-auth retry --yes'],
+    ],
+    load: () => import('./retry.ts'),
+  },
+  {
+    name: 'record export',
+    summary: 'Prints the record as it is stored, to keep or to move it',
+    details: 'Tokens in it are encrypted. It needs no client secret.',
+    options: { ...readerOptions },
+    examples: [
+      ['Keep a copy', 'service-auth record export > record.txt'],
+      [
+        'Move it to another store, while nothing uses either of them',
+        'service-auth record export --store redis://old | service-auth record import - --complete --store postgres://new/db',
+      ],
+    ],
+    load: () => import('./record-export.ts'),
+  },
+  {
+    name: 'record import',
+    summary: 'Writes an exported record into a store that has none',
+    operands: ['FILE'],
+    details:
+      'FILE is - for standard input. If the store has a record already that is not empty, the command changes nothing and ends with 1. What was issued after the copy was made is not in it, so for about a day only a part of the limit is allowed, unless --complete says that nothing was.',
+    options: {
+      complete: { text: 'Nothing was issued since FILE was written: no program was running' },
+      ...readerOptions,
+    },
+    examples: [
+      ['Restore a copy', 'service-auth record import record.txt'],
+      [
+        'Into another store, while no program runs',
+        'service-auth record import record.txt --complete --store postgres://db.internal/app',
+      ],
+    ],
+    load: () => import('./record-import.ts'),
+  },
+  {
+    name: 'record discard',
+    summary: 'Replaces the record by an empty one',
+    details:
+      'For a record that is damaged, or of a client that is no longer used. The operator still counts the tokens of the last 24 hours. Processes that run put back what they remember within 30 seconds.',
+    options: { yes, ...readerOptions },
+    examples: [
+      ['Keep a copy first', 'service-auth record export > record.txt && service-auth record discard'],
+      ['Without a question', 'service-auth record discard --yes'],
+    ],
+    load: () => import('./record-discard.ts'),
+  },
+];
