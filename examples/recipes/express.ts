@@ -2,7 +2,7 @@
 //
 //   npx --yes pnpm@12 example examples/run-recipe.ts express
 import { createServiceAuthFromEnv } from '@service-auth/core';
-import { serviceUnavailable } from '@service-auth/core/http';
+import { serviceUnavailable, tokenRejected } from '@service-auth/core/http';
 import { createAuthFetch } from '@service-auth/fetch';
 import express, { type ErrorRequestHandler } from 'express';
 
@@ -11,6 +11,7 @@ const app = express();
 
 app.get('/orders', async (_request, response) => {
   const orders = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`);
+  if (orders.status === 401) throw tokenRejected(); // The API rejects our token, not that of the user.
   response.status(orders.status).json(await orders.json());
 });
 

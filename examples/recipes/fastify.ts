@@ -2,7 +2,7 @@
 //
 //   npx --yes pnpm@12 example examples/run-recipe.ts fastify
 import { createServiceAuthFromEnv } from '@service-auth/core';
-import { serviceUnavailable } from '@service-auth/core/http';
+import { serviceUnavailable, tokenRejected } from '@service-auth/core/http';
 import { createAuthFetch } from '@service-auth/fetch';
 import Fastify from 'fastify';
 
@@ -11,6 +11,7 @@ const app = Fastify();
 
 app.get('/orders', async (_request, reply) => {
   const orders = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`);
+  if (orders.status === 401) throw tokenRejected(); // The API rejects our token, not that of the user.
   return reply.code(orders.status).send(await orders.json());
 });
 

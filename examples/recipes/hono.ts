@@ -3,7 +3,7 @@
 //   npx --yes pnpm@12 example examples/run-recipe.ts hono
 import { serve } from '@hono/node-server';
 import { createServiceAuthFromEnv } from '@service-auth/core';
-import { serviceUnavailable } from '@service-auth/core/http';
+import { serviceUnavailable, tokenRejected } from '@service-auth/core/http';
 import { createAuthFetch } from '@service-auth/fetch';
 import { Hono } from 'hono';
 
@@ -14,6 +14,7 @@ app.get('/orders', async (context) => {
   const orders = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`, {
     signal: context.req.raw.signal,
   });
+  if (orders.status === 401) throw tokenRejected(); // The API rejects our token, not that of the user.
   return context.json(await orders.json(), orders.ok ? 200 : 502);
 });
 

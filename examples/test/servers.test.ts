@@ -36,6 +36,14 @@ describe.each(['express', 'fastify', 'hono'])('%s', (name) => {
     expect(Number(retryAfter)).toBeLessThanOrEqual(121);
   });
 
+  test('answers 503, not 401, when the API rejects its token and there is no other one', async () => {
+    const { service, get } = await openServer(name);
+    expect(await get('/orders')).toMatchObject({ status: 200 });
+    service.revoke('all');
+    service.tokenEndpoint.always({ status: 503 });
+    expect(await get('/orders')).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+  });
+
   test('answers 503, not 401, when its own credentials are wrong', async () => {
     const { service, get } = await openServer(name);
     service.setClientSecret('another one');
