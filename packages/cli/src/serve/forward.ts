@@ -79,6 +79,7 @@ function write(answer: UpstreamAnswer, response: ServerResponse, isLast: boolean
     throw error;
   }
   answer.stream(response);
+  if (response.writableEnded) return;
   // A caller that waits for the first event of a stream wants to see the head before it.
   setImmediate(() => response.writableEnded || response.destroyed || response.flushHeaders());
 }

@@ -12,8 +12,11 @@ const hopByHop = [
   'upgrade',
   'http2-settings',
 ];
-const ownOfRequests = ['host', 'expect', 'proxy-authorization', 'service-auth', 'service-auth-key'];
-const ownOfAnswers = ['proxy-authenticate', 'proxy-authentication-info'];
+const notForwarded = new Set([
+  ...hopByHop,
+  ...['host', 'expect', 'proxy-authorization', 'service-auth', 'service-auth-key'],
+]);
+const notReturned = new Set([...hopByHop, 'proxy-authenticate', 'proxy-authentication-info']);
 
 const via = ['Via', '1.1 service-auth'] as const;
 
@@ -61,18 +64,21 @@ export function hasBody(head: RequestHead): boolean {
 
 /** Returns the headers of a forwarded request, names and values in turn. `Host` becomes that of the API. */
 export function forwardedHeaders(rawHeaders: readonly string[], authorization: string): string[] {
-  return [...endToEnd(rawHeaders, ownOfRequests), ...via, 'Authorization', authorization];
+  return [...without(notForwarded, rawHeaders), ...via, 'Authorization', authorization];
 }
 
 /** Returns the headers of a forwarded answer, names and values in turn. */
 export function returnedHeaders(rawHeaders: readonly string[]): string[] {
-  return [...endToEnd(rawHeaders, ownOfAnswers), ...via];
+  return [...without(notReturned, rawHeaders), ...via];
 }
 
-function endToEnd(rawHeaders: readonly string[], own: readonly string[]): string[] {
+/** Returns the headers but for those with these names, and those that `Connection` lists (RFC 9110 section 7.6.1). */
+function without(names: ReadonlySet<string>, rawHeaders: readonly string[]): string[] {
   const listed = valuesOf({ rawHeaders }, 'connection').flatMap((names) => names.toLowerCase().split(/[\s,]+/));
-  const dropped = new Set([...hopByHop, ...own, ...listed]);
-  return rawHeaders.filter((_, index) => !dropped.has((rawHeaders[index - (index % 2)] ?? '').toLowerCase()));
+  return rawHeaders.filter((_, index) => {
+    const name = (rawHeaders[index - (index % 2)] ?? '').toLowerCase();
+    return !names.has(name) && !listed.includes(name);
+  });
 }
 
 /** Returns a path for the log. Parts that could be ids or secrets are left out. */

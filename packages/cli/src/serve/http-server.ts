@@ -71,9 +71,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
     // The head may have said that the connection stays open.
     if (options.isEnding()) request.socket.destroySoon();
     options.answered(door?.name ?? 'api', response.statusCode);
-    const status = isWhole ? response.statusCode : 'aborted';
-    const durationMs = Math.round(performance.now() - startedAt);
-    options.log.request({ method, path: door?.path ?? loggablePath(target), status, durationMs });
+    options.log.request(() => ({
+      method,
+      path: door?.path ?? loggablePath(target),
+      status: isWhole ? response.statusCode : 'aborted',
+      durationMs: Math.round(performance.now() - startedAt),
+    }));
   });
   try {
     const answer = await answerOf(request, response, head, door, gone.signal, options);

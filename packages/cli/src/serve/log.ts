@@ -24,8 +24,8 @@ function plain(value: unknown): string {
 export interface Log {
   info(message: string, fields?: Fields): void;
   warning(message: string, fields?: Fields): void;
-  /** A request that was answered. It is written only if lines for requests were asked for. */
-  request(fields: Fields): void;
+  /** A request that was answered. `describe` is called only if lines for requests were asked for. */
+  request(describe: () => Fields): void;
 }
 
 /** `format`: that of `--log`. Undefined: requests are not written, the rest is, as text. */
@@ -35,6 +35,6 @@ export function createLog(stream: Writable, format: LogFormat | undefined): Log 
   return {
     info: (message, fields) => write('info', message, fields),
     warning: (message, fields) => write('warning', message, fields),
-    request: (fields) => format && write('info', 'request', fields),
+    request: (describe) => format && write('info', 'request', describe()),
   };
 }

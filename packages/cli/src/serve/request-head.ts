@@ -10,7 +10,13 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[];
 }
 
-/** Every value of a header. Node drops or joins some that were sent twice, and a guard must see them all. */
+/** Every value of a header. Node drops or joins some that were sent twice, and a guard must see them all. `name`: in lower case. */
 export function valuesOf({ rawHeaders }: Pick<RequestHead, 'rawHeaders'>, name: string): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const found = rawHeaders[index] ?? '';
+    // Each request is asked for a dozen of names.
+    if (found.length === name.length && found.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
 }
