@@ -8,6 +8,7 @@ import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/c
 import { createTestClock } from '@service-auth/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { keepToken } from '../../src/serve/kept-token.ts';
+import { passing } from '../support/passing.ts';
 import { emptyFolder, manyProcesses, type Running } from '../support/program.ts';
 import { send, startServing } from '../support/serving.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -146,12 +147,7 @@ test.for(['the store', 'the token endpoint'])('while %s is away for an hour, cal
     kept.stop();
     await auth.close();
   });
-  const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += minute) {
-      await clock.advance(minute);
-      await service.until(() => service.tokenRequests.every(({ outcome }) => outcome !== 'pending'));
-    }
-  };
+  const pass = passing(auth, clock, minute);
   kept.start();
   await kept.tried;
   const { token } = await kept.get();

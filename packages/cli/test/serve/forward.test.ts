@@ -124,6 +124,24 @@ test('bodies are streamed both ways at the same time', async () => {
   expect((await chunks.next()).done).toBe(true);
 });
 
+test('trailers are left out, in both directions, and the bodies are whole', async () => {
+  const seen: unknown[] = [];
+  const api = await startUpstream(async (request, response) => {
+    seen.push(await bodyOf(request), request.trailers);
+    response.writeHead(200, { trailer: 'x-sum' });
+    response.write('answer');
+    response.addTrailers({ 'x-sum': '1' });
+    response.end();
+  });
+  const { url } = await startWith(api);
+  const lines = `Host: ${new URL(url).host}\r\nService-Auth: true\r\nConnection: close\r\n`;
+  const body = 'Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n';
+  const received = await sendRaw(url, `POST /x HTTP/1.1\r\n${lines}${body}`);
+  expect(seen).toEqual(['body', {}]);
+  expect(received).toMatch(/\r\n\r\n6\r\nanswer\r\n0\r\n\r\n$/);
+  expect(received).not.toMatch(/x-sum/i);
+});
+
 test('the head of an answer arrives before its body', async () => {
   const api = await startUpstream(
     (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),

@@ -102,8 +102,21 @@ test('several audiences have a token each, out of one budget', async () => {
   expect(JSON.parse((await ask('/usage', { headers: marked })).body)).toMatchObject({ used: 2 });
 });
 
+test('a budget that is spent is answered 429 with Retry-After, and the token that there is goes on', async () => {
+  const audiences = ['https://api.example/', 'https://other.example/'];
+  const limit = { SERVICE_AUTH_TOKEN_LIMIT: '1', SERVICE_AUTH_RESERVE: '0' };
+  const { token, ask, service } = await startServing({ env: { SERVICE_AUTH_AUDIENCE: audiences.join(' '), ...limit } });
+  const answers = await Promise.all(audiences.map((audience) => token({ audience })));
+  const [served, refused] = answers.toSorted((a, b) => a.status - b.status);
+  expect(served?.status).toBe(200);
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^\d{4,5}$/) } });
+  expect(JSON.parse(refused?.body ?? '')).toMatchObject({ error: 'temporarily_unavailable' });
+  expect(await ask('/readiness')).toMatchObject({ status: 503 });
+  expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
+});
+
 test.for([
-  ['a budget that is spent', 429, { status: 429, headers: { 'retry-after': '120' } }],
+  ['an endpoint that answers 429', 429, { status: 429, headers: { 'retry-after': '120' } }],
   ['credentials that the operator rejects', 503, { status: 401 }],
   ['an endpoint that fails', 503, { status: 500 }],
 ] as const)('%s is answered %i with Retry-After', async ([, status, answer]) => {
