@@ -8,14 +8,23 @@ import { onPath, run } from '@service-auth/test-tools/servers/tools';
 export interface Prometheus extends AsyncDisposable {
   /** The number of series that a query returns. */
   query(expression: string): Promise<number>;
+  /** The samples of each series between two instants, in seconds, by their instants. */
+  range(expression: string, start: number, end: number, step: number): Promise<Readonly<Record<string, Samples>>>;
   /** The names of the alerts that fire now. */
   firing(): Promise<readonly string[]>;
 }
 
-interface QueryResult {
+type Samples = ReadonlyMap<number, number>;
+
+interface QueryResult<Result> {
   readonly status: string;
   readonly error?: string;
-  readonly data: { readonly result: readonly unknown[] };
+  readonly data: { readonly result: readonly Result[] };
+}
+
+interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [instant: number, value: string])[];
 }
 
 interface Rules {
@@ -49,11 +58,19 @@ export async function startPrometheus(ports: readonly number[], rules: string): 
     { url, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
   );
   const get = async <Answer>(path: string): Promise<Answer> => (await (await fetch(url + path)).json()) as Answer;
+  const resultOf = async <Result>(path: string, parameters: Record<string, string>): Promise<readonly Result[]> => {
+    const { status, error, data } = await get<QueryResult<Result>>(`${path}?${new URLSearchParams(parameters)}`);
+    if (status !== 'success') throw new Error(`${parameters['query']}: ${error}`);
+    return data.result;
+  };
   return {
-    async query(expression) {
-      const answer = await get<QueryResult>(`/api/v1/query?query=${encodeURIComponent(expression)}`);
-      if (answer.status !== 'success') throw new Error(`${expression}: ${answer.error}`);
-      return answer.data.result.length;
+    query: async (expression) => (await resultOf('/api/v1/query', { query: expression })).length,
+    async range(expression, start, end, step) {
+      const parameters = { query: expression, start: `${start}`, end: `${end}`, step: `${step}` };
+      const found = await resultOf<Series>('/api/v1/query_range', parameters);
+      return Object.fromEntries(
+        found.map(({ metric, values }) => [nameOf(metric), new Map(values.map(([at, text]) => [at, numberIn(text)]))]),
+      );
     },
     async firing() {
       const { data } = await get<Rules>('/api/v1/rules');
@@ -62,6 +79,15 @@ export async function startPrometheus(ports: readonly number[], rules: string): 
     },
     [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+function nameOf({ __name__: name, ...labels }: Series['metric']): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return `${name}{${pairs.join(', ')}}`;
+}
+
+function numberIn(text: string): number {
+  return text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text);
 }
 
 /** Runs promtool to its end. It rejects with what the tool printed. */

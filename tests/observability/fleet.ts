@@ -1,0 +1,97 @@
+import { createServiceAuth } from '@service-auth/core';
+import { redisStore } from '@service-auth/redis';
+import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { startTestService } from '@service-auth/testing';
+import { createClient } from 'redis';
+import { startMember } from './start-member.ts';
+
+const windowMs = 60_000;
+const limit = { tokens: 40, windowMs };
+// With a reserve, a record that begins anew gives little for eight minutes.
+const reserve = 0;
+
+/** Something that goes wrong in a fleet, and the alerts that say so. */
+export interface Trouble {
+  readonly name: string;
+  readonly alerts: readonly string[];
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Six processes over a Redis, whose window lasts a minute. */
+export interface Fleet extends AsyncDisposable {
+  /** The ports at which the processes show their metrics. */
+  readonly ports: readonly number[];
+  readonly troubles: readonly Trouble[];
+  /** How many token requests the endpoint refused because of the limit. */
+  refused(): number;
+}
+
+/** Starts the fleet. The sixth process counts in a record of its own until the first trouble ends. */
+export async function startFleet(): Promise<Fleet> {
+  await using stack = new AsyncDisposableStack();
+  const service = await startTestService({ issuanceLimit: limit });
+  stack.defer(() => service.close());
+  const redis = stack.use(await startRedis({ appendonly: 'yes' }));
+  const start = async (url: string) =>
+    stack.use(await startMember(service, url, { SERVICE_AUTH_RESERVE: `${reserve}` }));
+  const members = await Promise.all([1, 2, 3, 4, 5].map(() => start(redis.url)));
+  const sixth = await start(`${redis.url}/1`);
+  const client = createClient({ url: redis.url });
+  client.on('error', () => {}); // Redis ends before the client.
+  await client.connect();
+  stack.defer(() => client.destroy());
+  const auth = createServiceAuth({
+    ...service.options,
+    store: redisStore(client),
+    issuanceLimit: { ...limit, reserve },
+  });
+  stack.defer(() => auth.close());
+
+  const troubles: Trouble[] = [
+    {
+      name: 'two records',
+      alerts: ['ServiceAuthTwoRecords'],
+      begin: async () => {},
+      async end() {
+        await sixth[Symbol.asyncDispose]();
+      },
+    },
+    {
+      name: 'the token endpoint fails',
+      alerts: ['ServiceAuthCallersRefused', 'ServiceAuthRenewalFails'],
+      async begin() {
+        service.tokenEndpoint.always({ status: 503 });
+        await auth.reset();
+      },
+      async end() {
+        service.tokenEndpoint.clear();
+        await auth.retryNow();
+      },
+    },
+    {
+      name: 'the API rejects every token',
+      alerts: ['ServiceAuthTokensRejected'],
+      begin: async () => service.api.always({ status: 401 }),
+      end: async () => service.api.clear(),
+    },
+    {
+      name: 'tokens are wasted',
+      alerts: ['ServiceAuthBudgetLow', 'ServiceAuthBudgetSpentSoon'],
+      async begin() {
+        while ((await auth.getUsage()).available.reset > 0) {
+          await auth.reset();
+          await auth.getToken();
+        }
+      },
+      end: async () => {}, // It ends with the window.
+    },
+  ];
+  const owned = stack.move();
+  return {
+    ports: [...members, sixth].map(({ port }) => port),
+    troubles,
+    refused: () => service.counts.refused,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,116 @@
+// The rules with the time that they wait, for what Prometheus recorded of a real fleet. A step of the recording stands for a minute.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { promtool } from '../prometheus.ts';
+import { type Phase, type Recording, recordingFile } from '../recording.ts';
+import { rulesFile } from '../rules.ts';
+
+interface Expected {
+  readonly waitsMinutes: number;
+  readonly severity: 'warning' | 'critical';
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly summary: string;
+  readonly section: string;
+}
+
+/** How each alert looks at the end of its trouble. */
+const expectedAlerts: Readonly<Record<string, Expected>> = {
+  ServiceAuthTwoRecords: {
+    waitsMinutes: 10,
+    severity: 'critical',
+    summary: 'The processes of orders count in 2 records, so each of them spends the limit.',
+    section: 'two-records',
+  },
+  ServiceAuthCallersRefused: {
+    waitsMinutes: 1,
+    severity: 'critical',
+    summary: 'Callers of orders without a token get none for 25.9s.',
+    section: 'callers-are-refused',
+  },
+  ServiceAuthRenewalFails: {
+    waitsMinutes: 10,
+    severity: 'warning',
+    labels: { hold: 'backoff' },
+    summary: 'Token requests of orders fail (backoff).',
+    section: 'outage',
+  },
+  ServiceAuthTokensRejected: {
+    waitsMinutes: 5,
+    severity: 'warning',
+    summary: 'The API answers 401 to token after token of orders.',
+    section: '401-storm',
+  },
+  ServiceAuthBudgetLow: {
+    waitsMinutes: 5,
+    severity: 'warning',
+    labels: { window: '1m' },
+    summary: 'Less than a quarter of the tokens of 1m is left for orders.',
+    section: 'the-budget-is-spent',
+  },
+  ServiceAuthBudgetSpentSoon: {
+    waitsMinutes: 15,
+    severity: 'warning',
+    summary: 'At the present pace orders has no tokens left in 0s.',
+    section: 'the-budget-is-spent',
+  },
+};
+
+const { phases, series } = JSON.parse(readFileSync(recordingFile, 'utf8')) as Recording;
+const cases = phases.flatMap((phase) => phase.alerts.map((alert) => [alert, phase] as const));
+
+test('the recording has a trouble for each alert', () => {
+  expect(cases.map(([alert]) => alert).toSorted()).toEqual(Object.keys(expectedAlerts).toSorted());
+});
+
+test.for(cases)('%s fires after its trouble has lasted long enough, and ends with it', async ([alert, phase]) => {
+  const tests = testsOf(alert, phase, expectedAlerts[alert] as Expected);
+  expect(await promtool('test', 'rules', fileOf(tests))).toContain('SUCCESS');
+});
+
+test('an expectation that is wrong fails', async () => {
+  const [[alert = '', phase] = []] = cases;
+  const wrong = { ...(expectedAlerts[alert] as Expected), section: 'another' };
+  await expect(promtool('test', 'rules', fileOf(testsOf(alert, phase as Phase, wrong)))).rejects.toThrow('#another');
+});
+
+function testsOf(alert: string, { from, to, over }: Phase, expected: Expected) {
+  const { waitsMinutes, severity, labels, summary, section } = expected;
+  const expr = `max(ALERTS{alertname="${alert}", alertstate="firing"})`;
+  const quiet = (minute: number) => ({ expr, eval_time: `${minute}m`, exp_samples: [] });
+  return {
+    promql_expr_test: [
+      ...(from > 0 ? [quiet(from - 1)] : []),
+      quiet(from + waitsMinutes - 1),
+      { expr, eval_time: `${to}m`, exp_samples: [{ labels: '{}', value: 1 }] },
+      quiet(over),
+    ],
+    alert_rule_test: [
+      {
+        alertname: alert,
+        eval_time: `${to}m`,
+        exp_alerts: [
+          {
+            exp_labels: { job: 'orders', severity, ...labels },
+            exp_annotations: {
+              summary,
+              runbook_url: `https://github.com/service-auth/service-auth/blob/main/docs/runbook.md#${section}`,
+            },
+          },
+        ],
+      },
+    ],
+  };
+}
+
+/** Writes a file of unit tests. JSON is YAML, too. */
+function fileOf(tests: object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'service-auth-rules-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const input = Object.entries(series).map(([name, values]) => ({ series: name, values }));
+  const file = join(folder, 'test.json');
+  const tested = { interval: '1m', input_series: input, ...tests };
+  writeFileSync(file, JSON.stringify({ rule_files: [rulesFile], evaluation_interval: '1m', tests: [tested] }));
+  return file;
+}
