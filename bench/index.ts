@@ -12,6 +12,7 @@ const questions = [
   'hot-path',
   'adapters',
   'loopback',
+  'forwarding',
   'stampede',
   'fleet',
   'round-trips',

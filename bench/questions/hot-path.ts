@@ -22,6 +22,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   'getToken()': 'ours',
   'getToken(), again': 'ours',
   'getToken(), with a listener': 'ours',
+  'getToken(), instrumented, no provider': 'ours',
+  'getToken(), instrumented': 'ours',
 };
 
 export default async function hotPath({ quick }: Scope): Promise<Answer> {
@@ -71,6 +73,9 @@ export default async function hotPath({ quick }: Scope): Promise<Answer> {
     goals: [
       atMost('`peekToken()` against reading a property and comparing `Date.now()`', 1.2, ratio('peekToken()')),
       atMost('`getToken()` against an async function that compares `Date.now()`', 1.2, ratio('getToken()')),
+      ...['instrumented, no provider', 'instrumented'].map((how) =>
+        atMost(`\`getToken()\` ${how}, against without`, 1.02, ratioOf(runs, `getToken(), ${how}`, 'getToken()'), 3),
+      ),
       ...(fastestPeer
         ? [
             atMost(

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import type { Store } from '@service-auth/core';
 import { postgresStore } from '@service-auth/postgres';
 import { redisStore } from '@service-auth/redis';
@@ -6,6 +5,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
 import type { Places } from '../harness/places.ts';
+import { processorSeconds, tellsProcessorTime } from '../harness/processor-time.ts';
 
 const loads = 5_000;
 const connections = 8;
@@ -26,11 +26,11 @@ export async function secondsPerLoad({ redis, postgres }: Places): Promise<Recor
     connection.disconnect();
   }
   // The processor time of its processes is known on this machine only, and only where Linux tells it.
-  if (postgres && new URL(postgres).hostname === '127.0.0.1' && existsSync('/proc/self/stat')) {
+  if (postgres && new URL(postgres).hostname === '127.0.0.1' && tellsProcessorTime) {
     const pool = new pg.Pool({ connectionString: postgres, max: connections, application_name: 'bench' });
     seconds['PostgreSQL'] = await measure(postgresStore(pool), async () => {
       const { rows } = await pool.query(`select pid from pg_stat_activity where application_name = 'bench'`);
-      return rows.reduce((sum, { pid }) => sum + processSeconds(pid), 0);
+      return rows.reduce((sum, { pid }) => sum + processorSeconds(pid), 0);
     });
     await pool.end();
   }
@@ -60,10 +60,4 @@ async function measure(store: Store, secondsSoFar: () => Promise<number>): Promi
 function redisSeconds(info: string): number {
   const part = (name: string) => Number(new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1]);
   return part('used_cpu_sys') + part('used_cpu_user');
-}
-
-/** User and system time, which Linux counts in hundredths of a second. */
-function processSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

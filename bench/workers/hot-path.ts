@@ -1,3 +1,6 @@
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
+import { instrumentServiceAuth } from '@service-auth/opentelemetry';
 import { createLimit, createNaiveCache, SingleFlightCache } from '../contenders/handwritten.ts';
 import { createOurs, instantTransport } from '../contenders/ours.ts';
 import { loadSources } from '../contenders/peers.ts';
@@ -37,7 +40,12 @@ async function createOwn(client: Client): Promise<Contender[]> {
   const auth = createOurs(client, { transport: instantTransport(issued.value) });
   const observed = createOurs(client, { transport: instantTransport(issued.value) });
   observed.subscribe(() => {}, { operations: true });
-  await Promise.all([naive(), careful.getToken(), auth.getToken(), observed.getToken()]);
+  const silent = createOurs(client, { transport: instantTransport(issued.value) });
+  instrumentServiceAuth(silent);
+  const instrumented = createOurs(client, { transport: instantTransport(issued.value) });
+  instrumentServiceAuth(instrumented, { meterProvider: new MeterProvider(), tracerProvider: new TracerProvider() });
+  const clients = [auth, observed, silent, instrumented];
+  await Promise.all([naive(), careful.getToken(), ...clients.map((each) => each.getToken())]);
   return [
     { name: 'a property and Date.now()', run: limit.peek },
     { name: 'a property and Date.now(), again', run: twin.peek },
@@ -50,6 +58,8 @@ async function createOwn(client: Client): Promise<Contender[]> {
     { name: 'getToken()', run: () => auth.getToken() },
     { name: 'getToken(), again', run: () => auth.getToken() },
     { name: 'getToken(), with a listener', run: () => observed.getToken() },
+    { name: 'getToken(), instrumented, no provider', run: () => silent.getToken() },
+    { name: 'getToken(), instrumented', run: () => instrumented.getToken() },
   ];
 }
 
