@@ -11,7 +11,7 @@ const limit = { tokens: 40, windowMs };
 const reserve = 0;
 
 /** Something that goes wrong in a fleet, and the alerts that say so. */
-export interface Trouble {
+interface Trouble {
   readonly name: string;
   readonly alerts: readonly string[];
   begin(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Fleet extends AsyncDisposable {
   /** The ports at which the processes show their metrics. */
   readonly ports: readonly number[];
   readonly troubles: readonly Trouble[];
-  /** How many token requests the endpoint refused because of the limit. */
+  /** Returns the number of token requests that the endpoint refused because of the limit. */
   refused(): number;
 }
 

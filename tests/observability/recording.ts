@@ -16,7 +16,7 @@ export interface Phase {
   readonly over: number;
 }
 
-/** What Prometheus saw of a fleet. */
+/** A record of what Prometheus saw of a fleet. */
 export interface Recording {
   readonly phases: readonly Phase[];
   /** The values of each series, in the notation of promtool. */

@@ -118,6 +118,23 @@ describe('the gauges', () => {
     expect(service.counts.tokenRequests).toBe(0);
   });
 
+  test('share one read for all clients of a record, and show each under its name', async () => {
+    const { auth, collect, store, service, meterProvider } = await instrumented(
+      {},
+      { attributes: { client: 'first' } },
+    );
+    const second = createAuth(service, { store, audience: 'https://second.example.com/' });
+    instrumentServiceAuth(second, { meterProvider, attributes: { client: 'second' } });
+    await auth.getToken();
+    const before = store.reads;
+    const limits = (await collect())['budget.limit'];
+    expect(store.reads).toBe(before + 1);
+    expect(limits?.map(({ attributes, value }) => [attributes['client'], value])).toEqual([
+      ['first', 150],
+      ['second', 150],
+    ]);
+  });
+
   test('are missing while the store cannot be read, and the collection ends all the same', async () => {
     const { auth, collect, store } = await instrumented();
     await auth.getToken();

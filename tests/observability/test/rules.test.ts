@@ -15,7 +15,7 @@ interface Expected {
   readonly section: string;
 }
 
-/** How each alert looks at the end of its trouble. */
+/** The alerts as they look at the end of their troubles. */
 const expectedAlerts: Readonly<Record<string, Expected>> = {
   ServiceAuthTwoRecords: {
     waitsMinutes: 10,
