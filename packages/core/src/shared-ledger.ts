@@ -34,6 +34,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+interface SharedRead {
+  readonly view: Promise<View>;
+  readonly callers: Settings[];
+}
+
 /** An outcome that is not written yet. `from`: the view with the reservation. Instants of the outcome belong to it. */
 export interface Unsettled {
   readonly outcome: Outcome;
@@ -63,7 +68,9 @@ export class SharedLedger {
   readonly settings: CommonSettings;
   readonly #access: RecordAccess;
   /** The read that looks share, and the clients that wait for it. */
-  #reading: { readonly view: Promise<View>; readonly callers: Settings[] } | undefined;
+  #reading: SharedRead | undefined;
+  /** The read that has not begun yet. */
+  #nextRead: SharedRead | undefined;
   #queue: Waiting[] = [];
   #isRunning = false;
   #declareAfter = Number.NEGATIVE_INFINITY;
@@ -85,11 +92,21 @@ export class SharedLedger {
   }
 
   /**
-   * Reads the record. This never waits for a write that is under way.
+   * Reads the record. Calls of the same moment share a read. This never waits for a write that is under way.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   read(settings: Settings): Promise<View> {
-    return this.#read([settings], 2);
+    if (settings.requestBound) return this.#read([settings], 2);
+    if (!this.#nextRead) {
+      const callers: Settings[] = [];
+      const view = Promise.resolve().then(() => {
+        this.#nextRead = undefined;
+        return this.#read(callers, 2);
+      });
+      this.#nextRead = { view, callers };
+    }
+    this.#nextRead.callers.push(settings);
+    return this.#nextRead.view;
   }
 
   /**
