@@ -82,7 +82,8 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
       hasTurn = false;
       const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
       if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
-      waitedMs += await waited(work, Math.min(pauseMs, until - view.now + 1), signal);
+      // The store may have taken longer than the lease lasts.
+      waitedMs += await waited(work, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
     }
   } finally {
     if (hasTurn) turns.end();

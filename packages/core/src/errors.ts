@@ -57,7 +57,11 @@ export interface ServiceAuthErrorFields {
   /** The token endpoint answered 2xx without a usable bearer token. A token was counted. */
   ERR_TOKEN_RESPONSE: { readonly reason: TokenResponseReason; readonly retryAt: number | undefined };
   /** The store cannot be read or written. `getToken()` throws it only if memory has no valid token. */
-  ERR_STORE: { readonly retryAt: number };
+  ERR_STORE: {
+    readonly retryAt: number;
+    /** `full`: the record has no room for the token of another audience. No request was sent. Audiences that have a token go on. */
+    readonly reason?: 'full' | undefined;
+  };
   /** The stored record is damaged or has an unknown version, and was not changed. Or the stored token cannot be decrypted with this key. */
   ERR_STORE_INTEGRITY: unknown;
   /**

@@ -1,6 +1,6 @@
 import { instantOf } from './clock.ts';
 import { type Instant, maxElapsedMs } from './instant.ts';
-import { encodeRecord } from './ledger/codec.ts';
+import { fitted } from './ledger/bound.ts';
 import { compact } from './ledger/condense.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import { reconcile, type Seen } from './ledger/repair.ts';
@@ -111,15 +111,11 @@ export class RecordAccess {
   async swap(callers: Callers, view: View, record: LedgerRecord): Promise<View | undefined> {
     const { clock, limits } = this.#settings;
     const version = randomId();
-    const next = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
+    const compacted = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
+    const { record: next, text } = fitted(compacted, view.now, limits);
     const readAt = instantOf(clock);
-    let text = '';
-    const encode = () => {
-      text = readable(encodeRecord(next));
-      return text;
-    };
     try {
-      const result = await this.calls.swap(callers, view.version, version, encode);
+      const result = await this.calls.swap(callers, view.version, version, () => readable(text));
       this.#failedSwaps = 0;
       if (!result.swapped) return undefined;
       const now = Math.max(next.highWaterAt, result.now);

@@ -119,7 +119,11 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
   if (options.transport && (options.transport as unknown) === globalThis.fetch) {
     report('transport', 'must be a Transport: for a fetch, give fetchTransport({ fetch })');
   }
-  const limits = resolveLimits(options.issuanceLimit, durability, report);
+  const { maxRecordBytes } = store;
+  if (maxRecordBytes !== undefined && problemOfInteger(maxRecordBytes, 3_000, 4_000_000)) {
+    report('store', 'must have maxRecordBytes of 3,000 to 4,000,000, or none');
+  }
+  const limits = { ...resolveLimits(options.issuanceLimit, durability, report), maxBytes: maxRecordBytes };
 
   if (problems.length > 0 || !addresses) throw configError(problems);
   const { waitUntil, onEvent, audience, clientId, clientSecret, instance } = options as ServiceAuthOptions;

@@ -51,6 +51,11 @@ export interface Store {
   readonly durability: StoreDurability;
   /** The words with which messages name the store, without a secret: `the directory /var/lib/app`. Default: `the durable store`, or as `durability` says. */
   readonly name?: string | undefined;
+  /**
+   * The largest record that the store keeps, in bytes of UTF-8: 3,000 to 4,000,000. Default 1,000,000, which is enough for some 500 tokens of 1,500
+   * characters. What would become larger is refused before a token is requested.
+   */
+  readonly maxRecordBytes?: number | undefined;
   /** Reads the record under `key` and the store's own clock in one operation. */
   load(key: string, options?: StoreCallOptions): Promise<StoreSnapshot>;
   /**

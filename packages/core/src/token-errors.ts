@@ -45,6 +45,10 @@ export function errorOf(
       const message = `The stored token cannot be opened with this key, and one was replaced moments ago. The next replacement is possible at ${when}.`;
       return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
     }
+    case 'full': {
+      const message = `The record has no room for the token of another audience, so no request was sent. Use fewer audiences for one client id, or a store that keeps larger records (maxRecordBytes); there may be room at ${when}.`;
+      return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
+    }
     case 'backoff':
       return backoffError(record, retryAt, when, foreign);
     case 'deaths': {

@@ -60,7 +60,9 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
 }
 
 function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
-  return cause === 'limit' || cause === 'rate_limited' || cause === 'credentials' ? cause : 'backoff';
+  return cause === 'limit' || cause === 'rate_limited' || cause === 'credentials' || cause === 'full'
+    ? cause
+    : 'backoff';
 }
 
 /** Returns the holds of a record, by the clock of this machine. */

@@ -98,8 +98,8 @@ export interface Usage {
    * not refused. A process that has a token, or finds one in `tokens`, is served all the same.
    */
   readonly refusedUntil: number | undefined;
-  /** Why a caller without a token is refused until then. Undefined: it is not refused. */
-  readonly refusedBecause: 'limit' | 'backoff' | 'rate_limited' | 'credentials' | undefined;
+  /** Why a caller without a token is refused until then. `full`: the record has no room for its token. Undefined: it is not refused. */
+  readonly refusedBecause: 'limit' | 'backoff' | 'rate_limited' | 'credentials' | 'full' | undefined;
   /**
    * When the next spent token leaves the window, in epoch milliseconds of this machine's clock. Undefined: no token is spent. With a window of 24 hours
    * that is 25 hours and 10 minutes after a token was issued: a calendar day with a change of clocks has 25 hours, and the clocks of the store and of the

@@ -70,6 +70,7 @@ const whyRefused: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>>
   rate_limited: 'The token endpoint answered 429.',
   credentials: 'The token endpoint rejected the credentials.',
   backoff: 'The token endpoint failed.',
+  full: 'The record has no room for the token of another audience.',
 };
 
 function troubleOfBudget(usage: Usage, lowBudget = usage.usable / 10): Trouble | undefined {

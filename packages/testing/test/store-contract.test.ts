@@ -19,6 +19,10 @@ for (const [store, open] of Object.entries({
   });
 }
 
+describe('a right store that keeps 20 kB', () => {
+  for (const { name, run } of storeContract(referenceStore(20_000))) test(name, run);
+});
+
 describe('storeContract', () => {
   test('names every case once, and starts nothing before a case is run', () => {
     let opened = 0;

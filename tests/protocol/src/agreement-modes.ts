@@ -132,6 +132,24 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
         },
       }),
   },
+  full: {
+    about: 'a store that keeps 9 to 20 kB, more audiences than that has room for, and tokens of up to 5,000 characters',
+    promised: true,
+    weight: 10,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 60,
+        processes: random.integer(1, 3),
+        audiences: audiencesOf(random.integer(16, 28)),
+        lifetimeMs: random.between(2, 12) * hour,
+        callEveryMs: random.between(2, 15) * minute,
+        callsAtOnce: random.integer(1, 4),
+        faultsForMs: random.between(0.5, 1.2) * day,
+        rates: rarer(0.5),
+        maxRecordBytes: random.integer(9_000, 20_000),
+        maxPadding: 5_000,
+      }),
+  },
   short: {
     about: 'windows of 1 to 20 minutes, and requests that issue a token up to six minutes later',
     promised: true,

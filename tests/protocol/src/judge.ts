@@ -24,6 +24,7 @@ export interface Judge extends Pick<LimitWatch, 'began' | 'looked'> {
   toldToWait(machine: string, forMs: number, status: number): void;
   /** The record was replaced by a call that a process made at `calledAt`. */
   wrote(machine: string, calledAt: number): void;
+  outgrew(machine: string, bytes: number): void;
   /** The endpoint answers the probe of a process. */
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
@@ -70,6 +71,9 @@ export function createJudge(
     violated,
     began: limit.began,
     looked: limit.looked,
+    outgrew(machine, bytes) {
+      violated('no record outgrows its store', `${machine} wrote ${bytes} bytes`);
+    },
     wrote(machine, calledAt) {
       limit.wrote(machine, calledAt);
       watch.wrote(machine, calledAt);

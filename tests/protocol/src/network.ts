@@ -43,6 +43,8 @@ interface CallWatch {
   looked(machine: string): void;
   /** The record was replaced by a call that a machine made at `calledAt`. */
   wrote(machine: string, calledAt: number): void;
+  /** A machine wrote a record that is larger than the store keeps. */
+  outgrew(machine: string, bytes: number): void;
   /** A machine sends a token request, or a probe. */
   sending(machine: string, isProbe: boolean): void;
   /** A machine is told to wait for so long. */
@@ -60,6 +62,7 @@ interface Reach {
   readonly maxQueueMs: number;
   readonly scale: number;
   readonly durability: StoreDurability;
+  readonly maxRecordBytes?: number;
 }
 
 const second = 1_000;
@@ -144,10 +147,16 @@ export function createNetwork(
   }
 
   function storeOf(machine: Machine, side: Side): Store {
+    const { durability, maxRecordBytes } = reach;
     return {
-      durability: reach.durability,
+      durability,
+      maxRecordBytes,
       load: () => callStore(machine, 'load', () => store.load(side)),
-      swap: (_key: string, change: StoreChange) => callStore(machine, 'swap', () => store.swap(side, change)),
+      swap: (_key: string, change: StoreChange) => {
+        const bytes = Buffer.byteLength(change.record);
+        if (bytes > (maxRecordBytes ?? Number.POSITIVE_INFINITY)) watch.outgrew(machine.name, bytes);
+        return callStore(machine, 'swap', () => store.swap(side, change));
+      },
     };
   }
 

@@ -30,12 +30,13 @@ export interface Service {
   readonly issued: readonly ServiceToken[];
 }
 
-/** Creates the service. `issued`: called after every token. */
+/** Creates the service. `issued`: called after every token. `paddingOf`: makes tokens longer. */
 export function createService(
   world: World,
   secret: string,
   lifetimeMs: (audience: string) => number,
   issued: (token: ServiceToken) => void,
+  paddingOf: () => string = () => '',
 ): Service {
   const tokens: ServiceToken[] = [];
   const byValue = new Map<string, ServiceToken>();
@@ -44,7 +45,7 @@ export function createService(
   function issue(audience: string, requestedAt: number, machine: string): ServiceToken {
     const life = lifetimeMs(audience);
     const token: ServiceToken = {
-      value: `CANARY-token-${tokens.length + 1}`,
+      value: `CANARY-token-${tokens.length + 1}${paddingOf()}`,
       audience,
       machine,
       requestedAt,

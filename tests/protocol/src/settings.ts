@@ -65,6 +65,10 @@ export interface Settings {
   readonly declares: boolean;
   /** The number of audiences for which one process asks for tokens at one moment. */
   readonly callsAtOnce?: number;
+  /** The largest record that the store keeps. Undefined: core's default. */
+  readonly maxRecordBytes?: number;
+  /** Tokens have up to so many more characters. */
+  readonly maxPadding?: number;
   /** Undefined: core's default. */
   readonly timeoutMs?: number | undefined;
   /** From then on, until faults end, the endpoint is in this state. */

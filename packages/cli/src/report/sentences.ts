@@ -6,6 +6,7 @@ const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> =
   backoff: 'the token endpoint failed, and nobody asks it before then',
   rate_limited: 'the token endpoint answered 429, and nobody asks it before then',
   credentials: 'the token endpoint rejected the credentials',
+  full: 'the record has no room for the token of another audience',
 };
 
 /** Says what a caller without a token gets at this moment. */

@@ -1,6 +1,7 @@
 import { admission } from './admission.ts';
+import { roomExpectedAt } from './bound.ts';
 import { compact } from './condense.ts';
-import { type Ask, type Denial, denialOf, withReservation } from './decide.ts';
+import { type Ask, type Denial, denialOf, fitOfNext, withReservation } from './decide.ts';
 import type { Caller } from './holds.ts';
 import type { Limits } from './limits.ts';
 import type { IssuanceReason, LedgerRecord } from './record.ts';
@@ -27,20 +28,9 @@ export function availableFor(
   caller: Caller,
   limits: Limits,
 ): number {
-  if (denialOf(record, now, caller, purpose, limits)) return 0;
+  if (nextDenialOf(record, now, caller, purpose, limits)) return 0;
   // Some requests hold up the next one, whatever room there is.
-  const ask: Ask = {
-    ...caller,
-    unreadable: false,
-    reason: purpose,
-    unusable: [],
-    revoked: 0,
-    mayIssue: true,
-    id: '',
-    instance: '',
-    leaseMs: 1,
-  };
-  const next = withReservation(record, now, ask, purpose, limits);
+  const next = withReservation(record, now, askOf(caller, purpose), purpose, limits);
   if (denialOf(next, now, caller, purpose, limits)) return 1;
   return Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));
 }
@@ -56,9 +46,29 @@ export function refusalOf(
   let refusal: Refusal | undefined;
   for (let denials = 0; denials < maxDenials; denials++) {
     const at = refusal?.until ?? now;
-    const denial = denialOf(compact(record, at, limits), at, caller, purpose, limits);
+    const denial = nextDenialOf(compact(record, at, limits), at, caller, purpose, limits);
     if (!denial) return refusal;
     refusal = { until: denial.retryAt, cause: denial.cause };
   }
   return refusal;
+}
+
+/** Returns why a caller gets no token at an instant: a hold, the limit, or a record without room for its token. */
+function nextDenialOf(
+  record: LedgerRecord,
+  now: number,
+  caller: Caller,
+  purpose: Purpose,
+  limits: Limits,
+): Denial | undefined {
+  const denial = denialOf(record, now, caller, purpose, limits);
+  if (denial || fitOfNext(record, now, askOf(caller, purpose), purpose, limits) !== 'full') return denial;
+  return { cause: 'full', retryAt: roomExpectedAt(record, now) };
+}
+
+function askOf(caller: Caller, reason: Purpose): Ask {
+  // They have the size of real ones.
+  const names = { id: 'reservation.', instance: 'one process.' };
+  const asker = { ...caller, ...names, leaseMs: 1 };
+  return { ...asker, reason, unreadable: false, unusable: [], revoked: 0, mayIssue: true };
 }

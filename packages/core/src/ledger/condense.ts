@@ -1,3 +1,4 @@
+import { isRefusal } from './bound.ts';
 import { isRemembered } from './generations.ts';
 import type { Limits } from './limits.ts';
 import {
@@ -18,6 +19,8 @@ const day = 24 * hour;
 const newest = 150;
 /** So many of the entries that are younger than a lease stay in detail. Their outcome may still be written once more. */
 const mostYoung = 2_000;
+/** A record keeps so many refusals of audiences that it knows nothing else of: those that end last. */
+const maxRefusals = 512;
 /** Entries that have left all terms are kept for this long, so that a longer window can begin at once. */
 const leastKeptMs = 8 * day;
 
@@ -45,8 +48,16 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
     completeSince: Math.max(record.completeSince, ...dropped.map(({ at }) => at + 1)),
     entries: detailed,
     condensed: addUp([...record.condensed.filter(isKept), ...surplus], now, spans),
-    audiences: record.audiences.filter(needed),
+    audiences: withLatestRefusals(record.audiences.filter(needed)),
   };
+}
+
+function withLatestRefusals(audiences: readonly AudienceState[]): readonly AudienceState[] {
+  const refusals = audiences.filter(isRefusal);
+  if (refusals.length <= maxRefusals) return audiences;
+  const lastFirst = refusals.sort((a, b) => b.credentialsBackoff.retryAt - a.credentialsBackoff.retryAt);
+  const dropped = new Set<AudienceState>(lastFirst.slice(maxRefusals));
+  return audiences.filter((state) => !dropped.has(state));
 }
 
 /** Divides entries into those that stay in detail and those that are only counted. An entry stays while its request may be under way. */

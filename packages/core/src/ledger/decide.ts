@@ -1,5 +1,6 @@
 import { admission, type TermRoom, tightest } from './admission.ts';
 import { nextBackoff } from './backoff.ts';
+import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
@@ -35,9 +36,9 @@ export interface Ask extends Caller {
   readonly leaseMs: number;
 }
 
-/** Why no token is issued now. */
+/** Why no token is issued now. `full`: the record has no room for the token of another audience. */
 export interface Denial {
-  readonly cause: HoldKind | 'limit';
+  readonly cause: HoldKind | 'limit' | 'full';
   readonly retryAt: number;
   /** With the cause `limit`: the term that has no room. If several have none, the one whose room comes last. */
   readonly room?: TermRoom | undefined;
@@ -102,8 +103,13 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
   const leases = record.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
   if (leases.length >= maxLeases) return { kind: 'wait', until: Math.min(...leases) };
   const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
-  const denial = denialOf(record, now, ask, reason, limits);
-  if (!denial) return { kind: 'write', record: withReservation(record, now, ask, reason, limits) };
+  let denial = denialOf(record, now, ask, reason, limits);
+  if (!denial) {
+    const fit = fitOfNext(record, now, ask, reason, limits);
+    if (fit === 'fits') return { kind: 'write', record: withReservation(record, now, ask, reason, limits) };
+    if (fit === 'later') return { kind: 'wait', until: Math.min(...leases) };
+    denial = { cause: 'full', retryAt: roomExpectedAt(record, now) };
+  }
   return cached && (reason === 'refresh' || reason === 'rejected')
     ? { kind: 'keep', retryAt: denial.retryAt, denial }
     : { kind: 'deny', reason, denial };
@@ -135,6 +141,13 @@ export function denialOf(
   ];
   const retryAt = Math.max(...denials.map((denial) => denial.retryAt));
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;
+}
+
+/** Returns whether the record has room for the token that an ask would bring. */
+export function fitOfNext(record: LedgerRecord, now: number, ask: Ask, reason: IssuanceReason, limits: Limits): Fit {
+  const { token } = audienceStateOf(record, ask.audience, ask.keyId);
+  // The next token of an audience takes the place of the one before, even if that one was reset.
+  return token || reason === 'reset' ? 'fits' : fitOf(withReservation(record, now, ask, reason, limits), now, limits);
 }
 
 /** Returns the record with the reservation of a process, and with the lease that has the others wait for its outcome. */

@@ -13,7 +13,12 @@ export interface Limits {
   /** The terms of a process that follows the record, while the record has none. Default: none. */
   readonly usual?: readonly Term[];
   readonly durability: StoreDurability;
+  /** The largest record that the store keeps, in bytes. Default {@link usualMaxBytes}. */
+  readonly maxBytes?: number | undefined;
 }
+
+/** The largest record of a store that states no bound, in bytes. */
+export const usualMaxBytes = 1_000_000;
 
 /** The numbers that follow from a term. */
 export interface TermLimits extends Term {

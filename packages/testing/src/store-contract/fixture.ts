@@ -30,6 +30,11 @@ export function changeTo(record: string, expected?: { version?: string | undefin
   return { expected: expected?.version, version: randomUUID(), record };
 }
 
+/** Returns a record as large as the store keeps: of `maxRecordBytes`, or of a million bytes if the store states no bound. */
+export function largestRecord({ maxRecordBytes = 1_000_000 }: Store): string {
+  return '0123456789'.repeat(Math.ceil(maxRecordBytes / 10)).slice(0, maxRecordBytes);
+}
+
 /** Swaps, expecting success, and returns the change that is now kept. */
 export async function write(store: Store, key: string, record: string, expected?: StoreChange): Promise<StoreChange> {
   const change = changeTo(record, expected);
@@ -56,7 +61,7 @@ export async function expectKept(
 ): Promise<StoreSnapshot> {
   const snapshot = await store.load(key);
   assert.equal(snapshot.version, change?.version, 'the store keeps another version');
-  // Not assert.equal: a difference of 200,000 characters takes long to draw.
+  // Not assert.equal: a difference of a million characters takes long to draw.
   if (snapshot.record !== change?.record) assert.fail('the store keeps another record');
   return snapshot;
 }

@@ -89,4 +89,22 @@ export const agreementMutants: readonly Mutant[] = [
     survives:
       'it takes a request that issues its token later than the shortest window allows for; a test in packages/core/test/ledger/settle.test.ts notices',
   },
+  {
+    name: 'a record outgrows its store',
+    about: 'a record that is too large is written all the same',
+    file: 'ledger/bound.ts',
+    find: 'if (excess <= 0) break;',
+    replace: 'if (excess <= 1e9) break;',
+    modes: ['full'],
+  },
+  {
+    name: 'the bound is noticed after the request',
+    about: 'a token is requested for an audience although the record has no room for it',
+    file: 'ledger/decide.ts',
+    find: "token || reason === 'reset' ? 'fits' :",
+    replace: "1 < 2 || reason === 'reset' ? 'fits' :",
+    modes: ['full'],
+    survives:
+      'the token stays in the memory of its process, so no promise is broken; a test in packages/core/test/service-auth.full.test.ts notices',
+  },
 ];

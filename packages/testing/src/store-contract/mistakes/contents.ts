@@ -55,7 +55,7 @@ export const contentMistakes: readonly Mistake<OpenStore>[] = [
   {
     name: 'truncates records at 64 kB',
     breaks: writing((record) => record.slice(0, 65_536)),
-    caughtBy: comesBack('a record of 200,000 characters'),
+    caughtBy: comesBack('the largest record that the store keeps'),
   },
   {
     name: 'takes an empty record for none',
