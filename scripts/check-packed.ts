@@ -20,6 +20,7 @@ import { packAll } from './pack.ts';
 import { codeEntries, type Manifest, type Package, readPackages, root, sourceCondition } from './packages.ts';
 import { bundleContract, runContract } from './packed-contract.ts';
 import { runNestApplications } from './packed-nestjs.ts';
+import { runTelemetry } from './packed-telemetry.ts';
 
 /** The examples that are programs: they say at the top how to run them. One of them runs until it is stopped, and one runs the recipes. */
 const programs = readdirSync(join(root, 'examples'))
@@ -64,6 +65,7 @@ try {
     await runExamples(node);
     await runAllClients(node);
   });
+  await runTelemetry({ nodes: installed, tarballs, run });
   for (const node of installed) await runProgram(node);
   await runNestApplications({ nodes: installed, tarballs, run });
 } catch (error) {
