@@ -341,11 +341,14 @@ test('a caller that dies at any byte of its request leaves nothing behind', many
   for (let length = 1; length < bytes.length; length += 1) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     await once(socket, 'connect');
+    const before = arrived;
     socket.write(bytes.slice(0, length));
-    await new Promise((resolve) => setImmediate(resolve));
+    // The head goes on with the first chunk. Before that, a reset may be faster.
+    if (length > bytes.indexOf('56789')) {
+      await expect.poll(() => arrived, { timeout: 60_000, interval: 5 }).toBeGreaterThan(before);
+    } else await new Promise((resolve) => setImmediate(resolve));
     socket.resetAndDestroy();
   }
-  expect(arrived).toBeGreaterThan(0);
   await expect.poll(() => open, { timeout: 60_000 }).toBe(0);
   expect(await ask(url, '/x')).toMatchObject({ status: 200 });
 });
