@@ -92,7 +92,7 @@ const config: ViteUserConfig = {
       suite('servers', { isolate: false }),
       suite('command-line', { isolate: false }),
       suite('examples', { isolate: false }),
-      suite('reliability', { maxWorkers: 1 }),
+      suite('reliability', { maxWorkers: 1, testTimeout: 120_000 }),
       suite('observability', { maxWorkers: 1 }),
       // The check installs the frameworks and packs our packages first.
       suite('frameworks', { maxWorkers: 1, testTimeout: 300_000, hookTimeout: 300_000 }),
