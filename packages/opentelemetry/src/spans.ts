@@ -4,53 +4,53 @@ import { errorType } from './token-metrics.ts';
 
 type Started = Extract<ServiceAuthEvent, { type: 'acquisition_started' }>;
 
-interface Attempt {
+interface Acquisition {
   readonly started: Started;
   span: Span | undefined;
 }
 
 /**
- * Makes a span of each attempt to get a token. It is a child of the span of the caller that began it and waits, and has a link to each caller that
- * waits. An attempt that nobody waits for has a trace of its own, and reading the record in the background has none.
+ * Makes a span of each acquisition: an attempt to get a token. It is a child of the span of the caller that began it and waits, and has a link to each caller that
+ * waits. An acquisition that nobody waits for has a trace of its own, and reading the record in the background has none.
  */
 export function acquisitionSpans(
   tracer: Tracer,
   attributesOf: (event: ServiceAuthEvent) => Attributes,
 ): ServiceAuthEventListener {
-  const attempts = new Map<number, Attempt>();
+  const acquisitions = new Map<number, Acquisition>();
 
-  function start({ started }: Attempt): Span {
+  function start({ started }: Acquisition): Span {
     const attributes = { ...attributesOf(started), 'service_auth.reason': started.reason };
     return tracer.startSpan('service_auth.acquire', { root: started.callers === 0, startTime: started.at, attributes });
   }
 
-  function wait(attempt: Attempt): void {
-    attempt.span ??= start(attempt);
+  function wait(acquisition: Acquisition): void {
+    acquisition.span ??= start(acquisition);
     const caller = trace.getSpanContext(context.active());
-    if (caller) attempt.span.addLink({ context: caller });
+    if (caller) acquisition.span.addLink({ context: caller });
   }
 
   function tell(name: string, attributes: Attributes): void {
-    for (const { span } of attempts.values()) span?.addEvent(name, attributes);
+    for (const { span } of acquisitions.values()) span?.addEvent(name, attributes);
   }
 
   return (event) => {
     switch (event.type) {
       case 'acquisition_started': {
-        const attempt: Attempt = { started: event, span: undefined };
-        attempts.set(event.acquisition, attempt);
-        if (event.callers > 0) wait(attempt);
-        else if (event.reason !== 'revalidate') attempt.span = start(attempt);
+        const acquisition: Acquisition = { started: event, span: undefined };
+        acquisitions.set(event.acquisition, acquisition);
+        if (event.callers > 0) wait(acquisition);
+        else if (event.reason !== 'revalidate') acquisition.span = start(acquisition);
         break;
       }
       case 'acquisition_joined': {
-        const attempt = attempts.get(event.acquisition);
-        if (attempt) wait(attempt);
+        const acquisition = acquisitions.get(event.acquisition);
+        if (acquisition) wait(acquisition);
         break;
       }
       case 'acquisition_ended': {
-        const span = attempts.get(event.acquisition)?.span;
-        attempts.delete(event.acquisition);
+        const span = acquisitions.get(event.acquisition)?.span;
+        acquisitions.delete(event.acquisition);
         span?.setAttributes({ 'service_auth.outcome': event.outcome, 'service_auth.callers': event.callers });
         if (event.outcome === 'failed') {
           span?.setStatus({ code: SpanStatusCode.ERROR, ...(event.code && { message: event.code }) });
