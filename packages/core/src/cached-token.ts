@@ -46,12 +46,12 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
  * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a week looks
  * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored.
  */
-export function sleptMs({ countedFrom }: UsableToken, now: Instant): number {
+export function machineSleepMs({ countedFrom }: UsableToken, now: Instant): number {
   const aheadMs = sleptSince(countedFrom, now);
   return aheadMs > minute && aheadMs <= maxSleepMs ? aheadMs : 0;
 }
 
 /** Returns whether the token has more life left than its margin. */
 export function isAlive(usable: UsableToken, now: Instant): boolean {
-  return now.monotonic < usable.usableUntil - sleptMs(usable, now);
+  return now.monotonic < usable.usableUntil - machineSleepMs(usable, now);
 }

@@ -134,11 +134,11 @@ export class ClientSettings {
   }
 
   /** Reports that the machine slept while a token was cached. `since`: the moment from which the life of the token was counted. */
-  sleep(since: Instant, sleptMs: number): void {
-    if (this.#sleep?.since === since && sleptMs <= this.#sleep.ms) return;
+  sleep(since: Instant, machineSleepMs: number): void {
+    if (this.#sleep?.since === since && machineSleepMs <= this.#sleep.ms) return;
     // Report further sleep only if it is longer by a minute.
-    this.#sleep = { since, ms: sleptMs + minute };
-    this.emit('clock_anomaly', { clock: 'machine', byMs: Math.round(sleptMs) });
+    this.#sleep = { since, ms: machineSleepMs + minute };
+    this.emit('clock_anomaly', { clock: 'machine', byMs: Math.round(machineSleepMs) });
   }
 
   /** Reports a 401. All 401s with the same outcome are one event: a failing API must not flood the listener. */

@@ -1,4 +1,4 @@
-import { type CachedToken, cachedToken, isAlive, recounted, sleptMs, type UsableToken } from './cached-token.ts';
+import { type CachedToken, cachedToken, isAlive, machineSleepMs, recounted, type UsableToken } from './cached-token.ts';
 import { type Instant, maxElapsedMs } from './instant.ts';
 
 // The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
@@ -16,7 +16,7 @@ const retryMs = 5 * second;
 export interface Memory {
   readonly cached: CachedToken | undefined;
   /** The API answered 401 to the cached token, and this process has not tried to replace it yet. */
-  readonly rejected: boolean;
+  readonly mustReplace: boolean;
   /** When the record was last read, or when a read of it last failed: a failed read counts too. */
   readonly revalidatedAt: Instant;
   /** When the record is due to be read again. */
@@ -42,7 +42,7 @@ export interface Attempt {
   /** The token in memory when the attempt began. */
   readonly cached: CachedToken | undefined;
   /** The time for which the machine had slept by then. */
-  readonly sleptMs: number;
+  readonly machineSleepMs: number;
 }
 
 /** The end of an attempt. `keep`: no other token before `retryAt`. `drop`: the cached token was reset. */
@@ -55,7 +55,7 @@ export type AttemptResult =
 /** The memory of a process that has just started. */
 export const emptyMemory: Memory = {
   cached: undefined,
-  rejected: false,
+  mustReplace: false,
   revalidatedAt: { monotonic: 0, wall: 0 },
   revalidateAt: 0,
   renewRetryAt: 0,
@@ -65,9 +65,9 @@ export const emptyMemory: Memory = {
 };
 
 /** Decides what must be done before the cached token is served. */
-export function need({ cached, rejected, revalidatedAt }: Memory, now: Instant): Need {
+export function need({ cached, mustReplace, revalidatedAt }: Memory, now: Instant): Need {
   if (!cached) return 'cold';
-  if (rejected) return 'rejected';
+  if (mustReplace) return 'rejected';
   if (!isAlive(cached, now)) return 'expired';
   return maxElapsedMs(revalidatedAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
 }
@@ -94,13 +94,13 @@ function renewalDueAt({ cached, renewRetryAt }: Memory): number {
 export function servableForMs(memory: Memory, now: Instant): number {
   const { cached, revalidateAt } = memory;
   if (!cached) return 0;
-  const until = Math.min(revalidateAt, cached.usableUntil - sleptMs(cached, now), renewalDueAt(memory));
+  const until = Math.min(revalidateAt, cached.usableUntil - machineSleepMs(cached, now), renewalDueAt(memory));
   return Math.min(second, until - now.monotonic);
 }
 
 /** Begins an attempt. */
 export function attemptOf({ cached }: Memory, reason: Attempt['reason'], mayIssue: boolean, now: Instant): Attempt {
-  return { reason, mayIssue, cached, sleptMs: cached ? sleptMs(cached, now) : 0 };
+  return { reason, mayIssue, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
 }
 
 /**
@@ -108,8 +108,8 @@ export function attemptOf({ cached }: Memory, reason: Attempt['reason'], mayIssu
  * sleep too, so it does not know that the token expired.
  */
 export function unusable({ compromised }: Memory, attempt: Attempt, storeSleepsToo: boolean): (string | undefined)[] {
-  const { cached, reason, sleptMs } = attempt;
-  const isUnfit = reason === 'rejected' || (storeSleepsToo && sleptMs > 0);
+  const { cached, reason, machineSleepMs } = attempt;
+  const isUnfit = reason === 'rejected' || (storeSleepsToo && machineSleepMs > 0);
   return [compromised, isUnfit ? cached?.token.id : undefined];
 }
 
@@ -156,26 +156,26 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
   const { cached } = memory;
   const isSame = cached?.token.id === token.id;
   // The API rejected this token while the record was read. The record does not say so.
-  if (isSame && memory.rejected) return memory;
+  if (isSame && memory.mustReplace) return memory;
   if (cached && isAlive(cached, now)) {
     // Take the expiry of the record after a sleep, and if it is much earlier: the store's clock was ahead then.
-    const isRecounted = sleptMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
+    const isRecounted = machineSleepMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
     if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
     // A slow read can return an older token.
     if (generation < cached.generation) return memory;
   }
-  const next = { ...memory, cached: cachedToken(usable, random), rejected: false };
+  const next = { ...memory, cached: cachedToken(usable, random), mustReplace: false };
   return adopted ? readAt(next, countedFrom) : next;
 }
 
 function withoutToken(memory: Memory): Memory {
-  return { ...memory, cached: undefined, rejected: false };
+  return { ...memory, cached: undefined, mustReplace: false };
 }
 
 /** No replacement is available: keep serving the rejected token and ignore further 401s until `retryAt`. */
 function keepRejected(memory: Memory, attempt: Attempt, retryAt: number): Memory {
-  const rejected = memory.cached === attempt.cached ? false : memory.rejected;
-  return { ...memory, rejected, rejectionRetryAt: retryAt };
+  const mustReplace = memory.cached === attempt.cached ? false : memory.mustReplace;
+  return { ...memory, mustReplace, rejectionRetryAt: retryAt };
 }
 
 /** Remembers that the API answered 401 to the token with this `Authorization`. `outcome` is that of the event `token_rejected`. */
@@ -186,7 +186,7 @@ export function rejected(
 ): { readonly memory: Memory; readonly outcome: 'renew' | 'replaced' | 'kept' } {
   if (memory.cached?.token.authorization !== authorization) return { memory, outcome: 'replaced' };
   if (now < memory.rejectionRetryAt) return { memory, outcome: 'kept' };
-  return { memory: { ...memory, rejected: true }, outcome: 'renew' };
+  return { memory: { ...memory, mustReplace: true }, outcome: 'renew' };
 }
 
 /** Begins a reset, before the record is written: this process drops its token and accepts neither it nor an older one again. */

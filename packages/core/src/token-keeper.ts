@@ -58,7 +58,7 @@ export class TokenKeeper {
 
   remember(next: Memory): void {
     if (this.closed) return;
-    if (next.cached !== this.memory.cached || next.rejected) distrust(this.trusted);
+    if (next.cached !== this.memory.cached || next.mustReplace) distrust(this.trusted);
     this.memory = next;
     this.#latest = next.cached?.token ?? this.#latest;
   }
@@ -74,12 +74,12 @@ export class TokenKeeper {
     return flight.landed;
   }
 
-  /** Gets another token. `waits`: the caller needs another one than the cached token, so it waits for one that another process requests. */
-  acquire(reason: Attempt['reason'], callers: 0 | 1, waits = false): Promise<unknown> {
+  /** Gets another token. `needsAnother`: the cached token is of no use to the caller, so it waits for one that another process requests. */
+  acquire(reason: Attempt['reason'], callers: 0 | 1, needsAnother = false): Promise<unknown> {
     const onEnd = () => {
       this.#acquiring = undefined;
     };
-    const flight = this.#join(this.#acquiring, callers) ?? this.#start(reason, true, callers, onEnd, waits);
+    const flight = this.#join(this.#acquiring, callers) ?? this.#start(reason, true, callers, onEnd, needsAnother);
     if (!this.settings.common.requestBound) this.#acquiring = flight;
     return flight.landed;
   }
@@ -108,7 +108,13 @@ export class TokenKeeper {
     return flight;
   }
 
-  #start(attempted: Attempt['reason'], mayIssue: boolean, callers: 0 | 1, onEnd: () => void, waits = false): Flight {
+  #start(
+    attempted: Attempt['reason'],
+    mayIssue: boolean,
+    callers: 0 | 1,
+    onEnd: () => void,
+    needsAnother = false,
+  ): Flight {
     const { common, observesOperations } = this.settings;
     const reason = mayIssue ? attempted : 'revalidate';
     acquisitions += 1;
@@ -119,7 +125,7 @@ export class TokenKeeper {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#attempt(attempted, mayIssue, signal, waits),
+        () => this.#attempt(attempted, mayIssue, signal, needsAnother),
         (end, durationMs) => {
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
@@ -135,19 +141,22 @@ export class TokenKeeper {
     reason: Attempt['reason'],
     mayIssue: boolean,
     signal: AbortSignal,
-    waits: boolean,
+    needsAnother: boolean,
   ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.settings.common;
     const begun = attemptOf(this.memory, reason, mayIssue, instantOf(clock));
-    const { cached, sleptMs } = begun;
-    if (cached && sleptMs > 0) this.settings.sleep(cached.countedFrom, sleptMs);
+    const { cached, machineSleepMs } = begun;
+    if (cached && machineSleepMs > 0) this.settings.sleep(cached.countedFrom, machineSleepMs);
     const request = {
       reason,
       mayIssue,
-      cached: waits ? undefined : cached,
+      cached: needsAnother ? undefined : cached,
       revoked: this.memory.revoked,
       known: [this.#latest, this.#issued],
-      unusable: [...unusable(this.memory, begun, store.durability === 'process'), waits ? cached?.token.id : undefined],
+      unusable: [
+        ...unusable(this.memory, begun, store.durability === 'process'),
+        needsAnother ? cached?.token.id : undefined,
+      ],
       onRead: (at: Instant) => this.remember(revalidated(this.memory, begun, at)),
     };
     try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/access-token.ts';
-import { cachedToken, isAlive, recounted, sleptMs, type UsableToken } from '../src/cached-token.ts';
+import { cachedToken, isAlive, machineSleepMs, recounted, type UsableToken } from '../src/cached-token.ts';
 import { hour, minute } from './support/bed.ts';
 
 const week = 7 * 24 * hour;
@@ -45,12 +45,12 @@ describe('a cached token', () => {
 
 describe('sleep of the machine', () => {
   test('is what the wall clock gained on the monotonic clock', () => {
-    expect(sleptMs(usable(hour), later(10 * hour, 3 * hour))).toBe(3 * hour);
+    expect(machineSleepMs(usable(hour), later(10 * hour, 3 * hour))).toBe(3 * hour);
   });
 
   test('counts from more than a minute to a week; anything else is a wall clock that was set', () => {
     const slept = [0, minute, minute + 1, week, week + 1, -hour].map((ms) =>
-      sleptMs(usable(hour), later(2 * week, ms)),
+      machineSleepMs(usable(hour), later(2 * week, ms)),
     );
     expect(slept).toEqual([0, 0, minute + 1, week, 0, 0]);
   });

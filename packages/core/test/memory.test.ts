@@ -27,7 +27,10 @@ const wallAhead = 1_780_000_000_000;
 /** A moment of a machine that never slept. */
 const at = (monotonic: number): Instant => ({ monotonic, wall: wallAhead + monotonic });
 /** A moment of a machine that has slept for so long. */
-const sleptBy = (monotonic: number, sleptMs: number): Instant => ({ monotonic, wall: wallAhead + monotonic + sleptMs });
+const sleptBy = (monotonic: number, machineSleepMs: number): Instant => ({
+  monotonic,
+  wall: wallAhead + monotonic + machineSleepMs,
+});
 
 const begun = 100 * second;
 
@@ -60,8 +63,8 @@ describe('the need of a process before it serves a token', () => {
 
   test('is a token without one, after a 401, and at the end of its life', () => {
     expect(need(emptyMemory, at(begun))).toBe('cold');
-    expect(need({ ...fresh, rejected: true }, at(begun))).toBe('rejected');
-    expect(need({ ...fresh, rejected: true }, at(first.usableUntil))).toBe('rejected');
+    expect(need({ ...fresh, mustReplace: true }, at(begun))).toBe('rejected');
+    expect(need({ ...fresh, mustReplace: true }, at(first.usableUntil))).toBe('rejected');
     expect(need(fresh, at(first.usableUntil))).toBe('expired');
   });
 
@@ -131,10 +134,10 @@ describe('the time in which a token is served without a revalidation', () => {
 describe('an attempt', () => {
   test('remembers the token with which it began, and for how long the machine had slept', () => {
     expect(attemptOf(fresh, 'refresh', true, sleptBy(begun, hour))).toEqual({
-      ...{ reason: 'refresh', mayIssue: true, cached: first, sleptMs: hour },
+      ...{ reason: 'refresh', mayIssue: true, cached: first, machineSleepMs: hour },
     });
     expect(attemptOf(emptyMemory, 'cold', false, at(begun))).toEqual({
-      ...{ reason: 'cold', mayIssue: false, cached: undefined, sleptMs: 0 },
+      ...{ reason: 'cold', mayIssue: false, cached: undefined, machineSleepMs: 0 },
     });
   });
 
@@ -178,8 +181,8 @@ describe('an attempt that brought a token', () => {
 
   test('replaces a token and forgets its rejection', () => {
     const second = usable('second', { generation: 6 });
-    const next = bring({ ...fresh, rejected: true }, second);
-    expect(next).toEqual({ ...fresh, cached: cachedToken(second, 0.5), rejected: false });
+    const next = bring({ ...fresh, mustReplace: true }, second);
+    expect(next).toEqual({ ...fresh, cached: cachedToken(second, 0.5), mustReplace: false });
   });
 
   test('changes nothing if the token was reset on its way, here or in the fleet', () => {
@@ -192,7 +195,7 @@ describe('an attempt that brought a token', () => {
 
   test('changes nothing if it is the token in memory, rejected or not', () => {
     expect(bring(fresh, usable('first', { adopted: true }), at(begun + hour))).toBe(fresh);
-    const rejected = { ...fresh, rejected: true };
+    const rejected = { ...fresh, mustReplace: true };
     expect(bring(rejected, usable('first', { adopted: true }), at(begun + hour))).toBe(rejected);
     const earlier = usable('first', { adopted: true, usableUntil: first.usableUntil - hour });
     expect(bring(rejected, earlier, sleptBy(begun + hour, hour))).toBe(rejected);
@@ -201,7 +204,7 @@ describe('an attempt that brought a token', () => {
   test('changes nothing if it is older than the token in memory, unless that one is over', () => {
     const older = usable('older', { generation: 4, adopted: true });
     expect(bring(fresh, older)).toBe(fresh);
-    expect(bring({ ...fresh, rejected: true }, older)).toEqual({ ...fresh, rejected: true });
+    expect(bring({ ...fresh, mustReplace: true }, older)).toEqual({ ...fresh, mustReplace: true });
     expect(bring(fresh, older, at(first.usableUntil)).cached?.token.id).toBe('older');
     expect(bring(fresh, usable('as old', { adopted: true })).cached?.token.id).toBe('as old');
   });
@@ -236,7 +239,7 @@ describe('an attempt that brought none', () => {
 
   test('drops a token that was reset, unless another one came meanwhile', () => {
     const drop = { kind: 'drop' } as const;
-    const rejected = { ...fresh, rejected: true };
+    const rejected = { ...fresh, mustReplace: true };
     expect(after(rejected, attempt(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
     expect(after(other, attempt(fresh, 'refresh'), drop, now, 0)).toBe(other);
   });
@@ -252,7 +255,7 @@ describe('an attempt that brought none', () => {
   });
 
   test('serves the rejected token again, and ignores further 401s for as long as it was told', () => {
-    const rejected = { ...fresh, rejected: true };
+    const rejected = { ...fresh, mustReplace: true };
     const kept = after(rejected, attempt(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
     expect(kept).toEqual({ ...fresh, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
@@ -288,9 +291,9 @@ describe('an attempt that failed', () => {
   });
 
   test('serves the rejected token again while it lives', () => {
-    const rejected = { ...fresh, rejected: true };
+    const rejected = { ...fresh, mustReplace: true };
     const failed = fail(rejected, attempt(rejected, 'rejected'));
-    expect(failed).toMatchObject({ rejected: false, rejectionRetryAt: retryAt });
+    expect(failed).toMatchObject({ mustReplace: false, rejectionRetryAt: retryAt });
     expect(outlivesFailure(attempt(rejected, 'rejected'), now)).toBe(true);
   });
 
@@ -299,9 +302,9 @@ describe('an attempt that failed', () => {
     expect(outlivesFailure(attempt(fresh, 'rejected'), over)).toBe(false);
     expect(outlivesFailure(attempt(emptyMemory, 'rejected'), now)).toBe(false);
     expect(outlivesFailure(attempt(fresh, 'refresh'), now)).toBe(false);
-    const rejected = { ...fresh, rejected: true };
+    const rejected = { ...fresh, mustReplace: true };
     expect(after(rejected, attempt(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
-      ...{ rejected: true, rejectionRetryAt: 0 },
+      ...{ mustReplace: true, rejectionRetryAt: 0 },
     });
   });
 });
@@ -310,7 +313,10 @@ describe('a 401 of the API', () => {
   const { authorization } = first.token;
 
   test('makes the next caller ask for another token', () => {
-    expect(rejected(fresh, authorization, begun)).toEqual({ memory: { ...fresh, rejected: true }, outcome: 'renew' });
+    expect(rejected(fresh, authorization, begun)).toEqual({
+      memory: { ...fresh, mustReplace: true },
+      outcome: 'renew',
+    });
   });
 
   test('changes nothing before its time has come', () => {
@@ -328,7 +334,7 @@ describe('a 401 of the API', () => {
 describe('a reset', () => {
   test('drops the token at once, and remembers its id and that older ones are no good either', () => {
     const dropped = { ...fresh, cached: undefined, compromised: 'first', revoked: 5 };
-    expect(compromised({ ...fresh, rejected: true })).toEqual(dropped);
+    expect(compromised({ ...fresh, mustReplace: true })).toEqual(dropped);
     expect(compromised(dropped)).toEqual(dropped);
   });
 
@@ -346,7 +352,7 @@ describe('a reset', () => {
 
 describe('an operator who lets the fleet try again', () => {
   test('ends the waits before a renewal and before a replacement, and changes nothing else', () => {
-    const waiting = { ...fresh, rejected: true, renewRetryAt: begun + hour, rejectionRetryAt: begun + minute };
+    const waiting = { ...fresh, mustReplace: true, renewRetryAt: begun + hour, rejectionRetryAt: begun + minute };
     expect(retried(waiting)).toEqual({ ...waiting, renewRetryAt: 0, rejectionRetryAt: 0 });
   });
 });

@@ -143,7 +143,7 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     const memory = after(process.memory, attempt, result, instantAt(state, process), 0.5);
     // Another attempt may have begun before the 401: it does not answer it.
     const refused = kind === 'acquiring' && attempt.reason === 'rejected' ? undefined : process.refused;
-    return update(state, index, { memory, [kind]: undefined, refused: memory.rejected ? process.refused : refused });
+    return update(state, index, { memory, [kind]: undefined, refused: memory.mustReplace ? process.refused : refused });
   }
 
   function* faultsOf(state: MemoryState, process: Process, index: number): Generator<[string, MemoryState]> {
