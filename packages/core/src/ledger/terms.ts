@@ -71,10 +71,24 @@ export function declare(record: LedgerRecord, now: number, limits: Limits, by: s
   return { ...record, terms: unitedTerms(declared, record.terms) };
 }
 
-/** Unites two lists of terms. Of a term in both lists the later declaration counts. */
+/**
+ * Unites two lists of terms. Of a term in both lists the later declaration counts. If there are too many, those go first that nobody enforces, or that
+ * a stricter one contains.
+ */
 export function unitedTerms(one: readonly DeclaredTerm[], other: readonly DeclaredTerm[]): DeclaredTerm[] {
-  const latestFirst = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
-  return latestFirst.filter((term, index) => !isIn(latestFirst.slice(0, index), term)).slice(0, maxTerms);
+  const all = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
+  const latestFirst = all.filter((term, index) => !isIn(all.slice(0, index), term));
+  if (latestFirst.length <= maxTerms) return latestFirst;
+  const latest = Math.max(...latestFirst.map(({ seenAt }) => seenAt));
+  const enforced = latestFirst.filter(({ seenAt }) => seenAt + enforcedMs > latest);
+  const decisive = enforced.filter((term) => !enforced.some((strict) => strict !== term && contains(strict, term)));
+  return [...new Set([...decisive, ...latestFirst])].slice(0, maxTerms);
+}
+
+/** Returns whether a fleet that keeps to the first term keeps to the second one, too. */
+function contains(strict: Term, term: Term): boolean {
+  const usableOf = ({ tokens, reserve }: Term) => tokens - reserve;
+  return strict.windowMs >= term.windowMs && strict.tokens <= term.tokens && usableOf(strict) <= usableOf(term);
 }
 
 /** Returns the terms without those that nobody has declared for so long that all they counted has left them. */
