@@ -254,7 +254,9 @@ describe('arguments for curl', () => {
     for (const line of [
       '-fsSL -XPOST --json {} -H accept:text/csv -o out -D head -w %{http_code} --retry 3 --retry-all-errors -m 20',
       '-iv -G --data-urlencode a=b -b jar -c jar --compressed --http2 --no-buffer --no-progress-meter -# -r 0-9 -C -',
-      '--cacert ca -E cert --key key -F a=@b -T - -A name --max-redirs 3 --tlsv1.2 -x http://proxy:1 -U a:b --resolve a:1:b',
+      '--cacert ca -E cert --key key -F a=@b -T - -A name --max-redirs 3 --tlsv1.2 -x http://proxy:1 -U a:b',
+      '-T . --resolve a:1:b --connect-to ::c:1',
+      '-T folder/..file',
     ]) {
       expect(problems(...line.split(' ')), line).toEqual([]);
     }
@@ -264,6 +266,20 @@ describe('arguments for curl', () => {
     expect(problems('--no-location')).toEqual([]);
     expect(problems('--no-data')).toHaveLength(1);
     expect(problems('--no-globoff')).toHaveLength(1);
+  });
+
+  test('the name of an uploaded file does not lead out of PATH', () => {
+    for (const file of ['..', 'folder/..', './.', 'folder\\..']) {
+      expect(problems('-T', file), file).toHaveLength(1);
+      expect(problems(`-T${file}`), file).toHaveLength(1);
+    }
+  });
+
+  test('another server for the host needs a certificate of an authority that curl knows', () => {
+    for (const authority of ['--cacert', '--capath']) {
+      expect(problems('--connect-to', '::other:443', authority, 'mine')).toHaveLength(1);
+      expect(problems(authority, 'mine', '--resolve', 'host:443:127.0.0.2')).toHaveLength(1);
+    }
   });
 
   test('the value of an unknown option is not shown', () => {

@@ -1,5 +1,7 @@
 // The forms of the address of a store, over real servers: clusters, Sentinels and TLS.
+import { once } from 'node:events';
 import { chmodSync, chownSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { ordinaryUser, startPostgres } from '@service-auth/test-tools/servers/postgres';
@@ -7,6 +9,8 @@ import { startRedis, startSentinel } from '@service-auth/test-tools/servers/redi
 import { startRedisCluster } from '@service-auth/test-tools/servers/redis-cluster';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parseRedisAddress } from '../src/stores/redis-address.ts';
+import { connectRedis } from '../src/stores/redis-connection.ts';
 import { copyCertificate } from './support/certificate.ts';
 import { manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
@@ -52,6 +56,23 @@ describe.runIf(nodes)('a Redis Cluster', () => {
     const outcome = await run(['token'], { env: variablesOf(service, `redis://127.0.0.1:${ports[0]}/1`) });
     expect(outcome).toMatchObject({ code: 69, stderr: expect.stringContaining('a cluster has only 0') });
   });
+});
+
+test('a connection that has ended before it was begun is not opened', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ended = AbortSignal.abort();
+  const members = [`127.0.0.1:${port}`, `127.0.0.1:${port},127.0.0.1:${port}`];
+  for (const hosts of members) {
+    await expect(connectRedis(parseRedisAddress(`redis://${hosts}`), ended)).rejects.toThrow('connection failed');
+  }
+  expect(connections).toBe(0);
 });
 
 describe.runIf(redis)('Sentinels', () => {

@@ -1,9 +1,11 @@
 // `usage --watch` in a terminal: `script` of util-linux gives one, and an emulator says what a person sees in it.
 import { execFileSync, spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import xterm from '@xterm/headless';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openCanvas } from '../src/line/canvas.ts';
 import { manyProcesses, node, program, run } from './support/program.ts';
 import { redis, startCanaryService, variablesOf } from './support/world.ts';
 
@@ -90,4 +92,20 @@ describe.runIf(redis && hasTerminal)('usage --watch in a terminal', () => {
     screen.interrupt();
     expect(await screen.ended).toBe(130);
   });
+});
+
+test('a terminal that says it has no rows is drawn on as one of 24', () => {
+  const written: string[] = [];
+  const stream = new Writable({
+    write(text, _encoding, done) {
+      written.push(`${text}`);
+      done();
+    },
+  });
+  const draw = openCanvas(Object.assign(stream, { rows: 0 }));
+  draw(
+    Array.from({ length: 30 }, () => 'line'),
+    'footer',
+  );
+  expect(written.join('').split('line\u001B')).toHaveLength(22);
 });

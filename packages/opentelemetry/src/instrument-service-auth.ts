@@ -43,14 +43,12 @@ export function instrumentServiceAuth(
       ...(options.audience && { [name]: audience }),
     });
   const endBudget = observeBudget(auth, meter, options.attributes ?? {});
-  const listeners = [
-    tokenMetrics(meter, attributesWith('audience')),
-    acquisitionSpans(tracerProvider.getTracer(name), attributesWith('service_auth.audience')),
-    eventChannel(),
-  ];
+  const spans = acquisitionSpans(tracerProvider.getTracer(name), attributesWith('service_auth.audience'));
+  const listeners = [tokenMetrics(meter, attributesWith('audience')), spans.listener, eventChannel()];
   const unsubscribe = listeners.map((listener) => auth.subscribe(listener, { operations: true }));
   return () => {
     endBudget();
     for (const end of unsubscribe) end();
+    spans.end();
   };
 }

@@ -16,7 +16,7 @@ interface Acquisition {
 export function acquisitionSpans(
   tracer: Tracer,
   attributesOf: (event: ServiceAuthEvent) => Attributes,
-): ServiceAuthEventListener {
+): { readonly listener: ServiceAuthEventListener; readonly end: () => void } {
   const acquisitions = new Map<number, Acquisition>();
 
   function start({ started }: Acquisition): Span {
@@ -34,7 +34,19 @@ export function acquisitionSpans(
     for (const { span } of acquisitions.values()) span?.addEvent(name, attributes);
   }
 
-  return (event) => {
+  /** An acquisition that only reads the record sends no token request. */
+  function tellIssuing(name: string, attributes: Attributes): void {
+    for (const { span, started } of acquisitions.values()) {
+      if (started.reason !== 'revalidate') span?.addEvent(name, attributes);
+    }
+  }
+
+  function end(): void {
+    for (const { span } of acquisitions.values()) span?.end();
+    acquisitions.clear();
+  }
+
+  const listener: ServiceAuthEventListener = (event) => {
     switch (event.type) {
       case 'acquisition_started': {
         const acquisition: Acquisition = { started: event, span: undefined };
@@ -63,17 +75,18 @@ export function acquisitionSpans(
         if (event.outcome !== 'done') tell(`store ${event.outcome}`, { 'service_auth.operation': event.operation });
         break;
       case 'token_issued':
-        tell('token issued', { 'service_auth.used': event.used });
+        tellIssuing('token issued', { 'service_auth.used': event.used });
         break;
       case 'token_request_failed':
-        tell('token request failed', {
+        tellIssuing('token request failed', {
           'error.type': errorType(event),
           ...(event.retryAt !== undefined && { 'service_auth.retry_after': (event.retryAt - event.at) / 1_000 }),
         });
         break;
       case 'issuance_refused':
-        tell('issuance refused', { 'service_auth.retry_after': (event.retryAt - event.at) / 1_000 });
+        tellIssuing('issuance refused', { 'service_auth.retry_after': (event.retryAt - event.at) / 1_000 });
         break;
     }
   };
+  return { listener, end };
 }

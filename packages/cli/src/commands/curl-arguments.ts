@@ -52,12 +52,17 @@ function optionOf(name: string): CurlOption | undefined {
 
 /** The problems of arguments for curl: what could send the token elsewhere, or write it down. */
 export function refusedArguments(args: readonly string[], { isWholeHost, isHttps }: Reach): string[] {
-  return splitArguments(args).flatMap(({ name, value }) => {
+  const given = splitArguments(args);
+  const hasOwnAuthority = given.some(({ name }) => name === '--cacert' || name === '--capath');
+  return given.flatMap(({ name, value }) => {
     if (name === undefined) return ['after -- come options of curl only; PATH is the one address that gets the token'];
     const option = optionOf(name);
     if (!option) return [problemOfUnknown(name)];
     if (option.isRoute && !isHttps) {
       return [`${name} of curl needs https, where the certificate proves that the token reaches the host`];
+    }
+    if (option.namesServer && hasOwnAuthority) {
+      return [`${name} of curl and --cacert or --capath exclude each other: together they could name any server`];
     }
     if ((name === '-L' || name === '--location') && !isWholeHost) {
       return [`${name} of curl follows redirects to the whole host, but SERVICE_BASE_URL is only a part of it`];
@@ -82,6 +87,11 @@ const problemOf: Readonly<Record<ValueRule, (value: string) => string | undefine
   any: () => undefined,
   line: (value) => (lineBreak.test(value) ? 'has a line break in its value' : undefined),
   header: problemOfHeader,
+  // Curl appends the last part of the name to an address that ends with a slash, and resolves dots after that.
+  upload: (value) =>
+    value !== '.' && /(^|[/\\])\.\.?$|[\r\n]/.test(value)
+      ? 'must name a file, whose name curl appends to PATH'
+      : undefined,
   method: (value) =>
     /^[\w!#$%&'*+.^`|~-]+$/.test(value) && !/^(trace|connect)$/i.test(value)
       ? undefined

@@ -2,13 +2,15 @@
 // nor replace it. What a newer curl adds is refused until somebody has looked at it.
 
 /** The condition that the value of an option must meet. */
-export type ValueRule = 'any' | 'line' | 'header' | 'method';
+export type ValueRule = 'any' | 'line' | 'header' | 'method' | 'upload';
 
 export interface CurlOption {
   /** Undefined: the option takes no value. */
   readonly value?: ValueRule;
-  /** The option changes the way to the host. With https the certificate proves that the host is at its end. */
+  /** The option changes the way to the host. With https the certificate proves that the host is at its end, or whom the authority of `--cacert` takes for it. */
   readonly isRoute?: true;
+  /** The option names another server for the host. An authority of the caller's own could certify any server. */
+  readonly namesServer?: true;
 }
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -28,12 +30,12 @@ export const curlOptions: ReadonlyMap<string, CurlOption> = new Map([
     {},
   ),
   ...listed(
-    `-A -b -c -C -D -e -E -m -o -r -T -y -Y -z
+    `-A -b -c -C -D -e -E -m -o -r -y -Y -z
     --cacert --capath --cert --cert-type --ciphers --connect-timeout --continue-at --cookie --cookie-jar
     --create-file-mode --crlfile --curves --dump-header --etag-compare --etag-save --expect100-timeout
     --happy-eyeballs-timeout-ms --interface --keepalive-time --key --key-type --limit-rate --local-port --max-filesize
     --max-redirs --max-time --output --output-dir --pass --pinnedpubkey --range --rate --referer --retry --retry-delay
-    --retry-max-time --speed-limit --speed-time --time-cond --tls-max --tls13-ciphers --upload-file --user-agent`,
+    --retry-max-time --speed-limit --speed-time --time-cond --tls-max --tls13-ciphers --user-agent`,
     { value: 'line' },
   ),
   ...listed(
@@ -42,13 +44,15 @@ export const curlOptions: ReadonlyMap<string, CurlOption> = new Map([
   ),
   ...listed('-H --header', { value: 'header' }),
   ...listed('-X --request', { value: 'method' }),
+  ...listed('-T --upload-file', { value: 'upload' }),
   ...listed(`-p --proxytunnel --proxy-anyauth --proxy-basic --proxy-digest --proxy-negotiate --proxy-ntlm`, {
     isRoute: true,
   }),
   ...listed(
-    `-U -x --connect-to --noproxy --preproxy --proxy --proxy-cacert --proxy-capath --proxy-cert --proxy-cert-type
-    --proxy-header --proxy-key --proxy-key-type --proxy-pass --proxy-user --proxy1.0 --resolve --socks4 --socks4a
+    `-U -x --noproxy --preproxy --proxy --proxy-cacert --proxy-capath --proxy-cert --proxy-cert-type
+    --proxy-header --proxy-key --proxy-key-type --proxy-pass --proxy-user --proxy1.0 --socks4 --socks4a
     --socks5 --socks5-hostname`,
     { value: 'line', isRoute: true },
   ),
+  ...listed('--connect-to --resolve', { value: 'line', isRoute: true, namesServer: true }),
 ]);

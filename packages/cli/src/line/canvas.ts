@@ -3,6 +3,7 @@ import type { Terminal } from './command.ts';
 /** Draws lines, and a last line that is always seen. */
 export type Draw = (lines: readonly string[], footer: string) => void;
 
+// Some terminals, such as a fresh one of Docker, say that they have no rows.
 const usualRows = 24;
 const home = '\u001B[H';
 const eraseRight = '\u001B[K';
@@ -12,10 +13,10 @@ const wrapLongLines = '\u001B[?7h';
 
 /** Each call writes over what the one before wrote. What the terminal had shown before them can be scrolled back to. */
 export function openCanvas(terminal: Terminal): Draw {
-  terminal.write('\n'.repeat((terminal.rows ?? usualRows) - 1));
+  terminal.write('\n'.repeat((terminal.rows || usualRows) - 1));
   return (lines, footer) => {
     // The cursor ends on a line of its own.
-    const room = Math.max(3, (terminal.rows ?? usualRows) - 1);
+    const room = Math.max(3, (terminal.rows || usualRows) - 1);
     const hidden = lines.length + 2 - room;
     const shown =
       hidden <= 0

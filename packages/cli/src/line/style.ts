@@ -8,6 +8,6 @@ const widest = 120;
 export function styleOf({ stdout, env }: Context): { colours: boolean; columns: number; now: number } {
   const isTerminal = stdout.isTTY === true;
   const colours = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  const columns = isTerminal ? (stdout.columns ?? usual) : Number(env['COLUMNS'] ?? usual) || usual;
+  const columns = isTerminal ? stdout.columns || usual : Number(env['COLUMNS'] ?? usual) || usual;
   return { colours, columns: Math.min(widest, Math.max(narrowest, columns)), now: Date.now() };
 }

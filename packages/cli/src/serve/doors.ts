@@ -6,6 +6,7 @@ import { type Entrance, type RequestHead, valuesOf } from './request-head.ts';
 import { type DoorName, queryOf } from './routes.ts';
 import { failureAnswer, plainTokenAnswer, tokenAnswer, unavailable } from './token-answer.ts';
 import { audienceOf, invalidTarget, readTokenRequest } from './token-request.ts';
+import { within } from './within.ts';
 
 // The kubelet waits for a second.
 const probeWaitsMs = 900;
@@ -95,13 +96,9 @@ export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): 
 }
 
 /** Returns whether the first attempts for all audiences have ended. */
-async function withinProbe({ all }: Clients): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), probeWaitsMs);
-  });
+function withinProbe({ all }: Clients): Promise<boolean> {
   const tried = Promise.all(all.map((kept) => kept.tried)).then(() => true);
-  return Promise.race([tried, late]).finally(() => clearTimeout(timer));
+  return within(probeWaitsMs, tried, false);
 }
 
 function tokenIn(body: string): string | undefined {

@@ -69,10 +69,7 @@ export async function openClients(
     all,
     expected: () => ({ clientId: env['SERVICE_AUTH_CLIENT_ID'] ?? '', secret }),
     async rereadSecret() {
-      const again = await readEnvironment({
-        ...context,
-        flags: { ...context.flags, 'client-secret-stdin': undefined },
-      });
+      const again = await readEnvironment(context);
       const wrong = [...again.problems];
       await optionsOf(again.env, wrong);
       if (wrong.length > 0) throw new UsageError([...new Set(wrong)]);

@@ -11,8 +11,8 @@ import { type Door, type DoorName, doorOf } from './routes.ts';
 
 const maxBodyBytes = 65_536;
 const bodyWithinMs = 20_000;
-// Longer than the forwarder waits for the API.
-const idleMs = 310_000;
+// Longer than the forwarder waits for two answers of the API, and for a token between them.
+const idleMs = 700_000;
 
 export interface HttpServerOptions {
   readonly entrance: Entrance;
@@ -23,8 +23,8 @@ export interface HttpServerOptions {
   readonly answer: Answerer;
   /** Undefined: there is no base URL, or this address does not forward. */
   readonly forwarder: Forwarder | undefined;
-  /** Called once for each answer. */
-  answered(door: DoorName | 'api', status: number): void;
+  /** Called once for each answer. `aborted`: the caller did not get the whole of it. */
+  answered(door: DoorName | 'api', status: number | 'aborted'): void;
 }
 
 /** Creates a server that does not listen yet. */
@@ -70,11 +70,12 @@ async function handle(request: IncomingMessage, response: ServerResponse, option
     if (!isWhole) gone.abort();
     // The head may have said that the connection stays open.
     if (options.isEnding()) request.socket.destroySoon();
-    options.answered(door?.name ?? 'api', response.statusCode);
+    const status = isWhole ? response.statusCode : 'aborted';
+    options.answered(door?.name ?? 'api', status);
     options.log.request(() => ({
       method,
       path: door?.path ?? loggablePath(target),
-      status: isWhole ? response.statusCode : 'aborted',
+      status,
       durationMs: Math.round(performance.now() - startedAt),
     }));
   });

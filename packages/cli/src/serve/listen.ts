@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstat, unlink } from 'node:fs/promises';
+import { link, lstat, rename, unlink } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import { Failure } from '../line/exit.ts';
 import type { Place } from './settings.ts';
 
@@ -49,12 +51,27 @@ async function removeStale(path: string): Promise<void> {
     (stats) => stats.isSocket(),
     () => false,
   );
-  if (!isSocket) return;
+  if (!isSocket || (await isServed(path))) return;
+  // Another process may have found the same file. What the slower one moves aside is then the socket of the faster one.
+  const aside = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
+  await rename(path, aside).catch(unlessGone);
+  if (await isServed(aside)) await link(aside, path);
+  await unlink(aside).catch(unlessGone);
+}
+
+async function isServed(path: string): Promise<boolean> {
   const socket = connect(path);
-  const isServed = await once(socket, 'connect').then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ECONNREFUSED',
-  );
-  socket.destroy();
-  if (!isServed) await unlink(path);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code !== 'ECONNREFUSED' && code !== 'ENOENT';
+  } finally {
+    socket.destroy();
+  }
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { ServiceAuthEvent, Usage } from '@service-auth/core';
 import type { Clients } from './fleet.ts';
 import type { DoorName } from './routes.ts';
+import { within } from './within.ts';
 
 // Prometheus waits for ten seconds.
 const readWithinMs = 2_000;
@@ -9,7 +10,7 @@ const readWithinMs = 2_000;
 /** The metrics of `/metrics`, in the text format of Prometheus. */
 export interface Metrics {
   event(event: ServiceAuthEvent): void;
-  answered(door: DoorName | 'api', status: number): void;
+  answered(door: DoorName | 'api', status: number | 'aborted'): void;
   /** Reads the record once, which costs no token. If that takes longer than two seconds, the metrics of the budget are missing. */
   text(
     clients: Pick<Clients, 'auth' | 'audiences' | 'kept' | 'all'>,
@@ -77,22 +78,15 @@ export function createMetrics(): Metrics {
       else if (event.type === 'store_failed') storeFailures.inc({ operation: event.operation }, event.count);
     },
     async text(clients) {
-      ready.set(clients.all.some((kept) => kept.isRefused()) ? 0 : 1);
+      ready.set(clients.all.every((kept) => kept.leftMs() !== undefined && !kept.isRefused()) ? 1 : 0);
       expiresIn.reset();
       for (const audience of clients.audiences) {
         const leftMs = clients.kept(audience).leftMs();
         if (leftMs !== undefined) expiresIn.set({ audience }, Math.max(0, leftMs / 1_000));
       }
-      readBudget(await usageSoon(clients));
+      const usage = clients.auth.getUsage().catch(() => undefined);
+      readBudget(await within(readWithinMs, usage, undefined));
       return { text: await register.metrics(), type: register.contentType };
     },
   };
-}
-
-async function usageSoon({ auth }: Pick<Clients, 'auth'>): Promise<Usage | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), readWithinMs);
-  });
-  return Promise.race([auth.getUsage().catch(() => undefined), late]).finally(() => clearTimeout(timer));
 }

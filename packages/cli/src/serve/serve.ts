@@ -25,6 +25,12 @@ const usualEvents = new Set(['token_issued', 'token_adopted', 'token_rejected', 
 
 /** Serves tokens on this machine until a signal ends it. */
 export async function run(context: Context): Promise<number> {
+  // Without a listener this signal would end the program.
+  let isDue = false;
+  let reread = () => {
+    isDue = true;
+  };
+  process.on('SIGHUP', () => reread());
   const problems: string[] = [];
   const { places, keyFile, graceMs, log: format } = readSettings(context, problems);
   let key = await readKey(keyFile, problems);
@@ -60,22 +66,27 @@ export async function run(context: Context): Promise<number> {
     if (entrance !== 'observe') context.stdout.write(`${address}\n`);
   }
 
-  const reread = async () => {
-    const wrong: string[] = [];
+  const attempt = async (name: string, read: () => Promise<void>) => {
     try {
-      const next = await readKey(keyFile, wrong);
-      if (wrong.length > 0) throw new UsageError(wrong);
-      await clients.rereadSecret();
-      key = next;
-      log.info('the secret was read again');
+      await read();
+      log.info(`the ${name} was read again`);
     } catch (error) {
-      log.warning('the secret was not read again, the one before is kept', { problems: problemsIn(error) });
+      log.warning(`the ${name} was not read again, the one before is kept`, { problems: problemsIn(error) });
     }
   };
-  const hangUp = () => void reread();
-  process.on('SIGHUP', hangUp);
+  const rereadKey = async () => {
+    const wrong: string[] = [];
+    const next = await readKey(keyFile, wrong);
+    if (wrong.length > 0) throw new UsageError(wrong);
+    key = next;
+  };
+  reread = () => {
+    if (keyFile !== undefined) void attempt('key', rereadKey);
+    // Standard input can be read once.
+    if (context.flags['client-secret-stdin'] !== true) void attempt('secret', clients.rereadSecret);
+  };
+  if (isDue) reread();
   if (!context.signal.aborted) await once(context.signal, 'abort');
-  process.off('SIGHUP', hangUp);
   log.info('ends', { graceMs });
   await end(
     servers.filter((_, index) => places[index]?.entrance !== 'observe'),

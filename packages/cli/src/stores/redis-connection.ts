@@ -35,6 +35,7 @@ async function connectServer(address: RedisAddress, host: Host, ending: AbortSig
   const client = createClient({ ...credentials, database, socket: { ...socket, ...host } });
   // Each failure reaches the call that waits for it.
   client.on('error', () => {});
+  ending.throwIfAborted();
   ending.addEventListener('abort', () => client.isOpen && client.destroy());
   await client.connect();
   return {
@@ -55,6 +56,7 @@ async function connectCluster(address: RedisAddress, ending: AbortSignal): Promi
     minimizeConnections: true,
   });
   cluster.on('error', () => {});
+  ending.throwIfAborted();
   ending.addEventListener('abort', () => cluster.isOpen && cluster.destroy());
   await cluster.connect();
   return {

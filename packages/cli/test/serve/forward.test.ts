@@ -254,6 +254,8 @@ test('a caller that is gone ends the request to the API, before the answer and w
     await closed.at(-1);
   }
   expect(closed.length).toBe(2);
+  const metrics = async () => (await ask(url, '/metrics')).body;
+  await expect.poll(metrics).toContain('service_auth_serve_requests_total{door="api",status="aborted"} 2\n');
 });
 
 test(

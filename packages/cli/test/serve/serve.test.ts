@@ -245,7 +245,7 @@ test('beyond loopback callers present a key in place of the client secret', asyn
   expect(await ask('/token', { headers: { ...headers, 'service-auth-key': key } })).toMatchObject({ status: 200 });
   writeFileSync(file, `${key}-changed\n`);
   running.kill('SIGHUP');
-  await running.untilPrinted('the secret was read again');
+  await running.untilPrinted('the key was read again');
   expect(await token({ client_secret: key })).toMatchObject({ status: 401 });
   expect(await token({ client_secret: `${key}-changed` })).toMatchObject({ status: 200 });
 });
@@ -270,14 +270,17 @@ test(
 test('after SIGTERM open requests are answered, readiness is false, and it ends with 0', async () => {
   const service = await startCanaryService();
   const paused = service.tokenEndpoint.pauseNext();
-  const { running, token, ask } = await startServing({ service, args: ['--observe', '127.0.0.1:0'] });
+  const { running, ask } = await startServing({ service, args: ['--observe', '127.0.0.1:0'] });
   const observed = await observedUrl(running);
-  const open = token();
+  const open = ask('/token', { headers: { ...marked, connection: 'keep-alive' } });
   await paused.arrived;
   expect((await send(observed, '/liveness')).status).toBe(200);
+  expect((await send(observed, '/metrics')).body).toContain('\nservice_auth_ready 0\n');
   running.kill('SIGTERM');
   await running.untilPrinted(' ends ');
   expect((await send(observed, '/readiness')).status).toBe(503);
+  running.kill('SIGHUP');
+  await running.untilPrinted('the secret was read again');
   await expect(ask('/liveness')).rejects.toThrow('ECONNREFUSED');
   paused.resume();
   expect(await open).toMatchObject({ status: 200, headers: { connection: 'close' } });
@@ -326,6 +329,22 @@ test('SIGHUP reads the file of the client secret again, and a file that is gone 
   running.kill('SIGHUP');
   await running.untilPrinted('the one before is kept');
   expect((await token()).status).not.toBe(401);
+});
+
+test('SIGHUP reads the key again although the client secret came by standard input', async () => {
+  const file = join(emptyFolder(), 'key');
+  const key = 'a-key-of-this-machine-0123456789abcdef';
+  writeFileSync(file, key);
+  const args = ['--listen', '127.0.0.1:0', '--key-file', file, '--client-secret-stdin'];
+  const env = { SERVICE_AUTH_CLIENT_SECRET: undefined };
+  const { running, token } = await startServing({ args, env, input: secretCanary });
+  expect(await token({ client_secret: key })).toMatchObject({ status: 200 });
+  writeFileSync(file, `${key}-changed`);
+  running.kill('SIGHUP');
+  await running.untilPrinted('the key was read again');
+  expect(await token({ client_secret: key })).toMatchObject({ status: 401 });
+  expect(await token({ client_secret: `${key}-changed` })).toMatchObject({ status: 200 });
+  expect(running.printed.stderr).not.toContain('not read again');
 });
 
 test('no output shows a secret or a token, whatever is asked', async () => {

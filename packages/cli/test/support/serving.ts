@@ -33,13 +33,20 @@ export interface ServingOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly service?: TestService;
+  /** The text of standard input. */
+  readonly input?: string;
 }
 
 /** Starts the program and waits until it listens. */
-export async function startServing({ args = [], env, service: given }: ServingOptions = {}): Promise<Serving> {
+export async function startServing({
+  args = [],
+  env,
+  service: given,
+  input = '',
+}: ServingOptions = {}): Promise<Serving> {
   const service = given ?? (await startCanaryService());
   const variables = variablesOf(service, `file:${emptyFolder()}`);
-  const running = start(['serve', ...args], { env: { ...variables, ...env } });
+  const running = start(['serve', ...args], { env: { ...variables, ...env }, input });
   const printed = await running.untilPrinted(/^(http|unix):.*\n/m);
   const url = /^(?:http|unix):.*$/m.exec(printed)?.[0] ?? '';
   const { clientId, clientSecret } = service.credentials;
