@@ -23,9 +23,13 @@ test('each alert fires in its trouble and ends after it, in a fleet of six proce
   await using fleet = await startFleet();
   await using prometheus = await startPrometheus(fleet.ports, impatientRules);
   const poll = { timeout: 4 * minute, interval: 500 };
-  for (const { alerts, begin, end } of fleet.troubles) {
+  for (const { alerts, begin, keepUp, end } of fleet.troubles) {
     await begin();
-    for (const alert of alerts) await expect.poll(() => prometheus.firing(), poll).toContain(alert);
+    const firing = async () => {
+      await keepUp?.();
+      return prometheus.firing();
+    };
+    for (const alert of alerts) await expect.poll(firing, poll).toContain(alert);
     await end();
     for (const alert of alerts) await expect.poll(() => prometheus.firing(), poll).not.toContain(alert);
   }

@@ -147,7 +147,7 @@ test.for(['the store', 'the token endpoint'])('while %s is away for an hour, cal
     kept.stop();
     await auth.close();
   });
-  const pass = passing(auth, clock, minute);
+  const pass = passing(auth, clock, 10_000);
   kept.start();
   await kept.tried;
   const { token } = await kept.get();
