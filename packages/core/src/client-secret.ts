@@ -3,6 +3,7 @@ import { configError, problemOfSecret } from './config-problems.ts';
 import { timedOut, within } from './pause.ts';
 import { type SealingKey, sealingKey } from './seal.ts';
 import type { Settings } from './settings.ts';
+import { storeFailure } from './store-answers.ts';
 
 /** The present client secret and the keys derived from it. */
 export interface CurrentSecret {
@@ -10,7 +11,7 @@ export interface CurrentSecret {
   readonly key: SealingKey;
 }
 
-/** The source of the client secret. Rejects with `ERR_CONFIG` if the function of the option returns no valid secret. */
+/** The source of the client secret. Rejects with `ERR_CONFIG` if the function of the option returns no valid secret, and with `ERR_STORE` if WebCrypto fails. */
 export interface ClientSecretSource {
   /** Gets the secret before each attempt that may request a token, and derives the keys again if it changed. */
   ask(): Promise<CurrentSecret>;
@@ -36,22 +37,25 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret, timeoutMs, clock);
     if (memory.value !== value) memory.key = undefined;
     memory.value = value;
-    return { value, key: await keyOf(value) };
+    return withKey(value);
   }
 
   async function last(): Promise<CurrentSecret> {
-    const { value } = memory;
-    return value === undefined ? ask() : { value, key: await keyOf(value) };
+    return memory.value === undefined ? ask() : withKey(memory.value);
   }
 
-  function keyOf(value: string): Promise<SealingKey> {
-    memory.key ??= sealingKey(value, storeKey, clientId);
+  async function withKey(value: string): Promise<CurrentSecret> {
+    memory.key ??= sealingKey(value, storeKey, clientId).catch((error: unknown) => {
+      // The next call derives them again.
+      forgetKey(memory);
+      throw storeFailure('load', error, clock).thrown;
+    });
     withKeys.delete(memory);
     withKeys.add(memory);
     const { key } = memory;
     const [oldest] = withKeys;
     if (withKeys.size > maxKeys && oldest) forgetKey(oldest);
-    return key;
+    return { value, key: await key };
   }
 
   return { ask, last };

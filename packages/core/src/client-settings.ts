@@ -11,6 +11,7 @@ import {
   type SubscribeOptions,
 } from './events.ts';
 import type { Instant } from './instant.ts';
+import { outsideRequest } from './next.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { randomId } from './seal.ts';
 import type { ClientOptions, CommonSettings, Settings } from './settings.ts';
@@ -70,9 +71,12 @@ export class ClientSettings {
     };
   }
 
-  /** The name of this process. An id is drawn at its first use, because workers have no randomness before their first request. */
+  /**
+   * The name of this process. An id is drawn at its first use, because workers have no randomness before their first request, and outside of the request
+   * that Next.js serves, because it does not prerender a page that draws randomness.
+   */
   get instance(): string {
-    this.#instance ??= randomId();
+    this.#instance ??= outsideRequest(randomId);
     return this.#instance;
   }
 

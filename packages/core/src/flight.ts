@@ -1,3 +1,4 @@
+import type { AcquisitionReason } from './events.ts';
 import { outsideRequest } from './next.ts';
 import { raced } from './pause.ts';
 
@@ -21,8 +22,9 @@ export interface Flight {
 }
 
 export interface Waiting {
-  /** The attempt that they wait for, as events name it. */
+  /** The attempt that they wait for, as events name it, and its reason. */
   readonly acquisition: number;
+  readonly reason: AcquisitionReason;
   callers: number;
 }
 

@@ -20,6 +20,8 @@ export interface View {
   readonly now: number;
   /** The moment just before the store was asked, so never later than the moment of `now`. */
   readonly readAt: Instant;
+  /** The lead of the store's clock over the wall clock of this machine, in milliseconds. */
+  readonly storeAheadMs: number;
   readonly version: string | undefined;
   /** Problems of the store that endanger the record. */
   readonly warnings?: readonly string[];
@@ -99,7 +101,8 @@ export class RecordAccess {
     this.#news.agreements(callers, record, now);
     if (!isRepaired && text !== undefined && this.#remembered === known) this.#remember(text, storeNow, now, readAt);
     const isDue = isDeclarationDue(found.record, now, limits);
-    const view = { record, now, readAt, version, warnings, isRepaired, isDeclarationDue: isDue };
+    const storeAheadMs = storeNow - readAt.wall;
+    const view = { record, now, readAt, storeAheadMs, version, warnings, isRepaired, isDeclarationDue: isDue };
     if (!isRepaired) this.#keep(view);
     return view;
   }
@@ -122,7 +125,8 @@ export class RecordAccess {
       // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
       const maxNow = Math.max(now, view.now + maxElapsedMs(view.readAt, readAt));
       this.#remember(text, result.now, maxNow, readAt);
-      const written = { record: next, now, readAt, version };
+      const storeAheadMs = result.now - readAt.wall;
+      const written = { record: next, now, readAt, storeAheadMs, version };
       this.#keep(written);
       return written;
     } catch (error) {

@@ -8,6 +8,7 @@ import type { StoreSnapshot } from './store.ts';
 import type { Callers } from './store-calls.ts';
 
 const tolerableMs = 600_000;
+const maxWarnings = 16;
 
 const secondRecord =
   'This process has two records of one client id, in two stores or under two prefixes. Each of them counts alone, so together they may exceed the limit. Give all clients the same store.';
@@ -45,6 +46,8 @@ export class RecordNews {
     for (const warning of all) {
       this.#warned ??= new Map();
       const heard = this.#warned.get(warning) ?? new WeakSet();
+      // A store may word its warnings differently each time.
+      if (this.#warned.size >= maxWarnings && !this.#warned.has(warning)) continue;
       this.#warned.set(warning, heard);
       tell(callers, 'store_warning', { warning }, heard);
     }

@@ -4,13 +4,14 @@ import { describeForeign, own, ownProperties } from './foreign.ts';
 import { decodeRecord } from './ledger/codec.ts';
 import type { Store, StoreSnapshot, StoreSwapResult } from './store.ts';
 
-/** Checks what a store returned. It may be the store of an application. */
+/** Checks what a store returned. It may be the store of an application. Warnings that are no texts are left out. */
 export function checked(answer: StoreSnapshot): StoreSnapshot {
   const snapshot = ownProperties(answer) as StoreSnapshot;
   const { record, version, now } = snapshot;
   const isWhole = typeof record === typeof version && (record === undefined || typeof record === 'string');
   if (!isWhole || !Number.isFinite(now)) throw new TypeError('damaged');
   snapshot.now = Math.floor(now);
+  snapshot.warnings = [snapshot.warnings].flat().filter((warning) => typeof warning === 'string');
   return snapshot;
 }
 

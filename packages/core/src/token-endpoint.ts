@@ -48,15 +48,17 @@ export async function requestToken(
 ): Promise<TokenRequestResult> {
   const controller = new AbortController();
   const watch = watchConnections(url);
-  let errorResponse: TransportResponse | undefined;
+  let rejection: TokenRequestResult | undefined;
 
   async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
     const { signal } = controller;
     const body = credentials ? bodyOf(credentials) : '{}';
     const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
     if (isSuccess(response)) return interpret(response, await response.body, clock);
-    errorResponse = response;
-    const text = await within(errorBodyMs, clock, async () => response.body).catch(() => '');
+    const reading = within(errorBodyMs, clock, async () => response.body).catch(() => '');
+    // The status of a rejection stands, even if its body never comes.
+    rejection = interpret(response, '', clock);
+    const text = await reading;
     return text === timedOut ? text : interpret(response, text, clock);
   }
 
@@ -66,7 +68,7 @@ export async function requestToken(
   if (result === timedOut) controller.abort();
   if (watch.misdirected()) return misdirected;
   if (result !== timedOut) return result;
-  return errorResponse ? interpret(errorResponse, '', clock) : { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
+  return rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
 }
 
 /**

@@ -42,6 +42,7 @@ export class TokenKeeper {
   #reading: Flight | undefined;
   #acquiring: Flight | undefined;
   #ledger: SharedLedger | undefined;
+  #isTelling = false;
 
   constructor(options: ClientOptions) {
     this.settings = new ClientSettings(options);
@@ -68,10 +69,11 @@ export class TokenKeeper {
     const onEnd = () => {
       this.#reading = undefined;
     };
-    const flight = this.#join(this.#reading, callers) ?? this.#start('refresh', false, callers, onEnd);
+    const running = this.#reading;
+    const flight = running ?? this.#start('refresh', false, onEnd);
     // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
     if (!this.settings.common.requestBound) this.#reading = flight;
-    return flight.landed;
+    return this.#wait(flight, callers, !running);
   }
 
   /** Gets another token. `needsAnother`: the cached token is of no use to the caller, so it waits for one that another process requests. */
@@ -79,9 +81,12 @@ export class TokenKeeper {
     const onEnd = () => {
       this.#acquiring = undefined;
     };
-    const flight = this.#join(this.#acquiring, callers) ?? this.#start(reason, true, callers, onEnd, needsAnother);
+    const running = this.#acquiring;
+    const flight = running ?? this.#start(reason, true, onEnd, needsAnother);
     if (!this.settings.common.requestBound) this.#acquiring = flight;
-    return flight.landed;
+    const landed = this.#wait(flight, callers, !running);
+    // The failure of an attempt with another reason says nothing about the rejected token, which may be served further. Ask again.
+    return reason === 'rejected' && flight.waiting.reason !== reason ? landed.catch(() => {}) : landed;
   }
 
   /** Runs `job` with the parts that it needs, outside of the request that is being served. */
@@ -100,27 +105,22 @@ export class TokenKeeper {
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
-  #join(flight: Flight | undefined, callers: 0 | 1): Flight | undefined {
-    if (flight && callers > 0) {
-      flight.waiting.callers += callers;
-      this.settings.emit('acquisition_joined', { acquisition: flight.waiting.acquisition });
-    }
-    return flight;
+  #wait({ landed, waiting }: Flight, callers: 0 | 1, hasBegun: boolean): Promise<unknown> {
+    waiting.callers += callers;
+    // A listener may ask for a token. Without this it would be told of that, and ask again, without end.
+    if (this.#isTelling) return landed;
+    this.#isTelling = true;
+    const { acquisition, reason } = waiting;
+    if (hasBegun) this.settings.emit('acquisition_started', { acquisition, reason, callers });
+    else if (callers > 0) this.settings.emit('acquisition_joined', { acquisition });
+    this.#isTelling = false;
+    return landed;
   }
 
-  #start(
-    attempted: Attempt['reason'],
-    mayIssue: boolean,
-    callers: 0 | 1,
-    onEnd: () => void,
-    needsAnother = false,
-  ): Flight {
+  #start(attempted: Attempt['reason'], mayIssue: boolean, onEnd: () => void, needsAnother = false): Flight {
     const { common, observesOperations } = this.settings;
-    const reason = mayIssue ? attempted : 'revalidate';
     acquisitions += 1;
-    const acquisition = acquisitions;
-    const waiting: Waiting = { acquisition, callers };
-    this.settings.emit('acquisition_started', { acquisition, reason, callers });
+    const waiting: Waiting = { acquisition: acquisitions, reason: mayIssue ? attempted : 'revalidate', callers: 0 };
     const attempt = (signal: AbortSignal) => {
       const observer = { clock: common.clock, observesOperations };
       return observe(
@@ -129,7 +129,7 @@ export class TokenKeeper {
         (end, durationMs) => {
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
-          this.settings.emit('acquisition_ended', { reason, outcome, code, ...waiting, durationMs });
+          this.settings.emit('acquisition_ended', { outcome, code, ...waiting, durationMs });
         },
       );
     };

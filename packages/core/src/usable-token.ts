@@ -11,7 +11,7 @@ import type { IssuedToken } from './token-response.ts';
 /** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
 export interface UsableTokens {
   issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): UsableToken;
-  /** Seals an issued token for the store. `view`: the record with the reservation. */
+  /** Seals an issued token for the store. `view`: the record with the reservation. Never rejects. */
   stored(id: string, generation: number, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
   /** Opens a stored token. Undefined: the token was not sealed with this key for this client and audience. */
   opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
@@ -34,7 +34,11 @@ export function createUsableTokens({ audience, clock, endpoint }: Settings): Usa
     async stored(id, generation, { value, lifetimeMs }, view, key) {
       // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
-      const sealed = await seal(key, value, contextOf(id, generation, expiresAt));
+      const sealing = () => seal(key, value, contextOf(id, generation, expiresAt));
+      // WebCrypto may fail once, or each time. Nobody can open an empty text, but the token is counted, and this process uses it.
+      const sealed = await sealing()
+        .catch(sealing)
+        .catch(() => '');
       return { id, generation, expiresAt, lifetimeMs, sealed };
     },
 

@@ -46,7 +46,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       return { id, audience, issuedAt: local(expiresAt - lifetimeMs), expiresAt: local(expiresAt) };
     }),
     recordId: view.version === undefined ? undefined : record.epoch,
-    storeAheadMs: now - view.readAt.wall,
+    storeAheadMs: view.storeAheadMs,
     warnings: view.warnings ?? [],
     issuances: record.entries
       .filter(({ at }) => at > countsFrom)

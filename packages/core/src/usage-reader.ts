@@ -49,11 +49,7 @@ const storeTimeoutMs = 2_000;
  */
 export function createUsageReader(options: UsageReaderOptions): UsageReader {
   const { store, endpoint, clientId, limits, clock } = resolved(options);
-  let key: Promise<string> | undefined;
-  const recordKey = (): Promise<string> => {
-    key ??= recordKeyOf(endpoint, clientId);
-    return key;
-  };
+  const recordKey = (): Promise<string> => recordKeyOf(endpoint, clientId);
 
   async function load(name: string): Promise<StoreSnapshot> {
     const snapshot = await within(storeTimeoutMs, clock, async (signal) => checked(await store.load(name, { signal })));
@@ -62,16 +58,18 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
   }
 
   async function getUsage(): Promise<Usage> {
-    const name = await recordKey();
-    const readAt = instantOf(clock);
-    const snapshot = await load(name).catch((error: unknown) => {
+    const failed = (error: unknown) => {
       throw storeFailure('load', error, clock).thrown;
-    });
+    };
+    const name = await recordKey().catch(failed);
+    const readAt = instantOf(clock);
+    const snapshot = await load(name).catch(failed);
     const loaded = snapshot.record === undefined ? undefined : decodeRecord(snapshot.record);
     if (typeof loaded === 'string') throw integrityError(loaded, name, store);
     const { record, now } = reconcile(loaded, undefined, snapshot.now, randomId(), limits);
     const { version, warnings = [] } = snapshot;
-    return usageOf({ record, now, readAt, version, warnings }, undefined, limits, clock);
+    const storeAheadMs = snapshot.now - readAt.wall;
+    return usageOf({ record, now, readAt, storeAheadMs, version, warnings }, undefined, limits, clock);
   }
 
   return {

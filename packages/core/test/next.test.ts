@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
 
 // This does the same to the global fetch as Next.js, as far as it matters. Real Next.js of three versions: `pnpm check next`.
@@ -39,6 +39,23 @@ describe('in Next.js', () => {
     const transport = fetchTransport({ fetch: globalThis.fetch });
     await createServiceAuth({ ...options, store: memoryStore(), transport }).getToken();
     expect(sent).toEqual([{ by: 'original', during: undefined }]);
+  });
+
+  test('no randomness is drawn during a request, not even for the events that begin there', async () => {
+    const during: (string | undefined)[] = [];
+    const { getRandomValues } = crypto;
+    crypto.getRandomValues = (bytes) => {
+      during.push(requests.getStore()?.route);
+      return getRandomValues.call(crypto, bytes) as typeof bytes;
+    };
+    onTestFinished(() => {
+      crypto.getRandomValues = getRandomValues;
+    });
+    const auth = createServiceAuth({ ...options, store: memoryStore() });
+    auth.subscribe(() => {}, { operations: true });
+    await requests.run({ route: '/orders' }, () => auth.getToken());
+    expect(during.length).toBeGreaterThan(2);
+    expect(new Set(during)).toEqual(new Set([undefined]));
   });
 
   test('the store is called as a part of no request, whatever the client is asked for', async () => {

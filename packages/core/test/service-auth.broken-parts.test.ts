@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createUsageReader } from '../src/index.ts';
 import { createBed, failure, hour, minute, second } from './support/bed.ts';
 import type { Fault } from './support/faulty-store.ts';
 import { answered } from './support/scripted-endpoint.ts';
@@ -103,5 +104,82 @@ describe('every call ends', () => {
     store.always('load', () => Promise.resolve({ record: old, version: 'old', now } as never));
     await failure('ERR_STORE', clock.until(auth.getToken()));
     expect(store.calls.load).toBeLessThan(300);
+  });
+});
+
+describe('a store of an application', () => {
+  test.each([null, 5, {}, [{}, null], undefined])('with the warnings %j has none', async (warnings) => {
+    const { client, clock, eventsOf, store, token } = createBed();
+    const odd: Fault = async (call) => ({ ...(await call()), warnings });
+    store.always('load', odd);
+    const auth = client();
+    await token(auth);
+    expect((await auth.getUsage()).warnings).toEqual([]);
+    const reader = createUsageReader({ authUrl: 'https://auth.example.com', clientId: 'client-1', store, clock });
+    expect((await reader.getUsage()).warnings).toEqual([]);
+    expect(eventsOf('store_warning')).toEqual([]);
+  });
+
+  test('with other warnings each time is not reported without end', async () => {
+    const { client, eventsOf, store } = createBed();
+    let reads = 0;
+    store.always('load', async (call) => {
+      reads += 1;
+      return { ...(await call()), warnings: [`${reads} % of the memory is used`] };
+    });
+    const auth = client();
+    for (let count = 0; count < 40; count += 1) await auth.getUsage();
+    expect(eventsOf('store_warning')).toHaveLength(16);
+  });
+});
+
+describe('WebCrypto that fails', () => {
+  const failed = new DOMException('once', 'OperationError');
+  afterEach(() => void vi.restoreAllMocks());
+
+  test.each(['importKey', 'deriveKey', 'deriveBits'] as const)(
+    'once at %s fails one call with ERR_STORE, and none after it',
+    async (operation) => {
+      const { client, clock, endpoint, token } = createBed();
+      const auth = client();
+      vi.spyOn(crypto.subtle, operation).mockRejectedValueOnce(failed);
+      const error = await failure('ERR_STORE', auth.getToken());
+      expect([error.message, error.retryAt]).toEqual([expect.stringContaining('OperationError'), clock.now() + second]);
+      expect(endpoint.requests).toHaveLength(0);
+      await token(auth);
+      expect(await auth.getUsage()).toMatchObject({ used: 1, unknown: 0 });
+    },
+  );
+
+  test('once fails one call of a reader of the usage with ERR_STORE, and none after it', async () => {
+    const { client, clock, store, token } = createBed();
+    await token(client());
+    const reader = createUsageReader({ authUrl: 'https://auth.example.com', clientId: 'client-1', store, clock });
+    vi.spyOn(crypto.subtle, 'digest').mockRejectedValueOnce(failed);
+    await failure('ERR_STORE', reader.getUsage());
+    expect(await reader.getUsage()).toMatchObject({ used: 1, unknown: 0 });
+  });
+
+  test('once while it seals a token: the token is shared all the same', async () => {
+    const { client, endpoint, token } = createBed();
+    vi.spyOn(crypto.subtle, 'encrypt').mockRejectedValueOnce(failed);
+    const first = await token(client());
+    expect((await token(client())).value).toBe(first.value);
+    expect(endpoint.issued).toBe(1);
+  });
+
+  test('each time it seals a token: the process that got it uses it, and it is counted', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const auth = client();
+    vi.spyOn(crypto.subtle, 'encrypt').mockRejectedValue(failed);
+    const first = await token(auth);
+    expect(await auth.getUsage()).toMatchObject({ used: 1, unknown: 0, underWay: 0 });
+    await clock.advance(minute);
+    expect(await token(auth)).toBe(first);
+    vi.restoreAllMocks();
+    // Nobody else can open it, so a second one is issued, and all use that one.
+    const second = await token(client());
+    expect((await token(client())).value).toBe(second.value);
+    expect(endpoint.issued).toBe(2);
   });
 });

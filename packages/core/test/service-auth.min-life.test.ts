@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBed, day, hour, minute } from './support/bed.ts';
-import { failing, gated } from './support/scripted-endpoint.ts';
+import { answering, failing, gated } from './support/scripted-endpoint.ts';
 
 test('a token with enough life left is returned without a request', async () => {
   const { client, clock, endpoint, token } = createBed();
@@ -78,4 +78,20 @@ test('a signal ends the wait of its caller alone', async () => {
   await expect(asked).rejects.toBe(reason);
   release();
   expect((await clock.until(other)).id).not.toBe(first.id);
+});
+
+test('its failure does not reach a caller whose token was rejected meanwhile and can still be served', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  const auth = client();
+  const first = await token(auth);
+  await clock.advance(2 * hour);
+  const { answer, release } = gated(answering(503));
+  endpoint.next(answer);
+  const asked = auth.getToken({ minLifeMs: 23 * hour });
+  await clock.advance(0);
+  await auth.invalidate(first);
+  const other = auth.getToken();
+  await clock.advance(0);
+  release();
+  expect(await clock.until(Promise.all([asked, other]))).toEqual([first, first]);
 });

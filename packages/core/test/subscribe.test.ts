@@ -104,6 +104,25 @@ describe('the events of operations', () => {
     expect(heardIn).toEqual(['acquisition_started in one', 'acquisition_joined in two']);
   });
 
+  test('may be answered with a call of getToken(), which shares the attempt', async () => {
+    const { client, clock, endpoint } = createBed();
+    const auth = client();
+    const { listener, heard } = recorder();
+    const tokens: Promise<unknown>[] = [];
+    auth.subscribe(listener, { operations: true });
+    auth.subscribe((event) => void (/^acquisition_/.test(event.type) && tokens.push(auth.getToken())), {
+      operations: true,
+    });
+    const [first, second] = await clock.until(Promise.all([auth.getToken(), auth.getToken()]));
+    expect(await Promise.all(tokens)).toEqual([first, first, first]);
+    expect([second, endpoint.issued]).toEqual([first, 1]);
+    expect(heard.filter(({ type }) => type.startsWith('acquisition'))).toMatchObject([
+      { type: 'acquisition_started', callers: 1 },
+      { type: 'acquisition_joined' },
+      { type: 'acquisition_ended', callers: 4 },
+    ]);
+  });
+
   test('say how long the store took, and whether it failed or had a conflict', async () => {
     const { client, clock, store } = createBed();
     const auth = client();

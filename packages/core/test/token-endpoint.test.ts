@@ -160,6 +160,18 @@ describe('the body of an error answer', () => {
     expect(await result).toEqual(released('rate_limited', { retryAfterMs: 60 * second }));
   });
 
+  test('that never comes changes nothing either if the headers cannot be read', async () => {
+    const clock = createManualClock();
+    const headers = {
+      get 'retry-after'(): string {
+        throw new TypeError('secret=hunter2');
+      },
+    };
+    const result = through(async () => ({ status: 429, headers, body: never }), clock, 300);
+    await clock.advance(300);
+    expect(JSON.stringify(await result)).not.toContain('hunter2');
+  });
+
   test('is read if it comes in time', async () => {
     const clock = createManualClock();
     let arrive: (body: string) => void = () => {};

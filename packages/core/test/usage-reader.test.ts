@@ -70,6 +70,17 @@ describe('a reader of the usage', () => {
     expect([first?.storeAheadMs, second?.storeAheadMs]).toEqual([0, 90_000]);
   });
 
+  test('says so no longer when the clock of the store was put right', async () => {
+    const { client, clock, store, token } = createBed();
+    store.aheadMs = 50_000;
+    const auth = client();
+    await token(auth);
+    store.aheadMs = 0;
+    await clock.advance(30_000);
+    const reader = createUsageReader({ ...who, store, clock });
+    expect([await auth.getUsage(), await reader.getUsage()].map(({ storeAheadMs }) => storeAheadMs)).toEqual([0, 0]);
+  });
+
   test('finds the record of the client by its key', async () => {
     const { client, clock, token } = createBed();
     const store = memoryStore({ clock });

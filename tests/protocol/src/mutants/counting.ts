@@ -144,8 +144,8 @@ export const countingMutants: readonly Mutant[] = [
     replace: 'const errorBodyMs = 3_600 * second;',
     also: {
       file: 'token-endpoint.ts',
-      find: "return errorResponse ? interpret(errorResponse, '', clock) : {",
-      replace: "return errorResponse && timeoutMs < 0 ? interpret(errorResponse, '', clock) : {",
+      find: 'return rejection ?? {',
+      replace: 'return (timeoutMs < 0 ? rejection : undefined) ?? {',
     },
     modes: ['unsent'],
   },
