@@ -61,12 +61,12 @@ export function errorOf(
 }
 
 function limitError({ room }: Denial, retryAt: number, when: string, local: (at: number) => number): ServiceAuthError {
-  const { term, used = 0, own = true, young } = room ?? {};
+  const { term, used = 0, own = true, newRecord } = room ?? {};
   const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
   // A record that may follow a lost one spends less, and some tokens are kept for resets.
-  const why = young
-    ? ` This record is new: until ${new Date(local(young.endsAt)).toISOString()} only ${young.gainable} of ${usable} can be issued.`
+  const why = newRecord
+    ? ` This record is new: until ${new Date(local(newRecord.endsAt)).toISOString()} only ${newRecord.allowed} of ${usable} can be issued.`
     : used < usable
       ? ' The others are kept for more urgent purposes, such as reset().'
       : '';

@@ -26,10 +26,10 @@ describe('the limit', () => {
     expect(error.message).toContain(`The budget has no room: ${issued} of ${usable} usable tokens`);
     const isNew = durability !== 'process';
     const until = new Date(bed.clock.now() + 27 * hour).toISOString();
-    const gainable = durability === 'durable' ? 30 : 25;
+    const allowed = durability === 'durable' ? 30 : 25;
     expect(error.message).toContain(
       isNew
-        ? `This record is new: until ${until} only ${gainable} of ${usable} can be issued.`
+        ? `This record is new: until ${until} only ${allowed} of ${usable} can be issued.`
         : 'The others are kept for more urgent purposes, such as reset().',
     );
     expect(bed.endpoint.requests.length).toBe(issued);

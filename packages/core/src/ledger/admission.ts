@@ -13,7 +13,7 @@ export interface TermRoom extends EnforcedTerm {
   /** The instant from which at least one token may be issued for this reason, `now` at the earliest. */
   readonly roomAt: number;
   /** There is no room because tokens that the record does not know may count: until this instant only so many may be issued. */
-  readonly young?: { readonly gainable: number; readonly endsAt: number } | undefined;
+  readonly newRecord?: { readonly allowed: number; readonly endsAt: number } | undefined;
 }
 
 /** Some tokens that leave a term at one moment. */
@@ -41,32 +41,33 @@ export function admission(record: LedgerRecord, now: number, limits: Limits, rea
     const parts = partsOf(record, now, term);
     const used = countOf(parts);
     const own: Rule = { parts, ceiling: term.ceilings[reason], endsAt: Number.POSITIVE_INFINITY };
-    const young: Rule | undefined = isYoung(record, now, term)
+    const newRecord: Rule | undefined = mayMissTokens(record, now, term)
       ? {
           parts: parts.filter(({ at }) => at >= record.completeSince),
-          ceiling: gainable(term, reason),
+          ceiling: newRecordAllowance(term, reason),
           endsAt: record.completeSince + term.pendingMs,
         }
       : undefined;
     const roomAtOf = (rule: Rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling));
     const roomOf = (rule: Rule) => Math.max(0, rule.ceiling - countOf(rule.parts));
     const ownAt = roomAtOf(own);
-    const youngAt = young ? roomAtOf(young) : ownAt;
+    const newRecordAt = newRecord ? roomAtOf(newRecord) : ownAt;
     return {
       ...enforced,
-      young: young && youngAt > ownAt ? { gainable: term.coldStart, endsAt: young.endsAt } : undefined,
+      newRecord:
+        newRecord && newRecordAt > ownAt ? { allowed: term.newRecordCeiling, endsAt: newRecord.endsAt } : undefined,
       used,
       pending: countOf(parts.filter((part) => part.pending)),
-      room: young ? Math.min(roomOf(own), roomOf(young)) : roomOf(own),
-      roomAt: Math.max(ownAt, youngAt),
+      room: newRecord ? Math.min(roomOf(own), roomOf(newRecord)) : roomOf(own),
+      roomAt: Math.max(ownAt, newRecordAt),
     };
   });
 }
 
-/** Returns how many tokens a young term may gain. Two of them are kept for resets. */
-function gainable({ coldStart, usable }: TermLimits, reason: IssuanceReason): number {
-  const isSpared = reason !== 'reset' && coldStart < usable;
-  return isSpared ? coldStart - Math.min(2, Math.floor(coldStart / 6)) : coldStart;
+/** Returns how many tokens a term allows while the record may miss some. Two of them are kept for resets. */
+function newRecordAllowance({ newRecordCeiling, usable }: TermLimits, reason: IssuanceReason): number {
+  const isSpared = reason !== 'reset' && newRecordCeiling < usable;
+  return isSpared ? newRecordCeiling - Math.min(2, Math.floor(newRecordCeiling / 6)) : newRecordCeiling;
 }
 
 /** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */
@@ -100,16 +101,20 @@ export function sparingMs(record: LedgerRecord, now: number, limits: Limits, fac
     // A quarter is spent freely. The next quarter is spread until enough entries of the first one stop counting.
     const sparedUntil = (budget: number) => freeAt(unknown, now, term, Math.max(2, budget / 4));
     const matureUntil = sparedUntil(term.usable);
-    if (!isYoung(record, now, term)) return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now);
+    if (!mayMissTokens(record, now, term))
+      return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now);
     // While earlier entries are unknown, less may be gained than is usable. An outage must not take all of that.
-    const until = Math.min(sparedUntil(term.coldStart), Math.max(matureUntil, record.completeSince + term.pendingMs));
-    return Math.min((factor * 4 * term.pendingMs) / term.coldStart, until - now);
+    const until = Math.min(
+      sparedUntil(term.newRecordCeiling),
+      Math.max(matureUntil, record.completeSince + term.pendingMs),
+    );
+    return Math.min((factor * 4 * term.pendingMs) / term.newRecordCeiling, until - now);
   });
   return Math.max(0, ...pauses);
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */
-function isYoung(record: LedgerRecord, now: number, term: TermLimits): boolean {
+function mayMissTokens(record: LedgerRecord, now: number, term: TermLimits): boolean {
   return now < record.completeSince + term.pendingMs;
 }
 

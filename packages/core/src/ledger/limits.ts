@@ -29,7 +29,7 @@ export interface TermLimits extends Term {
   /** A pending entry counts for this long. It is longer than `settledMs`, because the request may have arrived late. */
   readonly pendingMs: number;
   /** While earlier entries are unknown, so many later ones may be made. */
-  readonly coldStart: number;
+  readonly newRecordCeiling: number;
   /** A token for this reason may be issued while fewer tokens than this are spent. */
   readonly ceilings: Readonly<Record<IssuanceReason, number>>;
   /** This many tokens of a window may be renewals that 401s of the API cause. */
@@ -60,7 +60,7 @@ export function termLimits({ tokens, windowMs, reserve }: Term, durability: Stor
   const usable = tokens - reserve;
   const spanMs = windowMs + Math.min(hour, windowMs / 24);
   // The reserve covers one loss of a durable store, or three losses of a replicated one. Without a single token nothing works.
-  const insured = Math.max(1, Math.floor(reserve / (durability === 'replicated' ? 3 : 1)));
+  const reservePerLoss = Math.max(1, Math.floor(reserve / (durability === 'replicated' ? 3 : 1)));
   const withoutReset = usable - Math.min(10, Math.floor(usable / 12));
   return {
     tokens,
@@ -70,7 +70,7 @@ export function termLimits({ tokens, windowMs, reserve }: Term, durability: Stor
     settledMs: Math.ceil(spanMs + Math.min(10 * minute, windowMs / 144)),
     // A request may take five minutes, whatever the window is.
     pendingMs: Math.ceil(spanMs + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))),
-    coldStart: durability === 'process' || reserve === 0 ? usable : Math.min(usable, insured),
+    newRecordCeiling: durability === 'process' || reserve === 0 ? usable : Math.min(usable, reservePerLoss),
     ceilings: {
       refresh: Math.floor(usable * 0.7),
       cold: withoutReset,

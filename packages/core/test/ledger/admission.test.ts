@@ -91,27 +91,27 @@ describe('the room', () => {
     });
   });
 
-  test('of a young term is for the insured few, until what may be unknown has left', () => {
+  test('of a new record is for as many as the reserve covers, until what may be unknown has left', () => {
     const completeSince = noon - hour;
-    const young = (count: number) => recordWith({ completeSince, entries: entriesAt(noon, count) });
+    const newRecordOf = (count: number) => recordWith({ completeSince, entries: entriesAt(noon, count) });
     const oldEnough = completeSince + usualTerm.pendingMs;
-    expect(roomIn(young(29), noon, 'reset')).toEqual({ room: 1, roomAt: noon });
-    expect(roomIn(young(30), noon, 'reset')).toEqual({ room: 0, roomAt: noon + usualTerm.settledMs });
-    expect(roomIn(young(30), oldEnough, 'reset')).toEqual({ room: 120, roomAt: oldEnough });
-    const pending = { ...young(30), entries: entriesAt(noon, 30, { pending: true }) };
+    expect(roomIn(newRecordOf(29), noon, 'reset')).toEqual({ room: 1, roomAt: noon });
+    expect(roomIn(newRecordOf(30), noon, 'reset')).toEqual({ room: 0, roomAt: noon + usualTerm.settledMs });
+    expect(roomIn(newRecordOf(30), oldEnough, 'reset')).toEqual({ room: 120, roomAt: oldEnough });
+    const pending = { ...newRecordOf(30), entries: entriesAt(noon, 30, { pending: true }) };
     expect(roomIn(pending, noon, 'reset').roomAt).toBe(oldEnough);
   });
 
-  test('of a young term keeps two slots for resets, unless everything may be gained', () => {
-    const young = (count: number) => recordWith({ completeSince: noon - hour, entries: entriesAt(noon, count) });
-    expect(roomIn(young(27), noon, 'cold').room).toBe(1);
-    expect(roomIn(young(28), noon, 'cold').room).toBe(0);
-    expect(roomIn(young(28), noon, 'reset').room).toBe(2);
-    expect(roomIn(young(10), noon, 'cold', oneWindow(12, day, 0)).room).toBe(1);
-    expect(roomIn(young(4), noon, 'cold', oneWindow(25)).room).toBe(1);
+  test('of a new record keeps two slots for resets, unless everything is allowed', () => {
+    const newRecordOf = (count: number) => recordWith({ completeSince: noon - hour, entries: entriesAt(noon, count) });
+    expect(roomIn(newRecordOf(27), noon, 'cold').room).toBe(1);
+    expect(roomIn(newRecordOf(28), noon, 'cold').room).toBe(0);
+    expect(roomIn(newRecordOf(28), noon, 'reset').room).toBe(2);
+    expect(roomIn(newRecordOf(10), noon, 'cold', oneWindow(12, day, 0)).room).toBe(1);
+    expect(roomIn(newRecordOf(4), noon, 'cold', oneWindow(25)).room).toBe(1);
   });
 
-  test('of a young term does not shrink by what was put back from memory', () => {
+  test('of a new record does not shrink by what was put back from memory', () => {
     const restored = entriesAt(noon - 2 * hour, 60);
     const record = recordWith({ completeSince: noon - hour, entries: [...restored, ...entriesAt(noon, 27)] });
     expect(roomIn(record, noon, 'cold').roomAt).toBe(noon);
@@ -203,11 +203,11 @@ describe('pauses that spare the budget', () => {
     expect(sparingMs(pending(29), noon, usualLimits)).toBe(0);
     expect(sparingMs(pending(30), noon, usualLimits)).toBe((27 * hour) / 30);
     // A new record may gain 30.
-    const young = (count: number) => ({ ...pending(count), completeSince: noon - 20 * hour });
-    expect([7, 8].map((count) => sparingMs(young(count), noon, usualLimits))).toEqual([0, (27 * hour) / 7.5]);
-    expect(sparingMs({ ...young(8), completeSince: noon - 27 * hour }, noon, usualLimits)).toBe(0);
+    const newRecordOf = (count: number) => ({ ...pending(count), completeSince: noon - 20 * hour });
+    expect([7, 8].map((count) => sparingMs(newRecordOf(count), noon, usualLimits))).toEqual([0, (27 * hour) / 7.5]);
+    expect(sparingMs({ ...newRecordOf(8), completeSince: noon - 27 * hour }, noon, usualLimits)).toBe(0);
     // It is new for one more hour.
-    expect(sparingMs({ ...young(8), completeSince: noon - 26 * hour }, noon, usualLimits, 2)).toBe(hour);
+    expect(sparingMs({ ...newRecordOf(8), completeSince: noon - 26 * hour }, noon, usualLimits, 2)).toBe(hour);
   });
 
   test('end when enough entries of unknown outcome have left', () => {

@@ -13,7 +13,11 @@ describe('the numbers of a term', () => {
   });
 
   test('a reserve that is given replaces the one that follows from the store', () => {
-    expect(termOf(oneWindow(150, day, 0, 'replicated'))).toMatchObject({ tokens: 150, usable: 150, coldStart: 150 });
+    expect(termOf(oneWindow(150, day, 0, 'replicated'))).toMatchObject({
+      tokens: 150,
+      usable: 150,
+      newRecordCeiling: 150,
+    });
     expect(termOf(oneWindow(150, day, 149, 'process')).usable).toBe(1);
   });
 
@@ -37,9 +41,9 @@ describe('the numbers of a term', () => {
   });
 
   test('a new record of a shared store may gain no more than the reserve insures', () => {
-    expect(termOf(oneWindow(150, day, undefined, 'process')).coldStart).toBe(120);
-    expect(termOf(oneWindow(150, day, undefined, 'durable')).coldStart).toBe(30);
-    expect(termOf(oneWindow(150, day, undefined, 'replicated')).coldStart).toBe(25);
+    expect(termOf(oneWindow(150, day, undefined, 'process')).newRecordCeiling).toBe(120);
+    expect(termOf(oneWindow(150, day, undefined, 'durable')).newRecordCeiling).toBe(30);
+    expect(termOf(oneWindow(150, day, undefined, 'replicated')).newRecordCeiling).toBe(25);
   });
 
   test.each([
@@ -48,9 +52,9 @@ describe('the numbers of a term', () => {
     [3, 2, 1],
     [5, 4, 1],
     [10, 8, 2],
-  ])('a limit of %i leaves %i usable, and %i of them for a new record', (tokens, usable, coldStart) => {
+  ])('a limit of %i leaves %i usable, and %i of them for a new record', (tokens, usable, newRecordCeiling) => {
     const limits = termOf(oneWindow(tokens, day, undefined, 'durable'));
-    expect(limits).toMatchObject({ tokens, usable, coldStart, rejectedShare: 1 });
+    expect(limits).toMatchObject({ tokens, usable, newRecordCeiling, rejectedShare: 1 });
     expect(limits.ceilings).toMatchObject({ cold: usable, reset: usable });
   });
 
@@ -62,7 +66,7 @@ describe('the numbers of a term', () => {
     });
     fc.assert(
       fc.property(agreement, ({ tokens, windowMs, durability }) => {
-        const { usable, ceilings, coldStart, settledMs, pendingMs, rejectedShare } = termOf(
+        const { usable, ceilings, newRecordCeiling, settledMs, pendingMs, rejectedShare } = termOf(
           oneWindow(tokens, windowMs, undefined, durability),
         );
         expect(usable).toBeGreaterThan(0);
@@ -71,8 +75,8 @@ describe('the numbers of a term', () => {
         expect(ceilings.cold).toBeGreaterThan(0);
         expect(ceilings.cold).toBeLessThanOrEqual(ceilings.reset);
         expect(ceilings.reset).toBe(usable);
-        expect(coldStart).toBeGreaterThan(0);
-        expect(coldStart).toBeLessThanOrEqual(usable);
+        expect(newRecordCeiling).toBeGreaterThan(0);
+        expect(newRecordCeiling).toBeLessThanOrEqual(usable);
         expect(rejectedShare).toBeGreaterThan(0);
         expect(settledMs).toBeGreaterThan(windowMs);
         expect(pendingMs).toBeGreaterThan(settledMs);
@@ -83,8 +87,8 @@ describe('the numbers of a term', () => {
   test(`one loss of a durable store fits into the reserve, from 2 tokens on (seed ${seed})`, () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 1_000_000 }), (tokens) => {
-        const { usable, coldStart } = termOf(oneWindow(tokens, day, undefined, 'durable'));
-        expect(usable + coldStart).toBeLessThanOrEqual(tokens);
+        const { usable, newRecordCeiling } = termOf(oneWindow(tokens, day, undefined, 'durable'));
+        expect(usable + newRecordCeiling).toBeLessThanOrEqual(tokens);
       }),
     );
   });
@@ -92,8 +96,8 @@ describe('the numbers of a term', () => {
   test(`three losses or a split of a replicated store fit into the reserve, from 5 tokens on (seed ${seed})`, () => {
     fc.assert(
       fc.property(fc.integer({ min: 5, max: 1_000_000 }), (tokens) => {
-        const { usable, coldStart } = termOf(oneWindow(tokens, day, undefined, 'replicated'));
-        expect(usable + 3 * coldStart).toBeLessThanOrEqual(tokens);
+        const { usable, newRecordCeiling } = termOf(oneWindow(tokens, day, undefined, 'replicated'));
+        expect(usable + 3 * newRecordCeiling).toBeLessThanOrEqual(tokens);
         expect(2 * usable).toBeLessThanOrEqual(tokens);
       }),
     );
@@ -131,9 +135,9 @@ describe('several windows', () => {
           { tokens: other, windowMs: day },
         ];
         for (const term of limitsFor(agreed, reserve, 'durable').terms) {
-          const { usable, coldStart } = termLimits(term, 'durable');
+          const { usable, newRecordCeiling } = termLimits(term, 'durable');
           expect(term.reserve).toBeLessThan(term.tokens);
-          if (term.reserve > 0) expect(usable + coldStart).toBeLessThanOrEqual(term.tokens);
+          if (term.reserve > 0) expect(usable + newRecordCeiling).toBeLessThanOrEqual(term.tokens);
         }
       }),
     );

@@ -160,7 +160,7 @@ describe('a record that went back to an older state', () => {
     expect(spentIn(found.record).used).toBe(8);
   });
 
-  test('may gain but the insured few before the window has passed', () => {
+  test('allows only as many as the reserve covers before the window has passed', () => {
     const { record } = repaired(before, seenAt(known));
     const gained = (count: number) => ({ ...record, entries: [...record.entries, ...entriesAt(noon, count)] });
     expect(denialOf(gained(27), noon, who, 'cold', usualLimits)).toBeUndefined();

@@ -133,7 +133,7 @@ const agreements: readonly Limits[] = [
   ),
 ];
 
-test(`whoever writes the record with whatever agreement, a term that is not young counts every token (seed ${seed})`, () => {
+test(`whoever writes the record with whatever agreement, a term whose record is old enough counts every token (seed ${seed})`, () => {
   const step = fc.record({
     limits: fc.constantFrom(...agreements),
     idleMs: fc.oneof(fc.integer({ min: 0, max: 3 * hour }), fc.integer({ min: 0, max: 12 * day })),

@@ -46,8 +46,8 @@ export const agreementMutants: readonly Mutant[] = [
     name: 'a young window is like an old one',
     about: 'a window of which the record does not know everything may spend all that is usable',
     file: 'ledger/admission.ts',
-    find: 'const young: Rule | undefined = isYoung(record, now, term)',
-    replace: 'const young: Rule | undefined = isYoung(record, now, term) && now < 0',
+    find: 'const newRecord: Rule | undefined = mayMissTokens(record, now, term)',
+    replace: 'const newRecord: Rule | undefined = mayMissTokens(record, now, term) && now < 0',
     modes: ['rollout'],
   },
   {
@@ -67,8 +67,8 @@ export const agreementMutants: readonly Mutant[] = [
     name: 'a lost record may gain three',
     about: 'a new record may gain three tokens, even if the reserve does not cover them',
     file: 'ledger/limits.ts',
-    find: 'const insured = Math.max(1, ',
-    replace: 'const insured = Math.max(3, ',
+    find: 'const reservePerLoss = Math.max(1, ',
+    replace: 'const reservePerLoss = Math.max(3, ',
     modes: ['small'],
   },
   {

@@ -46,8 +46,8 @@ export const countingMutants: readonly Mutant[] = [
     name: 'no cold cap',
     about: 'a new record may gain as much as an old one',
     file: 'ledger/limits.ts',
-    find: "coldStart: durability === 'process' || reserve === 0 ? usable : Math.min(usable, insured),",
-    replace: 'coldStart: usable,',
+    find: "newRecordCeiling: durability === 'process' || reserve === 0 ? usable : Math.min(usable, reservePerLoss),",
+    replace: 'newRecordCeiling: usable,',
     modes: ['wiped', 'flushed'],
   },
   {

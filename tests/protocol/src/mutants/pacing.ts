@@ -136,8 +136,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a new record spares for longer than it is new',
     about: 'the pause of a record that may spend little goes on when it may spend more',
     file: 'ledger/admission.ts',
-    find: 'Math.min(sparedUntil(term.coldStart), Math.max(matureUntil, record.completeSince + term.pendingMs))',
-    replace: 'sparedUntil(term.coldStart)',
+    find: 'Math.max(matureUntil, record.completeSince + term.pendingMs)',
+    replace: 'Number.POSITIVE_INFINITY',
     modes: ['outages'],
   },
 ];
