@@ -19,6 +19,7 @@ const questions = [
   'start-up',
   'command-line',
   'clients',
+  'audiences',
 ] as const;
 type Question = (typeof questions)[number];
 

@@ -1,0 +1,56 @@
+import { type Answer, atMost, numberText, type Scope, spreadText } from '../harness/answer.ts';
+import { inProcess } from '../harness/in-process.ts';
+import { spreadOf } from '../harness/statistics.ts';
+import type { AudiencesInput, AudiencesOutput } from '../workers/audiences.ts';
+
+interface Scenario extends Pick<AudiencesInput, 'audiences'> {
+  readonly name: string;
+  readonly aimSeconds: number;
+}
+
+const scenarios: readonly Scenario[] = [
+  { name: '300 audiences in one process', audiences: 300, aimSeconds: 2 },
+  { name: '1,000 audiences in one process', audiences: 1_000, aimSeconds: 5 },
+];
+
+/** Many audiences of one client id ask for their first token at once. The store takes 5 ms, and the token endpoint 100 ms. */
+export default async function audiences({ quick }: Scope): Promise<Answer> {
+  const measured: { readonly scenario: Scenario; readonly rounds: AudiencesOutput[] }[] = [];
+  for (const scenario of scenarios) {
+    const { name: _, aimSeconds: __, ...fleet } = scenario;
+    const rounds: AudiencesOutput[] = [];
+    for (let round = 0; round < (quick ? 1 : 3); round += 1) {
+      const input = { ...fleet, storeMs: 5, answerMs: 100 };
+      rounds.push(await inProcess<AudiencesInput, AudiencesOutput>('audiences', input));
+    }
+    measured.push({ scenario, rounds });
+  }
+  const spread = (rounds: readonly AudiencesOutput[], of: (round: AudiencesOutput) => number) =>
+    spreadOf(rounds.map(of));
+  const seconds = ({ lastMs }: AudiencesOutput) => lastMs / 1_000;
+  const spreadOfTimes = ({ lastMs, medianMs }: AudiencesOutput) => lastMs / medianMs;
+  return {
+    tables: [
+      {
+        title: 'the first token of each audience',
+        columns: ['seconds until all have one', 'the last one, the median = 1', 'loads', 'swaps', 'token requests'],
+        rows: measured.map(({ scenario: { name }, rounds }) => ({
+          name,
+          kind: 'ours',
+          cells: [
+            spreadText(spread(rounds, seconds)),
+            spreadText(spread(rounds, spreadOfTimes)),
+            ...(['loads', 'swaps', 'tokenRequests'] as const).map((count) =>
+              numberText(spread(rounds, (round) => round[count]).median, 0),
+            ),
+          ],
+        })),
+      },
+    ],
+    charts: [],
+    goals: measured.flatMap(({ scenario: { name, aimSeconds }, rounds }) => [
+      atMost(`${name}: seconds until all have a token`, aimSeconds, spread(rounds, seconds)),
+      atMost(`${name}: the last one, the median = 1`, 3, spread(rounds, spreadOfTimes)),
+    ]),
+  };
+}
