@@ -17,6 +17,11 @@ test('promtool accepts the rules', async () => {
   expect(await promtool('check', 'rules', rulesFile)).toContain('SUCCESS: 6 rules found');
 });
 
+test('promtool accepts the configuration of the page, with the rules', async () => {
+  const printed = await promtool('check', 'config', new URL('prometheus.yml', folder).pathname);
+  expect(printed).toMatch(/1 rule files? found[\s\S]*6 rules found/);
+});
+
 test('each alert fires in its trouble and ends after it, in a fleet of six processes', {
   timeout: 20 * minute,
 }, async () => {
