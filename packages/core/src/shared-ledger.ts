@@ -56,6 +56,8 @@ const trustedMs = 60 * second;
 const maxBackoffMs = 2 * second;
 // Three leases.
 const giveUpAfterMs = 180 * second;
+// Fewer conflicts in that time mean that the event loop stood still.
+const minConflicts = 20;
 const maxConflicts = 200;
 // A declaration that failed is tried again before others stop to enforce it.
 const declareAgainMs = 300 * second;
@@ -195,7 +197,8 @@ export class SharedLedger {
   /** Rejects an intent that met conflicts for too long. */
   #isOverdue({ since, reject }: Waiting, conflicts: number): boolean {
     const { clock } = this.settings;
-    if (clock.monotonic() - since < giveUpAfterMs && conflicts < maxConflicts) return false;
+    const isLate = clock.monotonic() - since >= giveUpAfterMs;
+    if (conflicts < (isLate ? minConflicts : maxConflicts)) return false;
     const message =
       'The record changed during each attempt to replace it. Check that the store returns the record that was written last.';
     reject(serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + second }));

@@ -110,7 +110,9 @@ export function settle(
         ? [sparingMs(charged, now, limits, 2), spareMs]
         : [spareMs, maxBackoffMs];
       const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, Math.max(pauseMs, retryAfterMs));
-      const probeAt = spareMs > 0 ? Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)) : undefined;
+      // Another request may have been told to wait for longer.
+      const probedAt = Math.max(record.failures?.probeAt ?? 0, Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)));
+      const probeAt = spareMs > 0 ? probedAt : undefined;
       return { ...charged, failures: { ...backoff, probeAt, ambiguous: true, status, reason } };
     }
   }
@@ -153,11 +155,11 @@ function released(
       const { failures } = record;
       const { status, retryAfterMs } = outcome;
       const backoff = nextBackoff(failures, failedAt, firstMs, maxMs, retryAfterMs);
-      // Nothing was spent, so the back-off that spares the budget is not extended.
+      // Nothing was spent, so the back-off that spares the budget is not extended. Another request may have been told to wait for longer.
       const probe =
         failures?.probeAt === undefined
           ? undefined
-          : nextBackoff({ ...failures, retryAt: 0 }, failedAt, firstMs, maxMs, retryAfterMs);
+          : nextBackoff({ ...failures, retryAt: failures.probeAt }, failedAt, firstMs, maxMs, retryAfterMs);
       return {
         ...withAudienceState(record, state),
         failures: { ...backoff, probeAt: probe?.retryAt, ambiguous: false, status },

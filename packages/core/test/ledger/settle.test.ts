@@ -343,6 +343,14 @@ describe('a quarter of the budget of unknown outcome', () => {
     });
     expect(after.entries.length).toBe(30);
   });
+
+  test('a failure does not shorten what another request was told to wait', () => {
+    const failures = { count: 30, retryAt: noon + hour, probeAt: noon + hour / 2, ambiguous: true };
+    const after = settled({ kind: 'released', cause: 'unreachable', status: 503 }, { ...scarce, failures });
+    expect(after.failures?.probeAt).toBe(noon + hour / 2);
+    const charged = settled({ kind: 'ambiguous', charge: 1 }, { ...scarce, failures });
+    expect(charged.failures?.probeAt).toBe(noon + hour / 2);
+  });
 });
 
 describe('a failure of which the store hears late', () => {
