@@ -5,6 +5,7 @@ import { client } from './generated/hey-api-fetch/client.gen.js';
 import { createOrder, listOrders } from './generated/hey-api-fetch/index.js';
 
 const auth = createServiceAuthFromEnv(process.env);
+// Set no `auth`: a header of the request's own is sent as it is, and is not renewed.
 client.setConfig({
   baseUrl: process.env['SERVICE_BASE_URL'],
   // hey-api creates a Request, and its body can be read once. `bufferRequests` copies the body, so that it can be sent again after a 401.

@@ -64,7 +64,7 @@ const declareAgainMs = 300 * second;
 
 /** The record of one client id in one store. All clients of the process that use it share this object: one read serves all of them, and so does one write. */
 export class SharedLedger {
-  readonly turns: Turns = new Turns();
+  #turns: Turns | undefined;
   /** Outcomes that are not written yet. */
   unsettled: Map<Reservation, Unsettled> | undefined;
   readonly settings: CommonSettings;
@@ -73,13 +73,19 @@ export class SharedLedger {
   #reading: SharedRead | undefined;
   /** The read that has not begun yet. */
   #nextRead: SharedRead | undefined;
-  #queue: Waiting[] = [];
+  #queue: Waiting[] | undefined;
   #isRunning = false;
   #declareAfter = Number.NEGATIVE_INFINITY;
 
   constructor(settings: CommonSettings, clientId: string) {
     this.settings = settings;
     this.#access = new RecordAccess(settings, clientId);
+  }
+
+  /** The limit of token requests that are under way. */
+  get turns(): Turns {
+    this.#turns ??= new Turns();
+    return this.#turns;
   }
 
   /** Returns the record as it was at most 10 seconds ago, and the ledger's time at this moment. One read serves all clients. */
@@ -122,6 +128,7 @@ export class SharedLedger {
       const waiting: Waiting = { settings, intent, fromMemory, since, resolve, reject };
       if (settings.requestBound) void this.#cycle([waiting]);
       else {
+        this.#queue ??= [];
         this.#queue.push(waiting);
         if (!this.#isRunning) void this.#run();
       }
@@ -160,8 +167,14 @@ export class SharedLedger {
     this.#isRunning = true;
     // Callers of the same moment join.
     await Promise.resolve();
-    while (this.#queue.length > 0) await this.#cycle(this.#queue.splice(0));
+    for (let queue = this.#takeQueue(); queue.length > 0; queue = this.#takeQueue()) await this.#cycle(queue);
     this.#isRunning = false;
+  }
+
+  #takeQueue(): Waiting[] {
+    const queue = this.#queue ?? [];
+    this.#queue = undefined;
+    return queue;
   }
 
   /** Loads the record, applies the intents in order, and swaps once. After a conflict it begins anew, together with the intents that came meanwhile. */
@@ -187,7 +200,7 @@ export class SharedLedger {
         waiting = waiting.filter((each) => !this.#isOverdue(each, conflicts));
         if (waiting.length === 0) return;
         await this.#backOff(conflicts);
-        if (!waiting.some(({ settings }) => settings.requestBound)) waiting.push(...this.#queue.splice(0));
+        if (!waiting.some(({ settings }) => settings.requestBound)) waiting.push(...this.#takeQueue());
       }
     } catch (error) {
       for (const each of waiting) each.reject(error);

@@ -155,7 +155,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     if (pathname === '/.well-known/jwks.json') {
       return unscripted(jsonAnswer(200, { keys: [(await signingKey).publicKey] }));
     }
-    return unscripted(jsonAnswer(404, { error: 'not_found' }));
+    return unscripted(
+      jsonAnswer(404, { error: 'not_found', message: 'The API of the test service is under /api/v1/.' }),
+    );
   }
 
   const server = await startLoopbackServer(clock, route, activity.notify, options.port);
