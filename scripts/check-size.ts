@@ -7,7 +7,7 @@ import { codeEntries, type Entry, readPackages, root } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 31.8,
+  core: 32,
   'core/http': 2.1,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,

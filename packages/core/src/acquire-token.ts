@@ -1,10 +1,11 @@
 import type { Instant } from './instant.ts';
 import { type Ask, confirms, type Decision, decide } from './ledger/decide.ts';
+import { toLocalTime } from './ledger-time.ts';
 import { pause } from './pause.ts';
 import { reportDenial } from './reports.ts';
 import { requestReserved } from './reserved-request.ts';
 import { randomId } from './seal.ts';
-import { type Intent, toLocalTime, type View } from './shared-ledger.ts';
+import type { Intent, View } from './shared-ledger.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 import { Turns } from './turns.ts';
 import { keepUntil, type TokenRequest, type TokenResult, type Work } from './work.ts';

@@ -2,8 +2,9 @@ import type { UsableToken } from './cached-token.ts';
 import { admission, tightest } from './ledger/admission.ts';
 import type { Denial } from './ledger/decide.ts';
 import type { IssuanceReason } from './ledger/record.ts';
+import { toLocalTime } from './ledger-time.ts';
 import type { Settings } from './settings.ts';
-import { toLocalTime, type View } from './shared-ledger.ts';
+import type { View } from './shared-ledger.ts';
 import type { IssuedToken } from './token-response.ts';
 
 /** Reports a token that was issued to this process. `view`: the record with it. */

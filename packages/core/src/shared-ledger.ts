@@ -1,8 +1,7 @@
-import { type Clock, instantOf } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
-import { maxElapsedMs } from './instant.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import type { Outcome, Reservation } from './ledger/settle.ts';
+import { aged } from './ledger-time.ts';
 import { untilDone } from './pause.ts';
 import { RecordAccess, type View } from './record-access.ts';
 import type { CommonSettings, Settings } from './settings.ts';
@@ -243,16 +242,4 @@ function applyAll(view: View, waiting: readonly Waiting[]) {
     }
   }
   return { record, applied, unchanged };
-}
-
-/** Returns the view with the time that the ledger has at this moment, or slightly more. */
-function aged(view: View, clock: Clock): View {
-  const readAt = instantOf(clock);
-  return { ...view, now: view.now + Math.ceil(maxElapsedMs(view.readAt, readAt)), readAt };
-}
-
-/** Converts an instant of the ledger to the wall clock of this machine. */
-export function toLocalTime(at: number, view: View, clock: Clock): number {
-  const ledgerNow = view.now + Math.ceil(clock.monotonic() - view.readAt.monotonic);
-  return clock.now() + Math.round(at - ledgerNow);
 }

@@ -2,8 +2,9 @@ import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } fro
 import type { Denial } from './ledger/decide.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord } from './ledger/record.ts';
 import type { Outcome } from './ledger/settle.ts';
+import { toLocalTime } from './ledger-time.ts';
 import type { Settings } from './settings.ts';
-import { toLocalTime, type View } from './shared-ledger.ts';
+import type { View } from './shared-ledger.ts';
 
 /** Returns the denial that follows from a failed request. `record`: the record with its outcome. */
 export function denialAfter(outcome: Outcome, record: LedgerRecord, state: AudienceState): Denial {

@@ -3,9 +3,10 @@ import type { UsableToken } from './cached-token.ts';
 import type { Instant } from './instant.ts';
 import { marginOf } from './ledger/decide.ts';
 import type { StoredToken } from './ledger/record.ts';
+import { toLocalTime } from './ledger-time.ts';
 import { open, type SealingKey, seal } from './seal.ts';
 import type { Settings } from './settings.ts';
-import { toLocalTime, type View } from './shared-ledger.ts';
+import type { View } from './shared-ledger.ts';
 import type { IssuedToken } from './token-response.ts';
 
 /** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */

@@ -5,7 +5,8 @@ import { type Caller, holdsOf } from './ledger/holds.ts';
 import type { Limits } from './ledger/limits.ts';
 import { spentAt } from './ledger/pace.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord, type StoredToken } from './ledger/record.ts';
-import { toLocalTime, type View } from './shared-ledger.ts';
+import { toLocalTime } from './ledger-time.ts';
+import type { View } from './shared-ledger.ts';
 import type { Hold, Usage, WindowUsage } from './usage.ts';
 
 const maxIssuances = 150;
