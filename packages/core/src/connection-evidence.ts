@@ -1,4 +1,4 @@
-import { own } from './foreign.ts';
+import { own } from './untrusted.ts';
 
 // A failed token request costs no token only if there is evidence that no byte of it was sent: the connection was never established.
 

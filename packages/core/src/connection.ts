@@ -1,6 +1,6 @@
-import { ownProperties } from './foreign.ts';
 import { nodeFetch, usesNodeProxy } from './node-fetch.ts';
 import type { TokenFetch } from './token-fetch.ts';
+import { ownProperties } from './untrusted.ts';
 import { isLoopback } from './url-scope.ts';
 
 /** The way in which the runtime connects a token request. */

@@ -1,11 +1,11 @@
 import { configError } from './config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from './errors.ts';
-import { ownProperties } from './foreign.ts';
 import { parseWindows } from './issuance-limit.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { createServiceAuth } from './service-auth.ts';
 import { resolveOptions } from './settings.ts';
 import type { ServiceAuth } from './token-source.ts';
+import { ownProperties } from './untrusted.ts';
 
 const variables = {
   authUrl: 'SERVICE_AUTH_URL',

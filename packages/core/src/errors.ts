@@ -1,5 +1,5 @@
-import { ownProperties } from './foreign.ts';
 import type { OAuthErrorCode } from './ledger/oauth-error.ts';
+import { ownProperties } from './untrusted.ts';
 
 const brand = Symbol.for('@service-auth/error');
 

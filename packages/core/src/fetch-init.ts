@@ -1,4 +1,4 @@
-import { own, ownProperties } from './foreign.ts';
+import { own, ownProperties } from './untrusted.ts';
 
 // The defaults of the Fetch standard, section 5.4.
 const defaults: Readonly<Record<string, unknown>> = {

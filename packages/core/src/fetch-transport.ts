@@ -1,10 +1,10 @@
 import { connectionTo } from './connection.ts';
 import { serviceAuthError } from './errors.ts';
 import { fetchInit } from './fetch-init.ts';
-import { ownProperties } from './foreign.ts';
 import { leftAlone, originalFetch } from './next.ts';
 import type { BodyReader, FetchedResponse, TokenFetch } from './token-fetch.ts';
 import type { Transport } from './transport.ts';
+import { ownProperties } from './untrusted.ts';
 
 /** Options of {@link fetchTransport}. */
 export interface FetchTransportOptions {

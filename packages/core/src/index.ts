@@ -1,5 +1,6 @@
 export type { AccessToken } from './access-token.ts';
 export { createAccessToken } from './access-token.ts';
+export type { ResetOptions, ResetResult, RetryResult } from './administration.ts';
 export type { Clock } from './clock.ts';
 export { createServiceAuthFromEnv, optionsFromEnv } from './env.ts';
 export type {
@@ -29,7 +30,6 @@ export type { OAuthErrorCode } from './ledger/oauth-error.ts';
 export type { IssuanceReason } from './ledger/record.ts';
 export type { MemoryStoreOptions } from './memory-store.ts';
 export { memoryStore } from './memory-store.ts';
-export type { ResetOptions, ResetResult, RetryResult } from './operator.ts';
 export type { ServiceAuthOptions } from './options.ts';
 export { createServiceAuth } from './service-auth.ts';
 export type {

@@ -1,6 +1,6 @@
 import { problemOfInteger, type Report } from './config-problems.ts';
-import { ownProperties } from './foreign.ts';
 import { type Limits, limitsFor, type StoreDurability } from './ledger/limits.ts';
+import { ownProperties } from './untrusted.ts';
 
 /** A window of the agreement: at most `tokens` per client within `windowMs`. */
 export interface IssuanceWindow {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.ts';
-import { own, ownProperties } from './foreign.ts';
 import { warningsOfMemory } from './several-processes.ts';
 import type { Store } from './store.ts';
+import { own, ownProperties } from './untrusted.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {

@@ -1,6 +1,6 @@
 // Next.js replaces the global fetch. Its fetch stores answers, even those to POST, and belongs to the request that is being served. A token must come from
 // the token endpoint, and it belongs to all requests. Next.js does not document this: tests run with Next.js 14, 15 and 16.
-import { own, ownProperties } from './foreign.ts';
+import { own, ownProperties } from './untrusted.ts';
 
 interface RequestStorage {
   run<Result>(store: undefined, work: () => Result): Result;

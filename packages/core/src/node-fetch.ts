@@ -1,7 +1,7 @@
 // Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
 
-import { own, ownProperties } from './foreign.ts';
 import type { FetchedResponse, TokenRequestInit } from './token-fetch.ts';
+import { own, ownProperties } from './untrusted.ts';
 
 /** The part of `node:http` that is used here. */
 interface NodeHttp {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
-import { ownProperties } from './foreign.ts';
+import { ownProperties } from './untrusted.ts';
 
 /** Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same moment. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {

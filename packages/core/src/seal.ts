@@ -1,4 +1,4 @@
-import { ownProperties } from './foreign.ts';
+import { ownProperties } from './untrusted.ts';
 
 // This is CryptoKey, a name that the types of some platforms lack.
 type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;

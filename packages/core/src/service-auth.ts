@@ -1,9 +1,4 @@
 import type { AccessToken } from './access-token.ts';
-import { bindWhenRead, boundMethods } from './bind-when-read.ts';
-import { instantOf } from './clock.ts';
-import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
-import type { Instant } from './instant.ts';
-import { compromised, due, need, rejected, reset, retried } from './memory.ts';
 import {
   type ResetOptions,
   type ResetResult,
@@ -12,7 +7,12 @@ import {
   reasonOf,
   resetTokens,
   retryNow,
-} from './operator.ts';
+} from './administration.ts';
+import { bindWhenRead, boundMethods } from './bind-when-read.ts';
+import { instantOf } from './clock.ts';
+import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
+import type { Instant } from './instant.ts';
+import { compromised, due, need, rejected, reset, retried } from './memory.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { raced, within } from './pause.ts';
 import { type ClientOptions, type CommonSettings, resolveOptions } from './settings.ts';

@@ -11,13 +11,13 @@ import type { ConfigProblem } from './errors.ts';
 import type { Emit, EmitRepeated } from './events.ts';
 import { fetchTransport } from './fetch-transport.ts';
 import type { Lifeline } from './flight.ts';
-import { ownProperties } from './foreign.ts';
 import { resolveLimits } from './issuance-limit.ts';
 import type { Limits } from './ledger/limits.ts';
 import { memoryStore, sharedMemoryStore } from './memory-store.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
+import { ownProperties } from './untrusted.ts';
 import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
 
 /** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
-import { describeForeign, own, ownProperties } from './foreign.ts';
 import { decodeRecord } from './ledger/codec.ts';
 import type { Store, StoreSnapshot, StoreSwapResult } from './store.ts';
+import { describeError, own, ownProperties } from './untrusted.ts';
 
 /** Checks what a store returned. It may be the store of an application. Warnings that are no texts are left out. */
 export function checked(answer: StoreSnapshot): StoreSnapshot {
@@ -45,7 +45,7 @@ interface StoreFailure {
 }
 
 export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: Clock): StoreFailure {
-  const error = describeForeign(cause);
+  const error = describeError(cause);
   const advice = ownText(cause, 'advice');
   const verb = operation === 'load' ? 'read' : 'written';
   const message = `The store could not be ${verb} (${error}). Check the store and try again${advice ? `: ${advice}` : '.'}`;

@@ -1,10 +1,10 @@
-import { describeForeign, own } from './foreign.ts';
 import { type End, observe } from './observe.ts';
 import { timedOut, within } from './pause.ts';
 import { recordKeyOf } from './seal.ts';
 import type { CommonSettings, Settings } from './settings.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
 import { checked, checkedResult, storeFailure } from './store-answers.ts';
+import { describeError, own } from './untrusted.ts';
 
 /** The clients for which the store is called. Their listeners get the events. */
 export type Callers = readonly Settings[];
@@ -88,7 +88,7 @@ export class StoreCalls {
 /** Returns the report of a call of the store. */
 function reporting({ emit }: Settings, operation: 'load' | 'swap') {
   return (end: End<unknown>, durationMs: number): void => {
-    const error = 'error' in end ? describeForeign(end.error) : undefined;
+    const error = 'error' in end ? describeError(end.error) : undefined;
     const succeeded = 'result' in end && own(end.result, 'swapped') === false ? 'conflict' : 'done';
     emit('store_called', { operation, outcome: error === undefined ? succeeded : 'failed', error, durationMs });
   };

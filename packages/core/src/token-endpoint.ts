@@ -2,11 +2,11 @@ import type { Clock } from './clock.ts';
 import { type ConnectionWatch, watchConnections } from './connection-evidence.ts';
 import { isServiceAuthError } from './errors.ts';
 import { maxBodyLength } from './fetch-transport.ts';
-import { describeForeign, own, ownProperties } from './foreign.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { timedOut, within } from './pause.ts';
 import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
 import type { Transport, TransportResponse } from './transport.ts';
+import { describeError, own, ownProperties } from './untrusted.ts';
 
 /** The content of a token request (the service's interface, token request body). */
 export interface Credentials {
@@ -139,7 +139,7 @@ function failureOf(error: unknown, watch: ConnectionWatch): TokenRequestResult {
   if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
     return { kind: 'ambiguous', charge: 1, reason: error.reason };
   }
-  const what = describeForeign(error);
+  const what = describeError(error);
   return watch.neverConnected(error)
     ? { kind: 'released', cause: 'unreachable', error: what }
     : { kind: 'ambiguous', charge: 1, error: what };

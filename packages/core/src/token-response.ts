@@ -1,8 +1,8 @@
 import type { TokenResponseReason } from './errors.ts';
 import type { TokenResponseWarning } from './events.ts';
-import { own } from './foreign.ts';
 import { type OAuthErrorCode, oauthErrorCode } from './ledger/oauth-error.ts';
 import { maxLifetimeMs } from './ledger/record.ts';
+import { own } from './untrusted.ts';
 
 /** A token as the token endpoint sent it. */
 export interface IssuedToken {

@@ -1,6 +1,6 @@
 import type { AccessToken } from './access-token.ts';
+import type { ResetOptions, ResetResult, RetryResult } from './administration.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
-import type { ResetOptions, ResetResult, RetryResult } from './operator.ts';
 import type { Usage } from './usage.ts';
 
 /** Options of {@link TokenSource.getToken}. */

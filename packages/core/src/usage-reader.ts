@@ -1,7 +1,6 @@
 import { type Clock, instantOf, systemClock } from './clock.ts';
 import { configError, problemOfMethods, problemOfText, type Report } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
-import { ownProperties } from './foreign.ts';
 import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
 import { decodeRecord } from './ledger/codec.ts';
 import type { Limits } from './ledger/limits.ts';
@@ -11,6 +10,7 @@ import { timedOut, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { Store, StoreSnapshot } from './store.ts';
 import { checked, integrityError, storeFailure } from './store-answers.ts';
+import { ownProperties } from './untrusted.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 import type { Usage } from './usage.ts';
 import { usageOf } from './usage-of.ts';

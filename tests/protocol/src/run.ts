@@ -127,8 +127,8 @@ export async function run(
       // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
       const isSlow = (settings.dying || settings.outage?.state === 'behind') && judge.spares;
       // A new record may spend less, so it spares that for longer.
-      const isYoung = world.now < 27 * hour;
-      const sparedMs = isYoung ? 9 * hour : 2 * hour;
+      const isNewRecord = world.now < 27 * hour;
+      const sparedMs = isNewRecord ? 9 * hour : 2 * hour;
       await everyoneIsServed(world, fleet, judge, isSlow ? sparedMs : servedWithinMs, () => false);
     }
     if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);

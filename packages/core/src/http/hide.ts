@@ -1,4 +1,4 @@
-import { ownProperties } from '../foreign.ts';
+import { ownProperties } from '../untrusted.ts';
 
 const nonEnumerable = ownProperties({ enumerable: false });
 

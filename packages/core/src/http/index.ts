@@ -1,4 +1,4 @@
-export { ownProperties } from '../foreign.ts';
+export { ownProperties } from '../untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
 export { hideAgentRequests, hideProperty } from './hide.ts';

@@ -1,5 +1,5 @@
 import { isServiceAuthError } from '../errors.ts';
-import { own } from '../foreign.ts';
+import { own } from '../untrusted.ts';
 
 /** An answer of your application. It is also a `ResponseInit`. */
 export interface ServiceUnavailable {

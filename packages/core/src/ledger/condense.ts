@@ -18,7 +18,7 @@ const day = 24 * hour;
 /** So many of the newest entries stay in detail, whatever their age. */
 const newest = 150;
 /** So many of the entries that are younger than a lease stay in detail. Their outcome may still be written once more. */
-const mostYoung = 2_000;
+const maxUnderWay = 2_000;
 /** A record keeps so many refusals of audiences that it knows nothing else of: those that end last. */
 const maxRefusals = 512;
 /** Entries that have left all terms are kept for this long, so that a longer window can begin at once. */
@@ -65,8 +65,8 @@ function divided(entries: readonly LedgerEntry[], audiences: readonly AudienceSt
   const leased = new Set(audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.id] : [])));
   const stays = (entry: LedgerEntry, index: number) => {
     const newer = entries.length - 1 - index;
-    const isYoung = newer < mostYoung && entry.at + maxLeaseMs > now;
-    return newer < newest || isYoung || leased.has(entry.id);
+    const mayBeUnderWay = newer < maxUnderWay && entry.at + maxLeaseMs > now;
+    return newer < newest || mayBeUnderWay || leased.has(entry.id);
   };
   const detailed = entries.filter(stays).slice(-maxDetailedEntries);
   const kept = new Set(detailed);

@@ -31,7 +31,7 @@ const safeDigest = /^([A-Z_]{1,60}|\d{1,20})$/;
  * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and what is known to be safe of the rest. The message is left out: it may
  * contain a password.
  */
-export function describeForeign(error: unknown): string {
+export function describeError(error: unknown): string {
   try {
     const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
     const words = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^[\w/]{1,60}$/.test(part));
