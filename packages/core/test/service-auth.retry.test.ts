@@ -9,11 +9,21 @@ const refused = answering(401, '{"error":"invalid_client"}');
 async function rejectedCredentials(bed: Bed): Promise<ServiceAuth> {
   const auth = bed.client();
   bed.endpoint.otherwise(refused);
-  for (let times = 0; times < 3; times++) {
-    const { retryAt } = await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(auth.getToken()));
-    if (times < 2) await bed.clock.advance(retryAt - bed.clock.now());
-  }
+  await failTimes(3, 'ERR_CREDENTIALS_REJECTED', bed, auth);
   return auth;
+}
+
+/** Asks for a token again at each `retryAt`. It does not wait for the last one. */
+async function failTimes(
+  count: number,
+  code: 'ERR_CREDENTIALS_REJECTED' | 'ERR_TOKEN_ENDPOINT',
+  bed: Bed,
+  auth: ServiceAuth,
+): Promise<void> {
+  for (let times = 1; times <= count; times++) {
+    const { retryAt } = await failure(code, bed.clock.until(auth.getToken()));
+    if (times < count) await bed.clock.advance((retryAt ?? 0) - bed.clock.now());
+  }
 }
 
 describe('retryNow', () => {
@@ -64,10 +74,7 @@ describe('retryNow', () => {
     const bed = createBed();
     const auth = bed.client();
     bed.endpoint.otherwise(answering(503));
-    for (let times = 0; times < 4; times++) {
-      const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
-      if (times < 3) await bed.clock.advance(retryAt - bed.clock.now());
-    }
+    await failTimes(4, 'ERR_TOKEN_ENDPOINT', bed, auth);
     const { used } = await auth.getUsage();
     await auth.retryNow();
     bed.endpoint.otherwise(failing('ECONNREFUSED'));
@@ -81,10 +88,7 @@ describe('retryNow', () => {
     const bed = createBed();
     const auth = bed.client();
     bed.endpoint.otherwise(answering(503));
-    for (let times = 0; times < 4; times++) {
-      const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
-      if (times < 3) await bed.clock.advance(retryAt - bed.clock.now());
-    }
+    await failTimes(4, 'ERR_TOKEN_ENDPOINT', bed, auth);
     await auth.retryNow();
     const before = bed.endpoint.requests.length;
     bed.endpoint.otherwise(answering(429, '', { 'retry-after': '7200' }));

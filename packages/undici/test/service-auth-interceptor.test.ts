@@ -48,6 +48,16 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
   const { request, interceptors } = undici;
   const follow = () => interceptors.redirect({ maxRedirections: 5 });
 
+  /** A client whose token is no longer accepted. */
+  async function revoked(compose = (ours: Interceptor): Interceptor[] => [ours]) {
+    const service = await startService();
+    const auth = createAuth(service);
+    const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
+    await auth.getToken();
+    service.revoke('all');
+    return { service, auth, dispatcher };
+  }
+
   describe('headers', () => {
     const shapes: [shape: string, make: (name: string) => unknown][] = [
       ['an object', (name) => ({ [name]: '1' })],
@@ -152,11 +162,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
 
     describe.each(hops)('a %s answered %d and then 401', (method, status) => {
       async function redirectToRejection(compose: (ours: Interceptor) => Interceptor[]) {
-        const service = await startService();
-        const auth = createAuth(service);
-        const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
-        await auth.getToken();
-        service.revoke('all');
+        const { service, dispatcher } = await revoked(compose);
         service.api.always(({ path }) =>
           path === '/api/v1/' ? { status, headers: { location: '/api/v1/on' } } : undefined,
         );
@@ -188,11 +194,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
 
     test.each(orders)('%s, a 401 without a redirect leads to another token', async (_, compose) => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, dispatcher } = await revoked(compose);
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       await body.dump();
       expect(statusCode).toBe(200);
@@ -218,11 +220,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     ];
 
     test.each(orders)('%s, both do their part', async (_, compose) => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, dispatcher } = await revoked(compose);
       service.api.next({ status: 503 });
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       expect(await body.json()).toMatchObject({ bearer: 'valid' });
@@ -256,11 +254,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     ['listed before it', (ours: Interceptor) => [ours, interceptors.dump()]],
     ['listed after it', (ours: Interceptor) => [interceptors.dump(), ours]],
   ])('beside interceptors.dump(), %s, a 401 is followed by a resend', async (_, compose) => {
-    const service = await startService();
-    const auth = createAuth(service);
-    const dispatcher = createAgent(undici, ...compose(serviceAuthInterceptor(auth)));
-    await auth.getToken();
-    service.revoke('all');
+    const { service, dispatcher } = await revoked(compose);
     const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
     await body.dump();
     expect(statusCode).toBe(200);
@@ -291,11 +285,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
 
     test('a body is a stream: its 401 is returned', async () => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, dispatcher } = await revoked();
       const init = { dispatcher, method: 'POST', body: 'text' };
       expect((await undici.fetch(`${service.baseUrl}/api/v1/`, init)).status).toBe(401);
       expect((await undici.fetch(`${service.baseUrl}/api/v1/`, init)).status).toBe(200);
@@ -349,11 +339,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
 
     test('to a form of the package form-data, which is a stream, is returned', async () => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, dispatcher } = await revoked();
       const post = () => {
         const form = new FormDataStream();
         form.append('text', 'Grüße');
@@ -385,11 +371,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
 
     test('that breaks off is followed by the resend', async () => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, dispatcher } = await revoked();
       service.api.next({ cut: 'body' });
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
       await body.dump();
@@ -397,11 +379,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
 
     test('that breaks off is returned as far as it came if there is no other token', async () => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, dispatcher } = await revoked();
       service.tokenEndpoint.always({ status: 503 });
       service.api.next({ cut: 'body' });
       const { statusCode, body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
@@ -432,11 +410,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
 
     test('to an upgrade is reported, and fails as undici has it', async () => {
-      const service = await startService();
-      const auth = createAuth(service);
-      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
-      await auth.getToken();
-      service.revoke('all');
+      const { service, auth, dispatcher } = await revoked();
       service.tokenEndpoint.always({ status: 503 });
       const upgraded = undici.upgrade(`${service.baseUrl}/api/v1/`, { dispatcher, protocol: 'Websocket' });
       await expect(upgraded).rejects.toMatchObject({ code: 'UND_ERR_SOCKET', message: 'bad upgrade' });

@@ -3,14 +3,11 @@ import { admission, nextFreeAt, rejectedRoomAt, sparingMs, tightest } from '../.
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/record.ts';
 import { settle } from '../../src/ledger/settle.ts';
+import { day, hour, minute, noon } from '../support/instants.ts';
 import {
-  day,
   declaredBy,
   entriesAt,
   entryAt,
-  hour,
-  minute,
-  noon,
   oneWindow,
   recordWith,
   spentIn,

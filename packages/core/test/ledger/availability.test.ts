@@ -7,7 +7,8 @@ import type { Caller } from '../../src/ledger/holds.ts';
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { withRetry } from '../../src/ledger/retry.ts';
-import { askFor, audienceWith, day, entryAt, hour, minute, noon, recordWith, tokenAt } from '../support/records.ts';
+import { day, hour, minute, noon } from '../support/instants.ts';
+import { askFor, audienceWith, entryAt, recordWith, tokenAt } from '../support/records.ts';
 
 const caller: Caller = { audience: 'orders', keyId: 'key', secretId: 'secret' };
 const purposes = ['cold', 'refresh', 'rejected', 'reset'] as const;

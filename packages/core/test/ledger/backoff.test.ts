@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nextBackoff } from '../../src/ledger/backoff.ts';
-import { hour, noon } from '../support/records.ts';
+import { hour, noon } from '../support/instants.ts';
 
 describe('pauses after failures', () => {
   test('double, up to the longest', () => {

@@ -7,18 +7,8 @@ import { compact } from '../../src/ledger/condense.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import type { Limits } from '../../src/ledger/limits.ts';
 import type { AudienceState, LedgerRecord } from '../../src/ledger/record.ts';
-import {
-  askFor,
-  audienceWith,
-  entryAt,
-  hour,
-  minute,
-  noon,
-  oneWindow,
-  recordWith,
-  spentIn,
-  tokenAt,
-} from '../support/records.ts';
+import { hour, minute, noon } from '../support/instants.ts';
+import { askFor, audienceWith, entryAt, oneWindow, recordWith, spentIn, tokenAt } from '../support/records.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 const within = (maxBytes: number): Limits => ({ ...oneWindow(10_000, undefined, 0), maxBytes });

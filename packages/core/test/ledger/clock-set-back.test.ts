@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { withClockSetBack } from '../../src/ledger/clock-set-back.ts';
-import { hour, minute, noon, recordWith } from '../support/records.ts';
+import { hour, minute, noon } from '../support/instants.ts';
+import { recordWith } from '../support/records.ts';
 
 test('a probe keeps the time that it had left when the clock was set back, an hour at most', () => {
   const ahead = noon + 9 * hour;

@@ -5,18 +5,14 @@ import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/condense.ts';
 import type { LedgerEntry, LedgerRecord } from '../../src/ledger/record.ts';
 import { newRecord } from '../../src/ledger/record.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   audienceWith,
-  day,
   declaredBy,
   entriesAt,
   entryAt,
-  hour,
-  minute,
-  noon,
   oneWindow,
   recordWith,
-  second,
   seed,
   spentIn,
   tokenAt,

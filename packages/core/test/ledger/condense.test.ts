@@ -4,15 +4,12 @@ import { admission } from '../../src/ledger/admission.ts';
 import { compact } from '../../src/ledger/condense.ts';
 import { leavesAt, limitsFor } from '../../src/ledger/limits.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
+import { day, hour, minute, noon } from '../support/instants.ts';
 import {
   audienceWith,
-  day,
   declaredBy,
   entriesAt,
   entryAt,
-  hour,
-  minute,
-  noon,
   oneWindow,
   recordWith,
   seed,

@@ -1,17 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { withDeaths } from '../../src/ledger/deaths.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
-import {
-  audienceWith,
-  entriesAt,
-  entryAt,
-  hour,
-  minute,
-  noon,
-  recordWith,
-  second,
-  usualLimits,
-} from '../support/records.ts';
+import { hour, minute, noon, second } from '../support/instants.ts';
+import { audienceWith, entriesAt, entryAt, recordWith, usualLimits } from '../support/records.ts';
 
 const leaseUntil = (until: number, id = 'mine') => ({ id, generation: 9, until });
 /** A record with one lease that was reserved a minute before it ends. */

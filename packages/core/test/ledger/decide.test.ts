@@ -2,17 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { type Ask, confirms, type Decision, decide, denialOf, marginOf } from '../../src/ledger/decide.ts';
 import { revoke } from '../../src/ledger/generations.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   askFor,
   audienceWith,
-  day,
   entriesAt,
   entryAt,
-  hour,
-  minute,
-  noon,
   recordWith,
-  second,
   tokenAt,
   usualLimits,
   usualTerm,

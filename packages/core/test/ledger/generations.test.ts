@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { latestGeneration, revoke } from '../../src/ledger/generations.ts';
-import { audienceWith, day, hour, minute, noon, recordWith, tokenAt } from '../support/records.ts';
+import { day, hour, minute, noon } from '../support/instants.ts';
+import { audienceWith, recordWith, tokenAt } from '../support/records.ts';
 
 const lease = { id: 'mine', generation: 9, until: noon + minute };
 

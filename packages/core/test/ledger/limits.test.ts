@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { leavesAt, limitsFor, type StoreDurability, termLimits } from '../../src/ledger/limits.ts';
-import { day, entryAt, hour, minute, noon, oneWindow, second, seed, termOf, usualTerm } from '../support/records.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
+import { entryAt, oneWindow, seed, termOf, usualTerm } from '../support/records.ts';
 
 const durabilities: readonly StoreDurability[] = ['process', 'durable', 'replicated'];
 

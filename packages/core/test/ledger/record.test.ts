@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { audienceStateOf, withAudienceState } from '../../src/ledger/record.ts';
-import { audienceWith, noon, recordWith, tokenAt } from '../support/records.ts';
+import { noon } from '../support/instants.ts';
+import { audienceWith, recordWith, tokenAt } from '../support/records.ts';
 
 describe('a slot', () => {
   const state = audienceWith({ token: tokenAt(7, noon), revoked: 6 });

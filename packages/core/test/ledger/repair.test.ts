@@ -3,17 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { denialOf } from '../../src/ledger/decide.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord } from '../../src/ledger/record.ts';
 import { reconcile, type Seen } from '../../src/ledger/repair.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   audienceWith,
-  day,
   declaredBy,
   entriesAt,
   entryAt,
-  hour,
-  minute,
-  noon,
   recordWith,
-  second,
   seed,
   spentIn,
   tokenAt,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { withRetry } from '../../src/ledger/retry.ts';
-import { hour, minute, noon, recordWith } from '../support/records.ts';
+import { hour, minute, noon } from '../support/instants.ts';
+import { recordWith } from '../support/records.ts';
 
 test('orders to try again are 1, 2, 4 minutes apart, and begin anew after an hour without one', () => {
   const first = withRetry(recordWith({}), noon);

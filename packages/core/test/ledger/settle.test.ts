@@ -3,18 +3,14 @@ import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { leavesAt } from '../../src/ledger/limits.ts';
 import type { AudienceState, LedgerRecord } from '../../src/ledger/record.ts';
 import { type Outcome, settle } from '../../src/ledger/settle.ts';
+import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   audienceWith,
-  day,
   declaredBy,
   entriesAt,
   entryAt,
-  hour,
-  minute,
-  noon,
   oneWindow,
   recordWith,
-  second,
   tokenAt,
   usualLimits,
   usualTerm,

@@ -14,18 +14,8 @@ import {
   maxTerms,
   unitedTerms,
 } from '../../src/ledger/terms.ts';
-import {
-  day,
-  declaredBy,
-  entryAt,
-  hour,
-  minute,
-  noon,
-  oneWindow,
-  recordWith,
-  seed,
-  usualLimits,
-} from '../support/records.ts';
+import { day, hour, minute, noon } from '../support/instants.ts';
+import { declaredBy, entryAt, oneWindow, recordWith, seed, usualLimits } from '../support/records.ts';
 
 const usual = { tokens: 150, windowMs: day, reserve: 30 };
 const hourly = { tokens: 10, windowMs: hour, reserve: 0 };

@@ -11,18 +11,11 @@ import type {
   Term,
 } from '../../src/ledger/record.ts';
 import { newRecord } from '../../src/ledger/record.ts';
+import { day, minute, noon } from './instants.ts';
 
 /** The seed of all properties: another one with `SEED=…`. fast-check prints it with every failure. */
 export const seed: number = Number(process.env['SEED'] ?? 20_260_101);
 fc.configureGlobal({ seed });
-
-export const second = 1_000;
-export const minute: number = 60 * second;
-export const hour: number = 60 * minute;
-export const day: number = 24 * hour;
-
-/** The instant at which most tests of the ledger happen. */
-export const noon: number = Date.UTC(2026, 0, 1, 12);
 
 /** The agreement of the service's interface, with a store that keeps what it acknowledged. */
 export const usualLimits: Limits = oneWindow(150);

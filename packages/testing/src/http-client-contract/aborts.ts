@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
+import type { PausedRequest } from '../service/script.ts';
 import {
   arrival,
   type DefineCase,
@@ -20,6 +21,15 @@ async function abort(controller: AbortController, response: Promise<unknown>): P
   await within(rejected(response), 'the aborted request');
 }
 
+/** Sends a request, and aborts it when it has come to the answer that is paused. */
+async function abortAt(paused: PausedRequest, { send }: Fixture): Promise<void> {
+  const controller = new AbortController();
+  const response = send({ signal: controller.signal });
+  await arrival(paused, response);
+  await abort(controller, response);
+  paused.resume();
+}
+
 async function nextRequestSucceeds({ send, service }: Fixture, issued: number): Promise<void> {
   expectStatus(await send(), 200);
   expectIssued({ service }, issued);
@@ -36,11 +46,7 @@ export function abortCases(define: DefineCase): ContractCase[] {
 
     define('an abort while waiting for a token ends the wait at once, and the token is not lost', async (fixture) => {
       const paused = fixture.service.tokenEndpoint.pauseNext();
-      const controller = new AbortController();
-      const response = fixture.send({ signal: controller.signal });
-      await arrival(paused, response);
-      await abort(controller, response);
-      paused.resume();
+      await abortAt(paused, fixture);
       await nextRequestSucceeds(fixture, 1);
       assert.equal(fixture.service.counts.apiRequests, 1, 'the aborted request was sent');
     }),
@@ -61,22 +67,14 @@ export function abortCases(define: DefineCase): ContractCase[] {
       await fixture.warmUp();
       fixture.service.revoke('all');
       const paused = fixture.service.tokenEndpoint.pauseNext();
-      const controller = new AbortController();
-      const response = fixture.send({ signal: controller.signal });
-      await arrival(paused, response);
-      await abort(controller, response);
-      paused.resume();
+      await abortAt(paused, fixture);
       await nextRequestSucceeds(fixture, 2);
       assert.equal(fixture.apiRequests().length, 2, 'the aborted request was sent again');
     }),
 
     define('an abort while the API answers ends the request, and the token stays', async (fixture) => {
       const paused = fixture.service.api.pauseNext();
-      const controller = new AbortController();
-      const response = fixture.send({ signal: controller.signal });
-      await arrival(paused, response);
-      await abort(controller, response);
-      paused.resume();
+      await abortAt(paused, fixture);
       await nextRequestSucceeds(fixture, 1);
       assert.equal(fixture.service.counts.apiRequests, 2, 'the aborted request was sent again');
       expectNoRejection(fixture);

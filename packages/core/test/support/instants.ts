@@ -1,0 +1,7 @@
+export const second = 1_000;
+export const minute: number = 60 * second;
+export const hour: number = 60 * minute;
+export const day: number = 24 * hour;
+
+/** The instant at which most tests of the ledger happen. */
+export const noon: number = Date.UTC(2026, 0, 1, 12);
