@@ -156,11 +156,41 @@ describe.runIf(redis && postgres)('in a server', () => {
     await run(['token'], { env: variablesOf(service, `${other.url}?prefix=one:`) });
     const { code, bad } = await doctor(variablesOf(service, `${other.url}?prefix=two:`));
     const text = bad.map(({ state, message }) => `${state} ${message}`).join('\n');
-    expect(text).toContain('warning there are records of this client under other prefixes, too: "one:"');
+    expect(text).toMatch(
+      /warning there are records of this client under other prefixes, too: "one:" \(1 token in 24 h, /,
+    );
+    expect(text).toContain('Together with this one they count 1 of 150 tokens, which alone does not explain a 429');
+    const { advice } = bad.find(({ message }) => message.includes('"one:"')) ?? {};
+    expect(advice).toContain(`service-auth usage --store '${other.url}?prefix=one:'`);
     expect(text).toContain('warning maxmemory-policy is allkeys-lru');
     expect(text).toContain('warning appendonly is off');
     expect(text).toContain('warning it has no record of this client yet');
     expect(code).toBe(0);
+  });
+
+  test('an address with a password is not shown with the other prefix, and other records that cannot be read are named', async () => {
+    const other = await startRedis({ requirepass: secretCanary });
+    onTestFinished(() => other.stop());
+    const service = await startCanaryService();
+    const address = `redis://:${secretCanary}@127.0.0.1:${other.port}`;
+    await run(['token'], { env: variablesOf(service, `${address}?prefix=it's%20one:`) });
+    const before = await doctor(variablesOf(service, address));
+    const found = before.bad.find(({ message }) => message.includes("it's one:"));
+    expect(found?.advice).toContain('service-auth usage with prefix=it%27s%20one: in the address of the store');
+  });
+
+  test('as many tokens under another prefix as the limit has explain a 429', async () => {
+    const other = await startRedis();
+    onTestFinished(() => other.stop());
+    const service = await startCanaryService();
+    const env = (prefix: string) => ({
+      ...variablesOf(service, `${other.url}?prefix=${prefix}:`),
+      SERVICE_AUTH_LIMITS: '2/24h',
+    });
+    await run(['token'], { env: env('one') });
+    await run(['token'], { env: env('two') });
+    const { stdout } = await run(['explain'], { env: { ...env('two'), COLUMNS: '500' } });
+    expect(stdout).toContain('Together with this one they count 2 of 2 tokens, which explains a 429');
   });
 
   test('a record in another table of the database is warned of, whatever its name is', manyProcesses, async () => {
@@ -172,7 +202,10 @@ describe.runIf(redis && postgres)('in a server', () => {
     expect(bad).toEqual([
       expect.objectContaining({
         state: 'warning',
-        message: 'there are records of this client in other tables, too: "Other_Table"',
+        message: expect.stringMatching(
+          /^there are records of this client in other tables, too: "Other_Table" \(1 token in 24 h, the last at .*\)\. Together with this one they count 2 of 150 tokens/,
+        ),
+        advice: expect.stringContaining('table=Other_Table'),
       }),
     ]);
     expect(code).toBe(0);

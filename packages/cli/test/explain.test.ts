@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { courseSentences } from '../src/explain/course.ts';
 import { explain, isUnusual } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';
 import type { Usage } from '../src/report/usage.ts';
@@ -42,7 +43,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     usage: usageOf(names(40).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 1 + 6 * index))),
     says: [
       '39 of the 40 tokens',
-      '39 instances did so, most of them once',
+      '39 instances did so, each of them once',
       'The usual time between two of them is 6 min',
     ],
   },
@@ -71,7 +72,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       refusedUntil: now + 3 * hour,
       refusedBecause: 'rate_limited',
     }),
-    says: ['answers 429, but this store counts only 2 of 150 tokens'],
+    says: ['answers 429, but this record counts only 2 of 150 tokens'],
   },
   outage: {
     usage: usageOf(regular, {
@@ -145,7 +146,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
 test.for(Object.entries(journals))(
   '%s is the first cause that is named, with its evidence',
   ([cause, { usage, says }]) => {
-    const [first, ...others] = explain(usage, { now, audience: 'https://api.example/' });
+    const [first, ...others] = explain(usage, { now, audience: 'https://api.example/', failures: [] });
     expect(first?.cause).toBe(cause);
     for (const part of says) expect(first?.evidence).toMatch(part);
     expect(first?.remedy.length).toBeGreaterThan(40);
@@ -154,24 +155,80 @@ test.for(Object.entries(journals))(
   },
 );
 
+test('programs that restart and jobs with names of their own are told apart, and both are named', () => {
+  const jobs = names(20).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 3 + 6 * index));
+  const usage = usageOf([...series(24, 5, { reason: 'cold', instance: 'api-7f9c' }), ...jobs]);
+  const findings = explain(usage, { now, audience: undefined, failures: [] });
+  expect(findings.map(({ cause }) => cause)).toEqual(['restarts', 'different-keys']);
+  expect(findings.map(({ evidence }) => evidence)).toEqual([
+    expect.stringContaining('24 of the 44 tokens'),
+    expect.stringContaining('19 of the 44 tokens'),
+  ]);
+  // Nothing is called possible that the record excludes: all of them are in this store.
+  for (const { remedy } of findings) expect(remedy).toContain('this record');
+});
+
+test('several programs that restart are one finding with their names', () => {
+  const entries = ['batch-0', 'batch-1', 'batch-2'].flatMap((instance, index) =>
+    series(10, 33, { reason: 'cold', instance }, 1 + 11 * index),
+  );
+  const [first, ...others] = explain(usageOf(entries), { now, audience: undefined, failures: [] });
+  expect(first).toMatchObject({
+    cause: 'restarts',
+    evidence: expect.stringContaining('By 3 instances: batch-'),
+  });
+  expect(others).toEqual([]);
+});
+
+test.for([
+  [12, 12, 'each of them once'],
+  [12, 20, '4 of them once, the others several times'],
+  [12, 24, 'each of them several times'],
+] as const)('of %i names with %i tokens it says how often they came', ([count, tokens, says]) => {
+  const list = names(count);
+  const entries = Array.from({ length: tokens }, (_, index) => ({
+    reason: 'cold' as const,
+    instance: list[index % count] ?? '',
+    ago: 1 + 5 * index,
+  }));
+  // A token that was issued long before is the first of the journal.
+  const old = { reason: 'refresh' as const, instance: 'api-1', ago: 5 * tokens + 30 };
+  const findings = explain(usageOf([...entries, old]), { now, audience: undefined, failures: [] });
+  expect(findings.find(({ cause }) => cause === 'different-keys')?.evidence).toContain(says);
+});
+
+test('a finding says when its newest token was spent, and what a window takes if it goes on', () => {
+  const courseOf = (entries: Parameters<typeof usageOf>[0]) => {
+    const usage = usageOf(entries);
+    const [finding] = explain(usage, { now, audience: undefined, failures: [] });
+    return finding && courseSentences(finding, usage, now);
+  };
+  expect(courseOf([...regular, ...series(24, 5, { reason: 'cold', instance: 'api-7f9c' })])).toMatch(
+    /^The latest of them was at .* \(1 min ago\)\. If it goes on, it takes 288 tokens in 24 h; 120 are usable\.$/,
+  );
+  expect(courseOf(series(24, 5, { reason: 'cold', instance: 'api-7f9c' }, 60))).toMatch(/None has followed for 60 min/);
+  // Renewals after a 401 are spaced, so their pace does not go on.
+  expect(courseOf(series(20, 4, { reason: 'rejected' }))).not.toContain('If it goes on');
+});
+
 test('a record that lists only its newest issuances says so, whatever the limit is', () => {
   const listed = series(150, 4, { reason: 'rejected' });
   const evidenceOf = (changes: Partial<Usage>) =>
-    explain(usageOf(listed, changes), { now, audience: undefined })[0]?.evidence;
+    explain(usageOf(listed, changes), { now, audience: undefined, failures: [] })[0]?.evidence;
   expect(evidenceOf({ limit: 1_000, usable: 800, used: 400 })).toContain('150 of the newest 150 tokens');
   expect(evidenceOf({ limit: 1_000, usable: 800, used: 150 })).toContain('150 of the 150 tokens');
 });
 
 test('a healthy fleet has no cause, and neither has one without any token', () => {
   for (const usage of [usageOf(regular), usageOf([]), usageOf([...regular, ...series(1, 1, { reason: 'cold' })])]) {
-    expect(explain(usage, { now, audience: 'https://api.example/' })).toEqual([]);
+    expect(explain(usage, { now, audience: 'https://api.example/', failures: [] })).toEqual([]);
     expect(isUnusual(usage)).toBe(false);
   }
 });
 
 test('a budget that is spent by nothing that is known is unusual, but has no cause', () => {
   const usage = usageOf(series(115, 10, { reason: 'refresh', instance: 'api-1' }));
-  expect(explain(usage, { now, audience: 'https://api.example/' })).toEqual([]);
+  expect(explain(usage, { now, audience: 'https://api.example/', failures: [] })).toEqual([]);
   expect(isUnusual(usage)).toBe(true);
 });
 
@@ -181,7 +238,7 @@ test('what refuses callers now is named before what spent tokens', () => {
     refusedUntil: now + minute,
     refusedBecause: 'credentials',
   });
-  expect(explain(usage, { now, audience: undefined }).map(({ cause }) => cause)).toEqual([
+  expect(explain(usage, { now, audience: undefined, failures: [] }).map(({ cause }) => cause)).toEqual([
     'credentials-rejected',
     'restarts',
   ]);

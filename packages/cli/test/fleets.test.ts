@@ -1,7 +1,11 @@
 // `explain` reads the records that real clients write when something goes wrong.
 import { expect, test } from 'vitest';
+import { concernsOf } from '../src/explain/concerns.ts';
+import { courseSentences } from '../src/explain/course.ts';
 import { explain } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';
+import { checkLine } from '../src/report/check-line.ts';
+import { availability } from '../src/report/sentences.ts';
 import { type Fleet, startFleet, tried } from './support/fleet.ts';
 
 /** A record that is older than a day, so that it allows all that it ever will. */
@@ -15,9 +19,16 @@ async function settledFleet(options?: Parameters<typeof startFleet>[0]): Promise
   return fleet;
 }
 
-async function causesOf({ usage, clock, service }: Fleet): Promise<Cause[]> {
+async function causesOf({ usage, failures, clock, service }: Fleet): Promise<Cause[]> {
   const { audience } = service.credentials;
-  return explain(await usage(), { now: clock.now(), audience }).map(({ cause }) => cause);
+  return explain(await usage(), { now: clock.now(), audience, failures: await failures() }).map(({ cause }) => cause);
+}
+
+/** The line of `check`, and what `usage` and `explain` say first. */
+async function told({ usage, failures, clock }: Fleet): Promise<{ readonly line: string; readonly first: string }> {
+  const [read, found, now] = [await usage(), await failures(), clock.now()];
+  const { line } = checkLine(read, concernsOf(read, found, now), { warn: 80, crit: 95 }, now);
+  return { line, first: availability(read, found, now) };
 }
 
 const key = (number: number) => `a key of 32 characters, and more ${number}`;
@@ -169,8 +180,98 @@ const stories: Readonly<Record<string, readonly [cause: Cause | undefined, story
   ],
 };
 
-test.for(Object.entries(stories))('%s', async ([, [cause, story]]) => {
+/** The line of `check` and the first sentence of `usage`, where something is wrong. */
+const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]>> = {
+  'an API that answers 401 to every token is a 401 storm': [
+    /^WARNING - .*; the API rejected the last \d+ tokens \(401\)\|/,
+    /^The limit leaves room for \d+ tokens, but the API rejected the last \d+ tokens \(401\)\. A new token may be rejected/,
+  ],
+  'a program that starts every 10 minutes with a key of its own restarts': [
+    /^WARNING - .*; api-7f9c started 12 times without a token\|/,
+    /^A caller without a token gets one now/,
+  ],
+  'many programs with keys of their own have different keys': [
+    /^WARNING - .*; 12 instances started without a token that they could use\|/,
+    /^A caller without a token gets one now/,
+  ],
+  'an operator who has issued the tokens to somebody else is other programs': [
+    /^CRITICAL - .*the token endpoint answered 429 to the last token request|^CRITICAL - .*rate_limited/,
+    /^A caller without a token is refused until .*answered 429/,
+  ],
+  'requests that the endpoint never answers are unknown outcomes': [
+    /^WARNING - .*; the last 8 token requests brought no token \(no usable answer\)\|/,
+    /^The limit leaves room for \d+ tokens, but the last 8 token requests brought no token \(no usable answer\)\. A caller without a token may get none\.$/,
+  ],
+  'a program that resets its token at each start is resets': [
+    /^WARNING - .*; 6 tokens replaced tokens that were reset\|/,
+    /^A caller without a token gets one now/,
+  ],
+};
+
+test.for(Object.entries(stories))('%s', async ([name, [cause, story]]) => {
   const fleet = await story();
   const causes = await causesOf(fleet);
   expect(causes.slice(0, 1), causes.join()).toEqual(cause === undefined ? [] : [cause]);
+  const { line, first } = await told(fleet);
+  if (cause === undefined) expect(line).toMatch(/^OK - [^;|]*\|/);
+  const [inMonitoring, inWords] = firstWords[name] ?? [];
+  if (inMonitoring && inWords) {
+    expect(line).toMatch(inMonitoring);
+    expect(first).toMatch(inWords);
+  }
+});
+
+test('what is over is told as such, and monitoring is quiet again', async () => {
+  const fleet = await settledFleet();
+  for (let start = 0; start < 8; start += 1) {
+    await tried(fleet.start('api-7f9c', { storeKey: key(start) }).getToken());
+    await fleet.pass(10);
+  }
+  expect((await told(fleet)).line).toMatch(/^WARNING/);
+  await fleet.pass(90);
+  expect((await told(fleet)).line).toMatch(/^OK/);
+  const usage = await fleet.usage();
+  const now = fleet.clock.now();
+  const [finding] = explain(usage, { now, audience: undefined, failures: await fleet.failures() });
+  expect(finding && courseSentences(finding, usage, now)).toMatch(
+    /None has followed for 1 h 40 min, so it may be over\.$/,
+  );
+});
+
+test('an endpoint that failed is told also when the wait after that is over, until it issues a token', async () => {
+  const fleet = await settledFleet();
+  fleet.service.tokenEndpoint.always({ status: 404 });
+  // It cannot decrypt the token of the others.
+  const ask = () => tried(fleet.start('api', { storeKey: key(1) }).getToken());
+  await ask();
+  await fleet.pass(20);
+  await ask();
+  await fleet.pass(20);
+  expect(await causesOf(fleet)).toEqual(['outage']);
+  expect(await told(fleet)).toMatchObject({
+    line: expect.stringMatching(
+      /^WARNING - .*the last 2 token requests brought no token \(the endpoint answered 404\)/,
+    ),
+    first: expect.stringMatching(/but the last 2 token requests brought no token \(the endpoint answered 404\)/),
+  });
+  fleet.service.tokenEndpoint.clear();
+  await ask();
+  expect(await causesOf(fleet)).toEqual([]);
+  expect((await told(fleet)).line).toMatch(/^OK/);
+});
+
+test('credentials that were rejected are told for an hour after the last wait, if nobody tries again', async () => {
+  const fleet = await settledFleet();
+  const wrong = { clientSecret: 'a secret that is wrong', audience: 'https://second.example/' };
+  await tried(fleet.start('api', wrong).getToken());
+  expect((await told(fleet)).line).toMatch(/^CRITICAL/);
+  await fleet.pass(20);
+  expect(await causesOf(fleet)).toEqual(['credentials-rejected']);
+  const told401 = /the token endpoint rejected the credentials for https:\/\/second\.example\/ \(40\d\)/;
+  expect(await told(fleet)).toMatchObject({
+    line: expect.stringMatching(told401),
+    first: expect.stringMatching(told401),
+  });
+  await fleet.pass(60);
+  expect((await told(fleet)).line).toMatch(/^OK/);
 });

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { places } from '../src/report/bar.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
+import { availability, forecast } from '../src/report/sentences.ts';
+import { zone } from '../src/report/text.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
 const scene: Scene = {
@@ -11,6 +13,7 @@ const scene: Scene = {
   store: 'redis://cache',
   durability: 'replicated',
   hasRecord: true,
+  failures: [],
 };
 
 const busy = usageOf(
@@ -46,9 +49,13 @@ test('the screen says who spent what and why, what is on hold, the forecast, and
     /^Budget +█+▓+░+·+ /m,
     /38 of 120 usable tokens spent in 24 h\./,
     /▓ 2 pending/,
+    /░ 82 left \(10 of them for resets of leaked tokens\)/,
+    /; all times are UTC/,
+    /The last token was issued at .*, for /,
+    / cold: a program found no token that it could use; expired: .*; rejected: the API answered 401/,
     /· 30 kept back of the limit of 150/,
     /A caller without a token gets one now/,
-    /the budget is spent at .* \(in 5 h\)\. The next token leaves the window at .* \(in 60 min\), others at /,
+    /as in the last 6 h, the budget is spent at .* \(in 5 h\)\. The next token leaves the window at .* \(in 60 min\), others at /,
     /^On hold .*The API rejects tokens \(401\)/m,
     /^Spent by +instance +tokens +cold +rejected +expired /m,
     /and \d+ more with \d+ tokens/,
@@ -96,10 +103,94 @@ test.for([
   [114, { refusedUntil: undefined, refusedBecause: undefined }, 2, 'CRITICAL'],
   [10, { refusedUntil: now + hour, refusedBecause: 'credentials' as const, availableNow: 0 }, 2, 'CRITICAL'],
 ] as const)('with %i of 120 spent and %o the check ends with %i', ([spent, changes, code, state]) => {
-  const outcome = checkLine(usageOf(series(spent, 5, { reason: 'refresh' }), changes), { warn: 80, crit: 95 }, now);
+  const outcome = checkLine(usageOf(series(spent, 5, { reason: 'refresh' }), changes), [], { warn: 80, crit: 95 }, now);
   expect(outcome.code).toBe(code);
   expect(outcome.line).toMatch(
     new RegExp(`^${state} - [^|\\n]*\\|used=${spent};96;114;0;120 pending=0;;;0;120 available=\\d+;;;0;120$`),
   );
   expect(outcome.line.includes('refused')).toBe('refusedUntil' in changes && changes.refusedUntil !== undefined);
+});
+
+test('a concern makes a good state a warning, is named in the line, and improves no bad one', () => {
+  const concern = 'the API rejected the last 9 tokens (401) | and more';
+  const outcomeOf = (spent: number) =>
+    checkLine(usageOf(series(spent, 5, { reason: 'refresh' })), [concern], { warn: 80, crit: 95 }, now);
+  expect(outcomeOf(10)).toMatchObject({
+    code: 1,
+    line: expect.stringMatching(/^WARNING - [^|]*; the API rejected the last 9 tokens \(401\) \/ and more\|used=10;/),
+  });
+  expect(outcomeOf(115).code).toBe(2);
+});
+
+test.for([
+  ['backoff', 5, undefined, 'the last 5 token requests brought no token (no usable answer)'],
+  ['backoff', 1, 503, 'the last token request brought no token (the endpoint answered 503)'],
+  ['rate_limited', 2, 429, 'the token endpoint answered 429 to the last 2 token requests'],
+  ['deaths', 3, undefined, 'the last 3 programs that asked for a token ended before the answer'],
+  ['rejections', 4, undefined, 'the API rejected the last 4 tokens (401)'],
+] as const)('after failures of the kind %s nobody is promised a token', ([kind, count, status, says]) => {
+  const sentence = availability(usageOf([]), [{ kind, count, status, retryAt: now - minute }], now);
+  expect(sentence).toContain(`The limit leaves room for 110 tokens, but ${says}. `);
+});
+
+test('one 401, and failures that nobody met again for an hour, raise no doubt', () => {
+  const old = { retryAt: now - 61 * minute };
+  const audience = 'https://gone.example/';
+  for (const failure of [
+    { kind: 'rejections', count: 1, retryAt: now } as const,
+    { kind: 'rejections', count: 9, ...old } as const,
+    { kind: 'credentials', count: 2, audience, status: 401, ...old } as const,
+  ]) {
+    expect(availability(usageOf([]), [failure], now)).toBe(
+      'A caller without a token gets one now; 110 tokens can be issued.',
+    );
+  }
+});
+
+test('those who keep their token are told that the API rejects it', () => {
+  const sentence = availability(
+    usageOf(series(115, 5, { reason: 'rejected' })),
+    [{ kind: 'rejections', count: 20, retryAt: now + minute }],
+    now,
+  );
+  expect(sentence).toContain('Programs that use a token of the store keep it, but the API rejected the last 20 tokens');
+});
+
+test('a budget that is spent, a new record and tokens that are kept for resets are different sentences', () => {
+  const spentAt = { spentAt: now };
+  const spent = usageOf(series(120, 5, { reason: 'refresh' }), spentAt);
+  expect(forecast(spent, now)).toBe('The budget is spent.');
+  const kept = usageOf(series(114, 5, { reason: 'refresh' }), spentAt);
+  expect(forecast(kept, now)).toBe(
+    'The budget is spent, but for 6 tokens that only a reset of a leaked token may take.',
+  );
+  const available = { cold: 0, refresh: 0, rejected: 0, reset: 2 };
+  const fresh = usageOf(series(28, 5, { reason: 'cold' }), {
+    ...spentAt,
+    available,
+    availableNow: 0,
+    refusedUntil: now + hour,
+    refusedBecause: 'limit',
+  });
+  expect(forecast(fresh, now)).toBe('The record is new: what it allows at first is spent.');
+  expect(availability(fresh, [], now)).toContain('the record is new, and allows only a part of the limit');
+});
+
+test('the zone of the times is their distance from UTC', () => {
+  const { TZ } = process.env;
+  const zoneIn = (name: string) => {
+    process.env['TZ'] = name;
+    return zone(now);
+  };
+  try {
+    expect(['UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kolkata'].map(zoneIn)).toEqual([
+      'UTC',
+      'UTC+1',
+      'UTC-3:30',
+      'UTC+5:30',
+    ]);
+  } finally {
+    if (TZ === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = TZ;
+  }
 });

@@ -1,6 +1,7 @@
 import { configError, problemOfText } from './config-problems.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
-import { newRecord } from './ledger/record.ts';
+import type { HoldKind } from './ledger/holds.ts';
+import { type Backoff, newRecord } from './ledger/record.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 
@@ -55,4 +56,39 @@ export function isEmptyRecord(record: string): boolean {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return false;
   return [decoded.entries, decoded.condensed, decoded.audiences].every(({ length }) => length === 0);
+}
+
+/** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
+export interface RepeatedFailure {
+  /**
+   * `backoff`: token requests failed. `rate_limited`: the token endpoint answered 429. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
+   * processes died during their requests. `rejections`: the API answered 401 to new tokens; the count starts again after an hour without one.
+   */
+  readonly kind: Exclude<HoldKind, 'renewal' | 'unreadable'>;
+  /** The number of failures in a row, at least 1. */
+  readonly count: number;
+  /** The end of the wait that follows the last one. Epoch milliseconds of the store's clock. */
+  readonly retryAt: number;
+  /** The last status of the token endpoint. Undefined: it gave no answer. */
+  readonly status?: number | undefined;
+  /** The audience that it is about. Undefined: it is about all. */
+  readonly audience?: string | undefined;
+}
+
+/** Returns the failures in a row that a record remembers. A record that clients refuse has none. */
+export function failuresInRow(record: string): readonly RepeatedFailure[] {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') return [];
+  const { failures, rateLimit, deaths, rejections, audiences } = decoded;
+  const failure = (kind: RepeatedFailure['kind'], backoff: Backoff | undefined, more: Partial<RepeatedFailure> = {}) =>
+    backoff && backoff.count > 0 ? [{ kind, count: backoff.count, retryAt: backoff.retryAt, ...more }] : [];
+  return [
+    ...failure('backoff', failures, { status: failures?.status }),
+    ...failure('rate_limited', rateLimit, { status: 429 }),
+    ...failure('deaths', deaths),
+    ...failure('rejections', rejections),
+    ...audiences.flatMap(({ audience, credentialsBackoff }) =>
+      failure('credentials', credentialsBackoff, { audience, status: credentialsBackoff?.status }),
+    ),
+  ];
 }

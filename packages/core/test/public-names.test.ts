@@ -39,6 +39,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
 test('the entry for tools that keep records exports these names, and no others', () => {
   expect(Object.keys(record).sort()).toEqual([
     'emptyRecord',
+    'failuresInRow',
     'incompleteRecord',
     'isEmptyRecord',
     'problemOfRecord',

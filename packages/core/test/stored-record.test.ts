@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { createServiceAuth, type Store } from '../src/index.ts';
-import { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord, recordKey } from '../src/stored-record.ts';
+import {
+  emptyRecord,
+  failuresInRow,
+  incompleteRecord,
+  isEmptyRecord,
+  problemOfRecord,
+  recordKey,
+} from '../src/stored-record.ts';
+import { createBed, minute } from './support/bed.ts';
+import { answering } from './support/scripted-endpoint.ts';
 
 const owner = { authUrl: 'https://auth.example.com', clientId: 'client' };
 
@@ -74,4 +83,30 @@ test('an incomplete record keeps what it counts, and allows as little as a new o
   // A clock that is behind does not make it complete again.
   expect((await usageOf(storeWith(incompleteRecord(emptyRecord(now), now - 3_600_000), now))).availableNow).toBe(28);
   expect(() => incompleteRecord('nonsense', now)).toThrow('damaged');
+});
+
+test('a record remembers failures in a row until a token is issued, also when their wait is over', async () => {
+  const { clock, client, endpoint, store } = createBed();
+  const key = await recordKey({ authUrl: 'https://auth.example.com', clientId: 'client-1' });
+  const remembered = async () => failuresInRow((await store.load(key)).record ?? '');
+  const ask = async () => {
+    await clock.until(client().getToken()).catch(() => {});
+    await clock.advance(20 * minute);
+  };
+  endpoint.otherwise(answering(404));
+  await ask();
+  await ask();
+  expect(await remembered()).toMatchObject([{ kind: 'backoff', count: 2, status: 404 }]);
+  endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
+  await ask();
+  const failures = await remembered();
+  expect(failures).toMatchObject([
+    { kind: 'backoff', count: 2 },
+    { kind: 'credentials', count: 1, status: 401, audience: 'orders' },
+  ]);
+  for (const { retryAt } of failures) expect(retryAt).toBeLessThan(clock.now());
+  endpoint.otherwise(endpoint.issue);
+  await ask();
+  expect(await remembered()).toEqual([]);
+  expect(failuresInRow('nonsense')).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { openReader } from '../configuration/reader.ts';
+import { concernsOf } from '../explain/concerns.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import { checkLine } from '../report/check-line.ts';
@@ -12,8 +13,9 @@ export async function run(context: Context): Promise<number> {
     throw new UsageError(['--warn and --crit must be percentages from 0% to 100%, and --warn not above --crit']);
   }
   const reader = await openReader(context);
-  const { usage } = await reader.read();
-  const { line, code } = checkLine(usage, { warn, crit }, Date.now());
+  const { usage, scene } = await reader.read();
+  const now = Date.now();
+  const { line, code } = checkLine(usage, concernsOf(usage, scene.failures, now), { warn, crit }, now);
   stdout.write(`${line}\n`);
   return code;
 }

@@ -69,9 +69,12 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
   const opened = await openedStore(env, problems, false);
   if (!opened) return problems.map((message) => ({ state: 'failure', message }));
   const { SERVICE_AUTH_URL: authUrl = '', SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
-  // Without them the place of the record is unknown, but the store can be tried.
-  const key = await recordKey({ authUrl, clientId }).catch(() => 'doctor');
-  return examineStore(opened, key);
+  const owner = { authUrl, clientId };
+  const isOwned = await recordKey(owner).then(
+    () => true,
+    () => false,
+  );
+  return examineStore(opened, isOwned ? owner : undefined);
 }
 
 async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> {

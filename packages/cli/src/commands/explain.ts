@@ -1,13 +1,15 @@
 import { openReader } from '../configuration/reader.ts';
+import { courseSentences } from '../explain/course.ts';
 import { explain, isUnusual } from '../explain/explain.ts';
 import type { Finding } from '../explain/finding.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
 import { noRecord } from '../report/screen.ts';
-import { availability, forecast } from '../report/sentences.ts';
-import { coloured, counted, type Style, windowName, wrapped } from '../report/text.ts';
-import type { Usage } from '../report/usage.ts';
+import { availability, forecast, lastSpent } from '../report/sentences.ts';
+import { legend } from '../report/spenders.ts';
+import { coloured, counted, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
+import type { Failure, Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
@@ -18,12 +20,13 @@ export async function run(context: Context): Promise<number> {
   const { usage, scene } = await reader.read();
   const style = styleOf(context);
   const audience = reader.env['SERVICE_AUTH_AUDIENCE'];
-  const findings = explain(usage, { now: style.now, audience });
+  const { failures, hasRecord } = scene;
+  const findings = explain(usage, { now: style.now, audience, failures });
   const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
-  const problems = [...(scene.hasRecord ? [] : [absent]), ...(await reader.problemsOfStore())];
+  const problems = [...(hasRecord ? [] : [absent]), ...(await reader.problemsOfStore())];
   const lines = [
-    ...summary(usage, style),
-    ...findings.flatMap((finding) => described(finding, style)),
+    ...summary(usage, failures, style),
+    ...findings.flatMap((finding) => described(finding, usage, style)),
     ...problems.flatMap((problem) => inStore(problem, style)),
     ...(findings.length + problems.length === 0 ? ending(usage, style) : []),
   ];
@@ -31,10 +34,13 @@ export async function run(context: Context): Promise<number> {
   return exitCodes.success;
 }
 
-function summary(usage: Usage, style: Style): string[] {
+function summary(usage: Usage, failures: readonly Failure[], style: Style): string[] {
   const { used, usable, windowMs } = usage;
   const spent = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}.`;
-  return wrapped([availability(usage, style.now), spent, forecast(usage, style.now)].join(' '), style.columns);
+  const { now } = style;
+  const times = `Times are ${zone(now)}, as on this machine.`;
+  const sentences = [availability(usage, failures, now), spent, lastSpent(usage, now), forecast(usage, now), times];
+  return wrapped(sentences.join(' '), style.columns);
 }
 
 function inStore({ message, advice = '' }: Diagnosis, style: Style): string[] {
@@ -46,11 +52,12 @@ function indented(text: string, style: Style): string[] {
   return wrapped(text, style.columns - 2).map((line) => `  ${line}`);
 }
 
-function described({ cause, evidence, remedy }: Finding, style: Style): string[] {
+function described(finding: Finding, usage: Usage, style: Style): string[] {
+  const { cause, evidence, remedy } = finding;
   return [
     '',
     coloured(style, 'bold', cause.replaceAll('-', ' ')),
-    ...indented(evidence, style),
+    ...indented(`${evidence} ${courseSentences(finding, usage, style.now)}`.trim(), style),
     ...indented(`What to do: ${remedy}`, style),
     coloured(style, 'dim', `  ${runbook}#${cause}`),
   ];
@@ -59,6 +66,16 @@ function described({ cause, evidence, remedy }: Finding, style: Style): string[]
 function ending(usage: Usage, style: Style): string[] {
   const text = isUnusual(usage)
     ? `The record shows no cause that this program knows. Look at service-auth usage: which instance or audience spent most, and for which reason? ${runbook}#no-cause-found`
-    : 'Nothing is unusual. If a program is refused all the same, or the operator counts more, that program uses another store, prefix, table or client id: run service-auth doctor in its environment.';
+    : `Nothing is unusual. ${regularity(usage)}If a program is refused all the same, or the operator counts more, that program uses another store, prefix, table or client id: run service-auth doctor in its environment.`;
   return ['', ...wrapped(text, style.columns)];
+}
+
+/** The evidence that a fleet is healthy. */
+function regularity(usage: Usage): string {
+  const { issuances } = usage;
+  if (issuances.length === 0) return '';
+  const counts = [...grouped(issuances, ({ reason }) => reason)].sort(([, a], [, b]) => b.length - a.length);
+  const list = counts.map(([reason, group]) => `${group.length} ${reason}`).join(', ');
+  const programs = new Set(issuances.map(({ instance }) => instance)).size;
+  return `The record counts ${list}, for ${counted(programs, 'instance')}; ${legend(usage)} `;
 }

@@ -33,7 +33,7 @@ export const reports: readonly Command[] = [
     name: 'check',
     summary: 'Prints one line for monitoring and ends with 0, 1, 2 or 3, as a plug-in of Nagios does',
     details:
-      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, and UNKNOWN if the store cannot be read or the configuration is wrong. It never spends a token and needs no client secret.',
+      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, at least WARNING while something that explain knows goes on, such as a 401 storm, and UNKNOWN if the store cannot be read or the configuration is wrong. It never spends a token and needs no client secret.',
     options: {
       warn: { short: 'w', value: 'PERCENT', text: 'WARNING from this share of the usable tokens on. Default 80%' },
       crit: { short: 'c', value: 'PERCENT', text: 'CRITICAL from this share on. Default 95%' },
@@ -49,7 +49,7 @@ export const reports: readonly Command[] = [
     name: 'doctor',
     summary: 'Goes through configuration, store, token endpoint and API, and says what is wrong and what to do',
     details:
-      'Each line is ok, warning or failure; the exit code is 1 if one is a failure. It sends no credentials and spends no token, except with --issue. It works without the client secret.',
+      'Each line is ok, warning or failure; the exit code is 1 if one is a failure. It sends no credentials and spends no token, except with --issue. It does not change the record: in the store it writes only under a key of its own, which it removes. It works without the client secret.',
     options: {
       json: { text: 'Prints JSON' },
       issue: { text: 'Gets a token, too. It costs one if the store has none' },

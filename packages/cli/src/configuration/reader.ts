@@ -1,10 +1,18 @@
-import { createUsageReader, type IssuanceLimit, optionsFromEnv, type ServiceAuthOptions } from '@service-auth/core';
+import {
+  createUsageReader,
+  type IssuanceLimit,
+  optionsFromEnv,
+  type ServiceAuthOptions,
+  type Store,
+} from '@service-auth/core';
+import { failuresInRow } from '@service-auth/core/record';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
 import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 import { unlessAborted } from '../stores/connecting.ts';
+import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 
@@ -33,7 +41,19 @@ export async function openReader(context: Context): Promise<Reader> {
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
   const { store } = opened;
   const issuanceLimit = statesLimit(env) ? (options?.issuanceLimit as IssuanceLimit | undefined) : undefined;
-  const place = { store, authUrl, clientId: client };
+  const owner = { authUrl, clientId: client };
+  let record: string | undefined;
+  const observed: Store = {
+    ...store,
+    durability: store.durability,
+    swap: (key, change, options) => store.swap(key, change, options),
+    async load(key, options) {
+      const snapshot = await store.load(key, options);
+      record = snapshot.record;
+      return snapshot;
+    },
+  };
+  const place = { ...owner, store: observed };
   const reader = createUsageReader(place);
   const limited = createUsageReader({ ...place, issuanceLimit: issuanceLimit ?? {} });
   const scene = { client, authUrl, store: opened.label, durability: store.durability };
@@ -45,12 +65,15 @@ export async function openReader(context: Context): Promise<Reader> {
       const hasRecord = [windows, issuances, tokens, resets].some((list) => list.length > 0);
       // A record that nobody has written states no limit.
       const isWhole = issuanceLimit === undefined && windows.length > 0;
-      return { usage: isWhole ? usage : await limited.getUsage(), scene: { ...scene, hasRecord } };
+      const shown = isWhole ? usage : await limited.getUsage();
+      const failures = record === undefined ? [] : failuresInRow(record);
+      return { usage: shown, scene: { ...scene, hasRecord, failures } };
     },
     async problemsOfStore() {
-      const found = opened.examine?.(await reader.recordKey) ?? Promise.resolve([]);
-      const told = await unlessAborted(found, AbortSignal.timeout(examinedWithinMs)).catch(() => []);
-      return told.filter(({ state }) => state !== 'ok');
+      const facts = [reader.recordKey.then((key) => opened.examine?.(key) ?? []), examineOtherPlaces(opened, owner)];
+      const deadline = AbortSignal.timeout(examinedWithinMs);
+      const told = await Promise.all(facts.map((fact) => unlessAborted(fact, deadline).catch(() => [])));
+      return told.flat().filter(({ state }) => state !== 'ok');
     },
   };
 }

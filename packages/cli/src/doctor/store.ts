@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { type RecordOwner, recordKey } from '@service-auth/core/record';
 import { duration } from '../report/text.ts';
 import type { Diagnosis, OpenedStore } from '../stores/address.ts';
 import { unlessAborted } from '../stores/connecting.ts';
+import { examineOtherPlaces } from '../stores/other-places.ts';
 
 /** All that the store is asked ends within this time, whatever it leaves without an answer. */
 const deadlineMs = 10_000;
 const tolerableMs = 5_000;
 
-/** Reads the store, compares its clock, and tries whether it swaps as core needs it. `key`: that of the record. */
-export async function examineStore(opened: OpenedStore, key: string): Promise<readonly Diagnosis[]> {
+/** Reads the store, compares its clock, and tries whether it swaps as core needs it. `owner`: whose record it has. Undefined: it is not known. */
+export async function examineStore(opened: OpenedStore, owner: RecordOwner | undefined): Promise<readonly Diagnosis[]> {
   const { store, label, trial, examine } = opened;
+  // Without an owner the place of the record is unknown, but the store can be tried.
+  const key = owner ? await recordKey(owner) : 'doctor';
   const signal = AbortSignal.timeout(deadlineMs);
   let warnings: readonly string[];
   const found: Diagnosis[] = [];
@@ -36,7 +40,10 @@ export async function examineStore(opened: OpenedStore, key: string): Promise<re
   }
   found.push(...warnings.map((message): Diagnosis => ({ state: 'warning', message })));
   if (trial) found.push(await swaps(trial, signal));
-  if (examine) found.push(...(await unlessAborted(examine(key), signal).catch((error) => [notTold(error)])));
+  const facts = [examine?.(key), owner && examineOtherPlaces(opened, owner)].map((fact = Promise.resolve([])) =>
+    unlessAborted(fact, signal).catch((error) => [notTold(error)]),
+  );
+  found.push(...(await Promise.all(facts)).flat());
   return found;
 }
 

@@ -1,4 +1,4 @@
-import type { Usage } from '../report/usage.ts';
+import type { Failure, Issuance, Usage } from '../report/usage.ts';
 
 /** The facts that the rules know besides the usage. */
 export interface Circumstances {
@@ -6,17 +6,25 @@ export interface Circumstances {
   readonly now: number;
   /** The audience of the configuration. */
   readonly audience: string | undefined;
+  /** The failures in a row that the record remembers. */
+  readonly failures: readonly Failure[];
 }
 
 /** A cause that the record shows. */
 export interface Finding {
   /** The heading on the page of the runbook, and its anchor. */
   readonly cause: Cause;
+  /** A few words for monitoring. */
+  readonly short: string;
   /** The evidence of the record, in sentences. */
   readonly evidence: string;
   readonly remedy: string;
   /** The share of the tokens that it explains, from 0 to 1. More than 1: it refuses callers now. */
   readonly weight: number;
+  /** The tokens that it explains. */
+  readonly series?: readonly Issuance[];
+  /** The library spaces these tokens, so they do not spend the whole budget. */
+  readonly isBounded?: boolean;
 }
 
 export type Cause =

@@ -1,7 +1,15 @@
-import { grouped } from '../report/text.ts';
+import { counted, grouped, windowName } from '../report/text.ts';
 import type { Issuance, Usage } from '../report/usage.ts';
 
 const minute = 60_000;
+
+/** Fewer of them are no pattern. */
+export const few = 3;
+
+/** The record lists the newest issuances one by one, and of older ones the number only. */
+export function spentIn({ issuances, used, windowMs }: Usage): string {
+  return `of the ${issuances.length < used ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
+}
 
 /** An issuance with the one before it for the same audience. */
 export interface Step {

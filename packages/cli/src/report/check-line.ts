@@ -1,4 +1,5 @@
-import { clockTime, counted, duration } from './text.ts';
+import { printable } from '../line/printable.ts';
+import { clockTime, counted, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
 export interface Thresholds {
@@ -10,23 +11,31 @@ export interface Thresholds {
 const states = ['OK', 'WARNING', 'CRITICAL'] as const;
 
 /**
- * The line of a Nagios plug-in with its performance data, and the code of the state.
+ * The line of a Nagios plug-in with its performance data, and the code of the state. `concerns`: why it is no better than WARNING, whatever the percentage is.
  * https://www.monitoring-plugins.org/doc/guidelines.html
  */
-export function checkLine(usage: Usage, { warn, crit }: Thresholds, now: number): { line: string; code: number } {
+export function checkLine(
+  usage: Usage,
+  concerns: readonly string[],
+  { warn, crit }: Thresholds,
+  now: number,
+): { line: string; code: number } {
   const { used, usable, pending, availableNow, refusedUntil, refusedBecause } = usage;
   const percent = (used / usable) * 100;
-  const code = refusedUntil !== undefined || percent >= crit ? 2 : percent >= warn ? 1 : 0;
-  const now_ =
+  const isWarning = percent >= warn || concerns.length > 0;
+  const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
+  const room =
     refusedUntil === undefined
       ? `${counted(availableNow, 'token')} available now`
-      : `callers without a token are refused until ${clockTime(refusedUntil, now)} (in ${duration(refusedUntil - now)}; ${refusedBecause ?? 'limit'})`;
+      : `callers without a token are refused until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}; ${refusedBecause ?? 'limit'})`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = [
     `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,
     `pending=${pending};;;0;${usable}`,
     `available=${availableNow};;;0;${usable}`,
   ];
-  const summary = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${now_}`;
+  // The bar separates the sentence from the performance data.
+  const reasons = concerns.map((concern) => `; ${printable(concern).replaceAll('|', '/')}`).join('');
+  const summary = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}${reasons}`;
   return { line: `${states[code]} - ${summary}|${data.join(' ')}`, code };
 }

@@ -1,6 +1,7 @@
 import { bar, signs } from './bar.ts';
-import { availability, forecast, holdSentence, nextSlots } from './sentences.ts';
-import { spenders } from './spenders.ts';
+import { doubtsOf } from './doubts.ts';
+import { availability, forecast, holdSentence, keptForResets, lastSpent, nextSlots } from './sentences.ts';
+import { legend, spenders } from './spenders.ts';
 import {
   type Colour,
   clockTime,
@@ -13,8 +14,9 @@ import {
   table,
   windowName,
   wrapped,
+  zone,
 } from './text.ts';
-import type { Usage } from './usage.ts';
+import type { Failure, Usage } from './usage.ts';
 
 /** The facts that the screen shows besides the usage. */
 export interface Scene {
@@ -24,6 +26,8 @@ export interface Scene {
   readonly durability: 'process' | 'durable' | 'replicated';
   /** False if no program has written anything there. */
   readonly hasRecord: boolean;
+  /** The failures in a row that the record remembers. */
+  readonly failures: readonly Failure[];
 }
 
 const labelWidth = 10;
@@ -46,15 +50,24 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
   const hidden = issuances.length - newest;
   return [
     coloured(style, 'bold', cut(`${scene.client} at ${scene.authUrl}`, style.columns)),
+    coloured(
+      style,
+      'dim',
+      cut(`${clockTime(now, now)}; all times are ${zone(now)}, as on this machine`, style.columns),
+    ),
     '',
     ...section(style, 'Budget', budget(usage, style)),
     ...section(
       style,
       'Now',
-      paragraph(style, availability(usage, now)),
-      usage.refusedUntil === undefined ? undefined : 'red',
+      paragraph(style, availability(usage, scene.failures, now)),
+      usage.refusedUntil !== undefined ? 'red' : doubtsOf(usage, scene.failures, now).length > 0 ? 'yellow' : undefined,
     ),
-    ...section(style, 'Forecast', paragraph(style, `${forecast(usage, now)} ${nextSlots(usage, now)}`)),
+    ...section(
+      style,
+      'Forecast',
+      paragraph(style, [lastSpent, forecast, nextSlots].map((sentence) => sentence(usage, now)).join(' ')),
+    ),
     ...holds.flatMap((hold) => section(style, 'On hold', paragraph(style, holdSentence(hold, now)), 'yellow')),
     '',
     ...(issuances.length === 0 ? [] : spent(usage, style)),
@@ -74,11 +87,10 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
 
 function spent(usage: Usage, style: Style): string[] {
   return [
-    ...section(
-      style,
-      'Spent by',
-      spenders(usage, ({ instance }) => instance, 'instance', top, room(style)),
-    ),
+    ...section(style, 'Spent by', [
+      ...spenders(usage, ({ instance }) => instance, 'instance', top, room(style)),
+      ...paragraph(style, legend(usage)).map((line) => coloured(style, 'dim', line)),
+    ]),
     '',
     ...section(
       style,
@@ -108,6 +120,7 @@ function section(style: Style, label: string, lines: readonly string[], colour?:
 
 function budget(usage: Usage, style: Style): string[] {
   const { windows, limit, usable, used, pending, underWay, unknown, remaining, windowMs } = usage;
+  const kept = keptForResets(usage);
   const open = [
     ...(underWay > 0 ? [`${underWay} under way`] : []),
     ...(unknown > 0 ? [`${unknown} of unknown outcome`] : []),
@@ -115,7 +128,7 @@ function budget(usage: Usage, style: Style): string[] {
   const parts = [
     `${signs.issued} ${used - pending} issued`,
     ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
-    `${signs.left} ${remaining} left`,
+    `${signs.left} ${remaining} left${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
     `${signs.keptBack} ${Math.max(0, limit - usable)} kept back of the limit of ${limit}`,
   ];
   const others = windows.length > 1 ? windows : [];

@@ -1,5 +1,6 @@
-import { clockTime, counted, instant } from './text.ts';
-import type { Hold, Usage } from './usage.ts';
+import { doubtsOf, joined } from './doubts.ts';
+import { clockTime, counted, instant, windowName } from './text.ts';
+import type { Failure, Hold, Usage } from './usage.ts';
 
 const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> = {
   limit: 'the budget has no room for it',
@@ -9,21 +10,70 @@ const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> =
   full: 'the record has no room for the token of another audience',
 };
 
-/** Says what a caller without a token gets at this moment. */
-export function availability({ availableNow, refusedUntil, refusedBecause, tokens }: Usage, now: number): string {
+/** Says what a caller without a token can expect at this moment. */
+export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
+  const { availableNow, refusedUntil, refusedBecause, tokens } = usage;
+  const doubts = doubtsOf(usage, failures, now);
+  const rejections = doubts.filter(({ kind }) => kind === 'rejections');
+  const isRejected = rejections.length > 0;
   if (refusedUntil === undefined) {
-    return `A caller without a token gets one now; ${availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`}.`;
+    if (doubts.length === 0) {
+      return `A caller without a token gets one now; ${availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`}.`;
+    }
+    const texts = joined(doubts.map(({ text }) => text));
+    const expected = isRejected ? 'A new token may be rejected like them.' : 'A caller without a token may get none.';
+    return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${expected}`;
   }
-  const because = refusedBecause === undefined ? '' : `: ${becauses[refusedBecause]}`;
-  const served = tokens.length > 0 ? ' Programs that use a token of the store are served all the same.' : '';
-  return `A caller without a token is refused until ${instant(refusedUntil, now)}${because}.${served}`;
+  const because =
+    refusedBecause === 'limit' && isNewRecord(usage)
+      ? 'the record is new, and allows only a part of the limit for about a day'
+      : refusedBecause && becauses[refusedBecause];
+  const served = 'Programs that use a token of the store are served all the same';
+  const others =
+    tokens.length === 0
+      ? ''
+      : isRejected
+        ? ` Programs that use a token of the store keep it, but ${joined(rejections.map(({ text }) => text))}.`
+        : ` ${served}.`;
+  return `A caller without a token is refused until ${instant(refusedUntil, now)}${because === undefined ? '' : `: ${because}`}.${others}`;
+}
+
+/** The tokens that are left for resets alone. */
+export function keptForResets({ available }: Usage): number {
+  return Math.max(0, available.reset - available.cold);
+}
+
+/** True if the record has existed for less than a day, so that it allows fewer tokens than are left, and if that matters. */
+export function isNewRecord({ availableNow, remaining, usable, refusedBecause, holds }: Usage): boolean {
+  const isHeld = holds.some(({ kind }) => ['backoff', 'rate_limited', 'credentials', 'deaths'].includes(kind));
+  // Callers may spend all but a twelfth of a record that is old enough.
+  const expected = remaining - Math.min(10, Math.floor(usable / 12));
+  // A new fleet has one, too. It matters when little is left.
+  if (isHeld || availableNow >= Math.min(10, expected)) return false;
+  return refusedBecause === undefined || refusedBecause === 'limit';
 }
 
 /** When the budget will be spent. */
-export function forecast({ spentAt }: Usage, now: number): string {
-  if (spentAt === undefined) return 'At the present pace the budget will not be spent.';
-  if (spentAt <= now) return 'The budget is spent.';
-  return `At the present pace the budget is spent at ${instant(spentAt, now)}.`;
+export function forecast(usage: Usage, now: number): string {
+  const { spentAt, windowMs, remaining } = usage;
+  const pace = `If tokens go on being spent as in the last ${windowName(windowMs / 4)}`;
+  if (spentAt === undefined) return `${pace}, some of the budget will be left.`;
+  if (spentAt > now) return `${pace}, the budget is spent at ${instant(spentAt, now)}.`;
+  if (isNewRecord(usage)) return 'The record is new: what it allows at first is spent.';
+  const kept = keptForResets(usage);
+  return kept > 0 && kept === remaining
+    ? `The budget is spent, but for ${counted(kept, 'token')} that only a reset of a leaked token may take.`
+    : 'The budget is spent.';
+}
+
+/** When the newest token was spent, by whom and why. */
+export function lastSpent({ issuances, underWay }: Usage, now: number): string {
+  const [newest] = issuances;
+  if (!newest) return 'No token was spent.';
+  const { at, instance, reason, pending } = newest;
+  const who = `${instant(at, now)}, for ${instance} (${reason})`;
+  if (!pending) return `The last token was issued at ${who}.`;
+  return underWay > 0 ? `A request is under way since ${who}.` : `The last request, of unknown outcome, was at ${who}.`;
 }
 
 const minute = 60_000;

@@ -3,6 +3,20 @@ import type { Issuance, Usage } from './usage.ts';
 
 const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
 
+const meanings: Readonly<Record<(typeof reasons)[number], string>> = {
+  cold: 'a program found no token that it could use',
+  refresh: 'a renewal ahead of expiry',
+  expired: 'the token before had expired',
+  rejected: 'the API answered 401 to the token before',
+  reset: 'the token before was reset',
+};
+
+/** Explains the reasons that occur. */
+export function legend({ issuances }: Usage): string {
+  const found = reasons.filter((reason) => issuances.some((issuance) => issuance.reason === reason));
+  return `${found.map((reason) => `${reason}: ${meanings[reason]}`).join('; ')}.`;
+}
+
 /** Lists the instances or audiences that spent tokens, with their reasons. The greatest spenders and the most frequent reasons come first. */
 export function spenders(
   { issuances }: Usage,

@@ -52,6 +52,15 @@ export function clockTime(at: number, now: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
+/** The zone of the clock on the wall, as its distance from UTC: `UTC+1`, `UTC-3:30`. */
+export function zone(at: number): string {
+  const minutes = -new Date(at).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const rest = Math.abs(minutes) % 60;
+  const hours = Math.floor(Math.abs(minutes) / 60);
+  return `UTC${minutes > 0 ? '+' : '-'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
+}
+
 /** `15:02 (in 31 min)`, or `14:02 (5 min ago)`. */
 export function instant(at: number, now: number): string {
   return `${clockTime(at, now)} (${at >= now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`})`;

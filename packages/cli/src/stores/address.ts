@@ -10,6 +10,27 @@ export interface OpenedStore {
   readonly trial?: (key: string) => Trial;
   /** Facts about the record under `key` and its safety that only this kind of store knows. */
   readonly examine?: (key: string) => Promise<readonly Diagnosis[]>;
+  /** Finds other places of the store that have a record under this key. */
+  readonly others?: (key: string) => Promise<OtherPlaces>;
+}
+
+/** A place of a store, beside that of the configuration, that has a record of the same client. */
+export interface OtherPlace {
+  /** The name of the prefix or table. */
+  readonly name: string;
+  /** The parameter of the address of a store that leads to it, such as `prefix=nightly:`. */
+  readonly parameter: string;
+  /** Undefined: it cannot be read as a record. */
+  readonly store: Store | undefined;
+}
+
+export interface OtherPlaces {
+  readonly kind: 'prefix' | 'table';
+  readonly found: readonly OtherPlace[];
+  /** The part of the store that was searched. Undefined: all of it. */
+  readonly searched?: string | undefined;
+  /** The address of a place with this parameter. Undefined: the address has a password, or something else that is not shown. */
+  readonly addressOf: (parameter: string) => string | undefined;
 }
 
 /** A place of its own in a store. */
@@ -74,4 +95,9 @@ export function takeParameters<Name extends string>(
 /** The address as people may see it: without credentials and parameters. */
 export function labelOf({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+/** The value of a parameter in an address, safe between single quotes of a shell. */
+export function parameterOf(name: string, value: string): string {
+  return `${name}=${encodeURIComponent(value).replaceAll('%3A', ':').replaceAll('%2F', '/').replaceAll("'", '%27')}`;
 }

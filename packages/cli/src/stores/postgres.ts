@@ -9,6 +9,9 @@ import {
   labelOf,
   type OpenedStore,
   type OpenOptions,
+  type OtherPlace,
+  type OtherPlaces,
+  parameterOf,
   takeParameters,
 } from './address.ts';
 
@@ -50,7 +53,13 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
       store: connected,
       label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
       trial: (key) => ({ store: connected, remove: () => pool.query(`delete from ${name} where key = $1`, [key]) }),
-      examine: async (key) => [await standby(pool), await otherTables(pool, key, name)],
+      examine: async () => [await standby(pool)],
+      others: async (key) => ({
+        ...(await tablesWith(pool, key, name)),
+        // Other parameters and a user do not go without the password.
+        addressOf: (parameter) =>
+          url.username === '' && url.password === '' && url.search === '' ? `${labelOf(url)}?${parameter}` : undefined,
+      }),
     };
   } catch {
     throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a schema');
@@ -77,8 +86,8 @@ async function standby(pool: pg.Pool): Promise<Diagnosis> {
 
 const maxTables = 100;
 
-/** Two tables are two records, and so two budgets. `own`: the table of the address, in quotes. */
-async function otherTables(pool: pg.Pool, key: string, own: string): Promise<Diagnosis> {
+/** Finds other tables that have this key. `own`: the table of the address, in quotes. */
+async function tablesWith(pool: pg.Pool, key: string, own: string): Promise<Omit<OtherPlaces, 'addressOf'>> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class c
       where c.relkind in ('r', 'p') and c.oid is distinct from to_regclass($1) and has_table_privilege(c.oid, 'select')
@@ -88,21 +97,23 @@ async function otherTables(pool: pg.Pool, key: string, own: string): Promise<Dia
       order by name limit ${maxTables}`,
     [own],
   );
-  const found: string[] = [];
+  const found: OtherPlace[] = [];
   for (const { name } of tables) {
     // PostgreSQL put the name in quotes, where it needs them.
     const { rows } = await pool.query(`select from ${name} where key = $1`, [key]);
-    if (rows.length > 0) found.push(name);
+    const table = name.replaceAll('"', '');
+    if (rows.length > 0) found.push({ name, parameter: parameterOf('table', table), store: storeOf(pool, table) });
   }
-  if (found.length > 0) {
-    return {
-      state: 'warning',
-      message: `there are records of this client in other tables, too: ${found.join(', ')}`,
-      advice: 'two records are two budgets; give all programs the same table.',
-    };
+  return { kind: 'table', found, searched: tables.length < maxTables ? undefined : `the first ${maxTables} tables` };
+}
+
+/** Undefined: the table has a name that no store has. */
+function storeOf(pool: pg.Pool, table: string): Store | undefined {
+  try {
+    return postgresStore(pool, { table });
+  } catch {
+    return undefined;
   }
-  const whole = tables.length < maxTables ? '' : ` among the first ${maxTables}`;
-  return { state: 'ok', message: `no other table of this database has a record of this client${whole}` };
 }
 
 /** Creates a missing table for a command that writes, and adds what to do to errors of the connection. */

@@ -12,6 +12,8 @@ export interface RedisAddress {
   /** The hosts as people may see them. */
   readonly hostNames: string;
   readonly label: string;
+  /** The address with this parameter. Undefined: it has credentials or certificates, which are not shown. */
+  readonly withParameter: (parameter: string) => string | undefined;
   readonly credentials: { readonly username?: string; readonly password?: string };
   readonly database: number;
   readonly prefix: string | undefined;
@@ -63,6 +65,8 @@ export function parseRedisAddress(address: string): RedisAddress {
     ...(sentinel === undefined ? [] : [`sentinel ${sentinel}`]),
     ...(prefix === undefined ? [] : [`prefix ${prefix}`]),
   ];
+  const isHidden = url.username !== '' || url.password !== '' || files.length > 0;
+  const sentinelParameter = sentinel === undefined ? '' : `sentinel=${encodeURIComponent(sentinel)}&`;
   const usualPort = sentinel === undefined ? 6_379 : 26_379;
   return {
     hosts: hosts.map(({ hostname, port }) => ({
@@ -71,6 +75,7 @@ export function parseRedisAddress(address: string): RedisAddress {
     })),
     hostNames,
     label: details.length === 0 ? place : `${place} (${details.join(', ')})`,
+    withParameter: (parameter) => (isHidden ? undefined : `${place}?${sentinelParameter}${parameter}`),
     credentials: {
       ...(url.username && { username: decodeURIComponent(url.username) }),
       ...(url.password && { password: decodeURIComponent(url.password) }),

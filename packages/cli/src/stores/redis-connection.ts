@@ -16,6 +16,8 @@ export interface RedisConnection extends Connection {
   /** The server, or the primary servers of the cluster. */
   nodes(): Promise<readonly Node[]>;
   remove(key: string): Promise<unknown>;
+  /** The store with another prefix. */
+  storeAt(prefix: string): Store;
 }
 
 /** Connects to what the address names: one server, a cluster, or the primary server that Sentinels name. */
@@ -44,6 +46,7 @@ async function connectServer(address: RedisAddress, host: Host, ending: AbortSig
     isUsable: (error) => client.isReady && codeOf(error) !== 'READONLY',
     nodes: async () => [client],
     remove: (key) => client.del(key),
+    storeAt: (other) => redisStore(client, { prefix: other }),
   };
 }
 
@@ -65,6 +68,7 @@ async function connectCluster(address: RedisAddress, ending: AbortSignal): Promi
     isUsable: () => false,
     nodes: () => Promise.all(cluster.masters.map((node) => cluster.nodeClient(node))),
     remove: (key) => cluster.del(key),
+    storeAt: (other) => redisStore(cluster, { prefix: other }),
   };
 }
 
@@ -92,6 +96,7 @@ async function connectMember(address: RedisAddress, ending: AbortSignal): Promis
     isUsable: (error) => connection.isUsable(error),
     nodes: () => connection.nodes(),
     remove: (key) => connection.remove(key),
+    storeAt: (prefix) => connection.storeAt(prefix),
   };
 }
 

@@ -1,12 +1,8 @@
 import type { Diagnosis } from './address.ts';
 import type { Node } from './redis-connection.ts';
 
-/** Facts about the safety of the record that only Redis knows. `nodes`: the primary servers. */
-export async function examineRedis(nodes: readonly Node[], key: string, prefix: string): Promise<readonly Diagnosis[]> {
-  return [await replicas(nodes), await otherPrefixes(nodes, key, prefix)];
-}
-
-async function replicas(nodes: readonly Node[]): Promise<Diagnosis> {
+/** Says how many replicas there are. `nodes`: the primary servers. */
+export async function examineReplicas(nodes: readonly Node[]): Promise<Diagnosis> {
   let count = 0;
   for (const node of nodes) {
     const info = String(await node.sendCommand(['INFO', 'replication']));
@@ -26,8 +22,11 @@ async function replicas(nodes: readonly Node[]): Promise<Diagnosis> {
 
 const maxScans = 200;
 
-/** Two prefixes are two records, and so two budgets. */
-async function otherPrefixes(nodes: readonly Node[], key: string, prefix: string): Promise<Diagnosis> {
+/** Finds the prefixes under which these servers have this key, and whether all keys were looked at. */
+export async function prefixesOf(
+  nodes: readonly Node[],
+  key: string,
+): Promise<{ readonly prefixes: readonly string[]; readonly searched: string | undefined }> {
   const found = new Set<string>();
   let isWhole = true;
   for (const node of nodes) {
@@ -41,14 +40,5 @@ async function otherPrefixes(nodes: readonly Node[], key: string, prefix: string
     }
     isWhole &&= cursor === '0';
   }
-  found.delete(prefix);
-  if (found.size > 0) {
-    return {
-      state: 'warning',
-      message: `there are records of this client under other prefixes, too: ${[...found].map((name) => JSON.stringify(name)).join(', ')}`,
-      advice: 'two records are two budgets; give all programs the same prefix.',
-    };
-  }
-  const whole = isWhole ? '' : ` among the first ${maxScans * 1_000} keys`;
-  return { state: 'ok', message: `no other prefix has a record of this client${whole}` };
+  return { prefixes: [...found].sort(), searched: isWhole ? undefined : `the first ${maxScans * 1_000} keys` };
 }

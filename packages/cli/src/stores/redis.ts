@@ -1,8 +1,8 @@
-import type { OpenedStore } from './address.ts';
+import { type OpenedStore, parameterOf } from './address.ts';
 import { connectingStore } from './connecting.ts';
 import { parseRedisAddress } from './redis-address.ts';
 import { connectRedis } from './redis-connection.ts';
-import { examineRedis } from './redis-diagnosis.ts';
+import { examineReplicas, prefixesOf } from './redis-diagnosis.ts';
 
 /** Opens a store in one server, in a cluster, or in the primary server that Sentinels name. `parseRedisAddress` has the form of the address. */
 export function openRedisStore(text: string): OpenedStore {
@@ -13,6 +13,18 @@ export function openRedisStore(text: string): OpenedStore {
     store,
     label: address.label,
     trial: (key) => ({ store, remove: async () => (await connection()).remove(place + key) }),
-    examine: async (key) => examineRedis(await (await connection()).nodes(), key, place),
+    examine: async () => [await examineReplicas(await (await connection()).nodes())],
+    async others(key) {
+      const { nodes, storeAt } = await connection();
+      const { prefixes, searched } = await prefixesOf(await nodes(), key);
+      const found = prefixes
+        .filter((prefix) => prefix !== place)
+        .map((prefix) => ({
+          name: JSON.stringify(prefix),
+          parameter: parameterOf('prefix', prefix),
+          store: storeAt(prefix),
+        }));
+      return { kind: 'prefix', found, searched, addressOf: address.withParameter };
+    },
   };
 }

@@ -7,6 +7,7 @@ import {
   type Store,
   type Usage,
 } from '@service-auth/core';
+import { failuresInRow } from '@service-auth/core/record';
 import {
   createTestClock,
   startTestService,
@@ -15,6 +16,7 @@ import {
   type TestServiceOptions,
 } from '@service-auth/testing';
 import { onTestFinished } from 'vitest';
+import type { Failure } from '../../src/report/usage.ts';
 
 const minute = 60_000;
 
@@ -28,6 +30,8 @@ export interface Fleet {
   /** Lets so many minutes pass. */
   pass(minutes: number): Promise<void>;
   usage(): Promise<Usage>;
+  /** The failures in a row that the record remembers. */
+  failures(): Promise<readonly Failure[]>;
 }
 
 export async function startFleet(options: TestServiceOptions & { readonly tokens?: number } = {}): Promise<Fleet> {
@@ -50,6 +54,7 @@ export async function startFleet(options: TestServiceOptions & { readonly tokens
       for (let left = minutes; left > 0; left -= 30) await clock.advance(Math.min(30, left) * minute);
     },
     usage: () => reader.getUsage(),
+    failures: async () => failuresInRow((await store.load(await reader.recordKey)).record ?? ''),
   };
 }
 
