@@ -1,6 +1,5 @@
 import { configError, problemOfText } from './config-problems.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
-import type { HoldKind } from './ledger/holds.ts';
 import { type Backoff, newRecord } from './ledger/record.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
@@ -64,7 +63,7 @@ export interface RepeatedFailure {
    * `backoff`: token requests failed. `rate_limited`: the token endpoint answered 429. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
    * processes died during their requests. `rejections`: the API answered 401 to new tokens; the count starts again after an hour without one.
    */
-  readonly kind: Exclude<HoldKind, 'renewal' | 'unreadable'>;
+  readonly kind: 'backoff' | 'rate_limited' | 'credentials' | 'deaths' | 'rejections';
   /** The number of failures in a row, at least 1. */
   readonly count: number;
   /** The end of the wait that follows the last one. Epoch milliseconds of the store's clock. */

@@ -6,6 +6,7 @@ import { configurationProblems, openReader } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSettings, examineWindows } from '../doctor/settings.ts';
 import { examineStore } from '../doctor/store.ts';
+import { concernsOf } from '../explain/concerns.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
 import { printableJson } from '../line/printable.ts';
@@ -79,17 +80,19 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
 
 async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> {
   try {
-    const { usage } = await (await openReader(context)).read();
+    const { usage, scene } = await (await openReader(context)).read();
     const { used, usable, refusedUntil } = usage;
-    const message = `${used} of ${counted(usable, 'usable token')} spent`;
-    const windows = examineWindows(usage.windows);
-    if (refusedUntil === undefined) return [{ state: 'ok', message }, ...windows];
-    const until = new Date(refusedUntil).toISOString();
-    const advice = 'run service-auth explain.';
-    return [
-      { state: 'warning', message: `${message}; callers without a token are refused until ${until}`, advice },
-      ...windows,
-    ];
+    const refused =
+      refusedUntil === undefined
+        ? []
+        : [`callers without a token are refused until ${new Date(refusedUntil).toISOString()}`];
+    const concerns = [...refused, ...concernsOf(usage, scene.failures, Date.now())];
+    const message = [`${used} of ${counted(usable, 'usable token')} spent`, ...concerns].join('; ');
+    const line: Diagnosis =
+      concerns.length === 0
+        ? { state: 'ok', message }
+        : { state: 'warning', message, advice: 'run service-auth explain.' };
+    return [line, ...examineWindows(usage.windows)];
   } catch (error) {
     return [failureOf(error)];
   }
