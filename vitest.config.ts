@@ -78,8 +78,11 @@ function withOpenTelemetry2(): TestProjectInlineConfiguration {
   };
 }
 
+// Vitest has Node resolve by these too. Node alone does not know `module`, under which the AWS SDK has files for bundlers.
+const conditions = ['@service-auth/source', ...defaultServerConditions.filter((name) => name !== 'module')];
+
 const config: ViteUserConfig = {
-  ssr: { resolve: { conditions: ['@service-auth/source', ...defaultServerConditions] } },
+  ssr: { resolve: { conditions } },
   test: {
     projects: [
       // Two processes run all files of a project, which saves a start and the loading of the sources for each file. The tests of core

@@ -1,4 +1,4 @@
-// The store that the environment names: REDIS_URL, POSTGRES_URL, or else a directory of this machine.
+// The store that the environment names: REDIS_URL, POSTGRES_URL, DYNAMODB_TABLE, or else a directory of this machine.
 import type { Store } from '@service-auth/core';
 
 export interface OpenedStore {
@@ -8,9 +8,9 @@ export interface OpenedStore {
   close(): Promise<unknown>;
 }
 
-/** Loads only the client that it needs: an application rarely has all three installed. */
+/** Loads only the client that it needs: an application rarely has all of them installed. */
 export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore> {
-  const { REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, STORE_DIRECTORY: directory } = env;
+  const { REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, DYNAMODB_TABLE: table, STORE_DIRECTORY: directory } = env;
   if (redisUrl) {
     const { redisStore } = await import('@service-auth/redis');
     const { createClient } = await import('redis');
@@ -26,6 +26,13 @@ export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore>
     pool.on('error', () => {});
     await createTable(pool);
     return { name: 'PostgreSQL', store: postgresStore(pool), close: () => pool.end() };
+  }
+  if (table) {
+    const { createTable, dynamodbStore } = await import('@service-auth/dynamodb');
+    const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb');
+    const client = new DynamoDBClient(); // It takes the region and the credentials from the environment, too.
+    await createTable(client, { table });
+    return { name: 'DynamoDB', store: dynamodbStore(client, { table }), close: async () => client.destroy() };
   }
   const { fileStore } = await import('@service-auth/file');
   return { name: 'a directory', store: fileStore(directory || undefined), close: async () => {} };

@@ -22,6 +22,7 @@ const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   file: { types: ['@service-auth/core'], values: ['node:'] },
   redis: { types: ['@service-auth/core'] },
   postgres: { types: ['@service-auth/core'] },
+  dynamodb: { types: ['@service-auth/core'], values: ['@service-auth/core/store', '@aws-sdk/client-dynamodb'] },
   nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
   testing: { types: ['@service-auth/core'], values: ['node:'] },
   opentelemetry: { types: ['@service-auth/core'], values: ['own'] },

@@ -9,9 +9,11 @@ import { codeEntries, type Entry, readPackages, root } from './packages.ts';
 const limits: Readonly<Record<string, number>> = {
   core: 32,
   'core/http': 2.1,
+  'core/store': 0.5,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,
   axios: 4,
+  dynamodb: 1.9,
   fetch: 1.6,
   file: 3.7,
   got: 1.3,

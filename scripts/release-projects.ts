@@ -17,7 +17,7 @@ export interface Project {
 export const watched: readonly string[] = [
   ...['axios', 'got', 'undici'],
   ...['@nestjs/axios', '@nestjs/common', '@nestjs/core', '@nestjs/terminus'],
-  ...['redis', '@redis/client', 'ioredis', 'iovalkey', 'pg', 'postgres'],
+  ...['redis', '@redis/client', 'ioredis', 'iovalkey', 'pg', 'postgres', '@aws-sdk/client-dynamodb'],
   ...['@opentelemetry/api', '@opentelemetry/sdk-metrics', '@opentelemetry/sdk-trace'],
 ];
 
@@ -31,7 +31,11 @@ export const projects: readonly Project[] = [
     ours: ['core', 'axios', 'fetch', 'got', 'undici', 'testing'],
     others: { ...newest('axios', 'got', 'undici'), ...types },
   },
-  { name: 'stores', ours: ['core', 'fetch', 'file', 'postgres', 'redis'], others: types },
+  {
+    name: 'stores',
+    ours: ['core', 'dynamodb', 'fetch', 'file', 'postgres', 'redis'],
+    others: { ...newest('@aws-sdk/client-dynamodb'), ...types },
+  },
   {
     name: 'telemetry',
     ours: ['core', 'opentelemetry'],

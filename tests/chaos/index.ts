@@ -1,4 +1,4 @@
-// pnpm chaos [minutes] [seed] [store]: by default five minutes over all three stores in turn, with a seed of the time.
+// pnpm chaos [minutes] [seed] [store]: by default five minutes over all stores in turn, with a seed of the time.
 
 import { openPlace } from './src/places.ts';
 import { type ChaosFigures, runChaos } from './src/run-chaos.ts';
@@ -8,7 +8,7 @@ const runMs = 30_000;
 const [minutes = '5', firstSeed = `${Date.now() % 1_000_000}`, store] = process.argv.slice(2);
 const kinds = storeKinds.filter((kind) => store === undefined || kind === store);
 if (!(Number(minutes) > 0) || !Number.isInteger(Number(firstSeed)) || kinds.length === 0) {
-  console.error('pnpm chaos [minutes] [seed] [file | redis | postgres]');
+  console.error('pnpm chaos [minutes] [seed] [file | redis | postgres | dynamodb]');
   process.exit(2);
 }
 

@@ -12,7 +12,7 @@ export interface StoreSnapshot {
   record?: string | undefined;
   /** The `version` of the last swap. Absent if and only if `record` is absent. */
   version?: string | undefined;
-  /** The store's own clock, in epoch milliseconds, read in the same operation. */
+  /** The store's own clock, in epoch milliseconds, read in the same operation. It may be of whole seconds, up to a second behind. */
   now: number;
   /** Problems of the store's settings that endanger the record, each a sentence without secrets. The event `store_warning` reports each of them once. */
   warnings?: readonly string[] | undefined;

@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createTable as createDynamoDbTable } from '@service-auth/dynamodb';
 import { createTable } from '@service-auth/postgres';
+import { dynaliteClientSettings, startDynalite } from '@service-auth/test-tools/servers/dynalite';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import type { TestServer } from '@service-auth/test-tools/servers/server';
@@ -25,6 +28,13 @@ export async function openPlace(kind: StoreKind): Promise<Place> {
   }
   if (kind === 'redis') {
     const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
+    return { kind, address: server.url, server, close: server.stop };
+  }
+  if (kind === 'dynamodb') {
+    const server = await startDynalite();
+    const opened = new DynamoDBClient(dynaliteClientSettings(server.url));
+    await createDynamoDbTable(opened);
+    opened.destroy();
     return { kind, address: server.url, server, close: server.stop };
   }
   const server = await startPostgres();

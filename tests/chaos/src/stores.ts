@@ -1,6 +1,7 @@
 import type { Store } from '@service-auth/core';
+import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 
-export const storeKinds = ['file', 'redis', 'postgres'] as const;
+export const storeKinds = ['file', 'redis', 'postgres', 'dynamodb'] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
 /** A store, and how to part with it. */
@@ -34,6 +35,12 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
       const settings = { max: 3, connectionTimeoutMillis: 1_500, query_timeout: 1_500 };
       const pool = new pg.Pool({ connectionString: address, ...settings }).on('error', ignore);
       return { store: postgresStore(pool), close: () => pool.end() };
+    }
+    case 'dynamodb': {
+      const { dynamodbStore } = await import('@service-auth/dynamodb');
+      const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb');
+      const client = new DynamoDBClient(dynaliteClientSettings(address));
+      return { store: dynamodbStore(client), close: async () => client.destroy() };
     }
   }
 }

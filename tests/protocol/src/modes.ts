@@ -69,6 +69,17 @@ export const modes: Readonly<Record<string, Mode>> = {
         maxFreezeMs: 80 * minute,
       }),
   },
+  coarse: {
+    about:
+      'a store whose clock shows whole seconds, of servers that differ by up to a second; a window of a day or an hour',
+    promised: true,
+    settings: (random) => {
+      const reach = { windowMs: hour, maxFreezeMs: 2.5 * minute, maxQueueMs: minute };
+      // Without steps of the clock, expiries are checked to two seconds.
+      const rates = random.chance(0.5) ? everything : { ...everything, store_clock_step: 0 };
+      return drawn(random, { ...(random.chance(0.5) && reach), rates, clockIsCoarse: true });
+    },
+  },
   hour: {
     about: 'a window of one hour, everything in proportion',
     promised: true,

@@ -71,7 +71,12 @@ export async function run(
     (name) => members.find(({ machine }) => machine.name === name)?.machine.blockedMs ?? 0,
     random.fork('calendars'),
   );
-  const store: SimulatedStore = createSimulatedStore(world, settings.storeAheadMs, judge.applied);
+  const store: SimulatedStore = createSimulatedStore(
+    world,
+    settings.storeAheadMs,
+    judge.applied,
+    settings.clockIsCoarse ? { random: random.fork('coarse clock') } : undefined,
+  );
   const lifetimeMs = () => phaseAt(settings, world.now).lifetimeMs ?? settings.lifetimeMs;
   const lengths = random.fork('lengths');
   const { maxPadding } = settings;

@@ -53,6 +53,8 @@ export interface Settings {
   readonly lossesPerWindow: number;
   /** The lead of the store's clock at the start of the run. */
   readonly storeAheadMs: number;
+  /** The clock of the store is the date of HTTP answers. */
+  readonly clockIsCoarse?: boolean;
   /** No failure is visible: no call is denied, and no failure is reported. */
   readonly nothingFails: boolean;
   /** Demand is far below the budget: a caller that asks after the faults is served at once. */

@@ -1,10 +1,16 @@
 import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
+import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /** The record under the one key of a run. */
 interface Kept {
   readonly record: string;
   readonly version: string;
+}
+
+/** A clock that answers of HTTP servers have: whole seconds, cut off, of servers that differ by up to half a second in both directions. */
+export interface CoarseClock {
+  readonly random: Random;
 }
 
 /** The two halves of a split store; without a split everybody is on the left one. */
@@ -22,7 +28,7 @@ export interface SimulatedStore {
   stepClock(byMs: number): void;
   /** The lead of its clock over true time, compared with the start. */
   readonly clockOffset: number;
-  /** The sum of the steps of its clock, in both directions. */
+  /** The sum of the steps of its clock, in both directions, and the difference that two of its answers of one moment may have. */
   readonly clockSpreadMs: number;
   /** The time by which its clock was set back without a process noticing it: no expiry can be exact by this time. */
   readonly unnoticedMs: number;
@@ -43,13 +49,20 @@ export interface SimulatedStore {
 
 const epoch = 1_780_000_000_000;
 const readsToNotice = 4;
+const second = 1_000;
+const maxJitterMs = 500;
 
 function highWaterOf({ record }: Kept): number {
   return Number(/"highWaterAt":(\d+)/.exec(record)?.[1]);
 }
 
 /** Creates an empty store. `applied`: called after every change. */
-export function createSimulatedStore(world: World, aheadMs: number, applied: (side: Side) => void): SimulatedStore {
+export function createSimulatedStore(
+  world: World,
+  aheadMs: number,
+  applied: (side: Side) => void,
+  coarse?: CoarseClock,
+): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
   let isSplit = false;
   let clockOffset = aheadMs;
@@ -61,6 +74,11 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
   const effective = (side: Side): Side => (isSplit ? side : 'left');
   const now = () => Math.floor(epoch + world.now + clockOffset);
+  const shown = () => {
+    if (!coarse) return now();
+    const ofAServer = now() + coarse.random.between(-maxJitterMs, maxJitterMs);
+    return Math.floor(ofAServer / second) * second;
+  };
 
   // A process with a cached token reads this within half a minute.
   const unnoticedMs = () => (world.now > back.noticedAt + 35_000 ? 0 : back.ms);
@@ -82,7 +100,7 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
       if (back.ms > 0 && kept && highWaterOf(kept) > now() + 60_000) reads += 1;
       // More than may have died before they could write it down.
       if (reads > readsToNotice) noticed();
-      return { ...kept, now: now() };
+      return { ...kept, now: shown() };
     },
     swap(side, { expected, version, record }) {
       const at = effective(side);
@@ -92,7 +110,7 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
         set(at, { record, version });
         applied(at);
       }
-      return { swapped, now: now() };
+      return { swapped, now: shown() };
     },
     kept: (side) => sides[effective(side)],
     replace(record) {
@@ -111,7 +129,7 @@ export function createSimulatedStore(world: World, aheadMs: number, applied: (si
       return clockOffset;
     },
     get clockSpreadMs() {
-      return maxOffset - minOffset;
+      return maxOffset - minOffset + (coarse ? second + 2 * maxJitterMs : 0);
     },
     get unnoticedMs() {
       return unnoticedMs();

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { answerTimeOf, timeOfDate } from '../src/server-time.ts';
+
+const date = 'Sun, 22 Nov 2026 21:09:57 GMT';
+const time = Date.UTC(2026, 10, 22, 21, 9, 57);
+
+test('the time of a server is the date of its answer', () => {
+  expect(timeOfDate(date)).toBe(time);
+  // The three forms of RFC 9110, 5.6.7.
+  expect(timeOfDate('Sunday, 22-Nov-26 21:09:57 GMT')).toBe(time);
+  expect(timeOfDate(new Headers({ date }).get('date'))).toBe(time);
+});
+
+test.each([[undefined], [null], [''], ['yesterday']])(
+  'an answer whose date is %o has no time, and the error says why',
+  (given) => {
+    expect(() => timeOfDate(given)).toThrow(
+      expect.objectContaining({ advice: expect.stringContaining('no Date header') }),
+    );
+  },
+);
+
+type Middleware = (next: () => Promise<object>) => () => Promise<object>;
+
+test('the time of a command is that of its latest answer', async () => {
+  let middleware: Middleware = (next) => next;
+  const now = answerTimeOf({
+    middlewareStack: {
+      add(added) {
+        middleware = added;
+      },
+    },
+  });
+  expect(now).toThrow('no Date header');
+  const result = { response: { headers: { date }, statusCode: 400 } };
+  expect(await middleware(async () => result)()).toBe(result);
+  expect(now()).toBe(time);
+  await middleware(async () => ({ response: {} }))();
+  expect(now).toThrow('no Date header');
+});

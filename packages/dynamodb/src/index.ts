@@ -1,0 +1,4 @@
+export type { DynamoDbSender } from './calls.ts';
+export type { DynamoDbStoreOptions } from './dynamodb-store.ts';
+export { dynamodbStore } from './dynamodb-store.ts';
+export { createTable } from './table.ts';

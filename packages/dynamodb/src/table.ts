@@ -1,0 +1,60 @@
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  type DescribeTableCommandOutput,
+  type TableStatus,
+} from '@aws-sdk/client-dynamodb';
+import { type DynamoDbSender, nameOf, sent } from './calls.ts';
+
+/** The name of the table in the options, or the default. */
+export function tableName(table: string = 'service-auth'): string {
+  const isName = /^(arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/)?[\w.-]{3,255}$/.test(table);
+  if (isName) return table;
+  throw new TypeError(
+    '[service-auth/dynamodb] table must be a name of 3 to 255 letters, digits and _ . -, or the ARN of a table.',
+  );
+}
+
+/**
+ * Creates the table if it is missing, and waits until it can be used: a partition key `key`, a string, and billing by request. Several processes may call
+ * it at once. Needs the actions `dynamodb:CreateTable` and `dynamodb:DescribeTable`.
+ */
+export async function createTable(client: DynamoDbSender, options: { table?: string | undefined } = {}): Promise<void> {
+  const TableName = tableName(options.table);
+  const command = new CreateTableCommand({
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'key', KeyType: 'HASH' }],
+  });
+  await sent(client, command, undefined).catch((error) => {
+    if (nameOf(error) !== 'ResourceInUseException') throw error;
+  });
+  while ((await statusOf(client, TableName)) !== 'ACTIVE') await new Promise((resolve) => setTimeout(resolve, 500));
+}
+
+async function statusOf(client: DynamoDbSender, table: string): Promise<TableStatus | undefined> {
+  return (await describe(client, table)).Table?.TableStatus;
+}
+
+function describe(
+  client: DynamoDbSender,
+  TableName: string,
+  signal?: AbortSignal,
+): Promise<DescribeTableCommandOutput> {
+  return sent(client, new DescribeTableCommand({ TableName }), signal);
+}
+
+const inspectWithinMs = 2_000;
+
+/** Returns what endangers the record. A role may lack the right to describe the table: then there is no warning. */
+export async function warningsOf(client: DynamoDbSender, table: string): Promise<string[]> {
+  const { Table } = await describe(client, table, AbortSignal.timeout(inspectWithinMs)).catch(() => ({
+    Table: undefined,
+  }));
+  const { Replicas = [], MultiRegionConsistency } = Table ?? {};
+  const isGlobal = Replicas.length > 0 && MultiRegionConsistency !== 'STRONG';
+  const warning =
+    'The table is a global table with eventual consistency: of two regions that write, the last one wins, so each of them issues the whole limit. Let one region write, and set issuanceLimit.reserve to half of the limit, or use strong consistency.';
+  return isGlobal ? [warning] : [];
+}
