@@ -1,5 +1,6 @@
-// pnpm soak [calls|renewals|aborts|clients|crowd]: runs a client's whole life on a manual clock, and measures the memory that remains. `--short`: a hundredth of it.
-// crowd: measures what 10,000 clients take that wait for their next call.
+// pnpm soak [calls|renewals|aborts|clients|crowd|audiences]: runs a client's whole life on a manual clock, and measures the memory that remains. `--short`: a hundredth of it.
+// crowd: measures what 10,000 clients take that wait for their next call. audiences: measures what 1,000 audiences of one client id cost.
+import { gatherAudiences, most } from './audiences.ts';
 import { gather, maxBytes } from './crowd.ts';
 import { exercises } from './exercises.ts';
 import { isLeak, measure } from './measure.ts';
@@ -12,7 +13,7 @@ const times: Readonly<Record<string, number>> = {
 };
 const share = process.argv.includes('--short') ? 0.01 : 1;
 
-const asked = process.argv.slice(2).filter((name) => name in exercises || name === 'crowd');
+const asked = process.argv.slice(2).filter((name) => name in exercises || name === 'crowd' || name === 'audiences');
 
 for (const [name, prepare] of Object.entries(exercises)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
@@ -32,5 +33,14 @@ if (asked.length === 0 || asked.includes('crowd')) {
   const isTooLarge = bytes > maxBytes || handles > 0;
   const taken = `${bytes} bytes each without its token, ${handles} handles, created within ${createdWithin} µs`;
   console.log(`${isTooLarge ? 'TOO LARGE ' : ''}${count.toLocaleString('en')} crowd: ${taken}`);
+  if (isTooLarge) process.exitCode = 1;
+}
+
+if (asked.length === 0 || asked.includes('audiences')) {
+  const count = 1_000;
+  const { bytes, loads } = await gatherAudiences(count);
+  const isTooLarge = bytes > most.bytes || loads > most.loads;
+  const taken = `${(bytes / 1_000_000).toFixed(1)} MB, ${loads} reads of the record in five minutes`;
+  console.log(`${isTooLarge ? 'TOO LARGE ' : ''}${count.toLocaleString('en')} audiences: ${taken}`);
   if (isTooLarge) process.exitCode = 1;
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { exercises } from '../exercises.ts';
 import { isLeak, measure } from '../measure.ts';
 
-const measured = [...Object.keys(exercises), 'crowd'];
+const measured = [...Object.keys(exercises), 'crowd', 'audiences'];
 
 describe('a long life', () => {
   test('leaves no memory, listeners, timers or handles behind', { timeout: 120_000 }, () => {
@@ -15,7 +15,7 @@ describe('a long life', () => {
       encoding: 'utf8',
     });
     expect([status, stderr, stdout]).toEqual([0, expect.any(String), expect.not.stringMatching(/LEAK|TOO LARGE/)]);
-    expect(stdout.match(/^[\d,]+ (calls|renewals|aborts|clients|crowd): /gm)).toHaveLength(measured.length);
+    expect(stdout.match(/^[\d,]+ (calls|renewals|aborts|clients|crowd|audiences): /gm)).toHaveLength(measured.length);
   });
 
   const kept: unknown[] = [];
