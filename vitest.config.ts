@@ -8,7 +8,7 @@ const inCi = Boolean(process.env['CI']);
 
 const tests = [
   '{packages,tests,tests/compat,tests/support}/*/test/**/*.test.ts',
-  '{bench,examples,scripts}/test/**/*.test.ts',
+  '{bench,docs,examples,scripts}/test/**/*.test.ts',
   'examples/vitest/*.test.ts',
 ];
 // They would measure what other tests do.
@@ -97,6 +97,8 @@ const config: ViteUserConfig = {
       suite('examples', { isolate: false }),
       suite('reliability', { maxWorkers: 1, testTimeout: 120_000 }),
       suite('observability', { maxWorkers: 1 }),
+      // The check builds the site first.
+      suite('site', { maxWorkers: 1, testTimeout: 60_000 }),
       // The check installs the frameworks and packs our packages first.
       suite('frameworks', { maxWorkers: 1, testTimeout: 300_000, hookTimeout: 300_000 }),
       // `pnpm check compat`: what the adapters serve besides the newest versions.

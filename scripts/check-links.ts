@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readDocuments } from './documents.ts';
+import { headingAnchor } from './heading-anchor.ts';
 import { root } from './packages.ts';
 
 const anchorsOf = memoize((file: string) => anchors(readFileSync(file, 'utf8')));
@@ -49,10 +50,7 @@ function anchors(markdown: string): Set<string> {
     const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(line)?.[1];
     if (heading === undefined) continue;
     const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/<[^>]+>/g, '');
-    const slug = text
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
-      .replaceAll(' ', '-');
+    const slug = headingAnchor(text);
     let unique = slug;
     for (let again = 1; found.has(unique); again += 1) unique = `${slug}-${again}`;
     found.add(unique);

@@ -43,6 +43,7 @@ export const steps: Record<string, string[]> = {
   runtimes: ['node', source, 'scripts/check-runtimes.ts'],
   next: ['node', source, 'scripts/check-next.ts'],
   observability: check('observability'),
+  site: ['node', 'scripts/check-site.ts', '--project=site'],
   frameworks: ['node', 'scripts/check-frameworks.ts', '--project=frameworks'],
   release: ['node', 'scripts/check-release.ts'],
 };

@@ -1,4 +1,4 @@
-type Suite = 'servers' | 'command-line' | 'examples' | 'reliability' | 'observability' | 'frameworks';
+type Suite = 'servers' | 'command-line' | 'examples' | 'reliability' | 'observability' | 'site' | 'frameworks';
 
 /** The test files that need a server, start many processes or take minutes, by the check that runs them. `pnpm test` runs all others. */
 export const suites: Record<Suite, readonly string[]> = {
@@ -15,6 +15,7 @@ export const suites: Record<Suite, readonly string[]> = {
     'tests/soak/test/*.test.ts',
   ],
   observability: ['tests/observability/test/*.test.ts'],
+  site: ['docs/test/{browser,built-site}.test.ts'],
   frameworks: ['tests/interop/frameworks/test/*.test.ts'],
 };
 

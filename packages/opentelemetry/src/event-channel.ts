@@ -11,6 +11,7 @@ interface ChannelRuntime {
   };
 }
 
+/** The name of the channel of `node:diagnostics_channel` on which each event of an instrumented client is published, where the runtime has channels. */
 export const eventChannelName = 'service-auth:event';
 
 /** Publishes each event for whoever subscribes to the channel. A runtime without channels has nobody who does. */

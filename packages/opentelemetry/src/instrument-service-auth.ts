@@ -5,7 +5,6 @@ import { eventChannel } from './event-channel.ts';
 import { acquisitionSpans } from './spans.ts';
 import { tokenMetrics } from './token-metrics.ts';
 
-/** The name of the channel of `node:diagnostics_channel` on which each event of an instrumented client is published, where the runtime has channels. */
 export { eventChannelName } from './event-channel.ts';
 
 /** Options of {@link instrumentServiceAuth}. */

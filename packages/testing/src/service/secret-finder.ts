@@ -1,4 +1,4 @@
-/** The kinds of secrets that {@link SecretFinder.find} tells apart. */
+/** The kinds of secrets that the test service tells apart. */
 export type SecretKind = 'access token' | 'client secret';
 
 /** Knows every secret of a service, so that tests can search texts for leaks. */

@@ -1,0 +1,42 @@
+import { defaultClientConditions } from 'vite';
+import { defineConfig } from 'vitepress';
+import { headingAnchor } from '../../scripts/heading-anchor.ts';
+import { adaptPages } from './markdown.ts';
+import { navigation, sidebar } from './navigation.ts';
+import { repositoryUrl } from './repository.ts';
+import { writeTexts } from './texts.ts';
+
+const description = 'One access token for a whole fleet: 150 tokens a day are enough.';
+
+/** The address of the site. The deploy job knows it. */
+const siteUrl = new URL(process.env['SITE_URL'] ?? 'http://localhost:4173/');
+
+export default defineConfig({
+  title: 'Service Auth',
+  description,
+  lang: 'en',
+  base: siteUrl.pathname.replace(/\/?$/, '/'),
+  cleanUrls: true,
+  rewrites: { 'decisions/README.md': 'decisions/index.md' },
+  srcExclude: ['node_modules/**'],
+  sitemap: { hostname: siteUrl.href.replace(/\/?$/, '/') },
+  head: [
+    ['meta', { property: 'og:title', content: 'Service Auth' }],
+    ['meta', { property: 'og:description', content: description }],
+  ],
+  markdown: {
+    // The anchors are those of GitHub, so that a link leads to its heading here and there.
+    anchor: { slugify: headingAnchor },
+    config: adaptPages,
+  },
+  themeConfig: {
+    nav: navigation(),
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: repositoryUrl }],
+    editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path` },
+  },
+  vite: { resolve: { conditions: defaultClientConditions } },
+  buildEnd: (config) => writeTexts(config, siteUrl),
+});

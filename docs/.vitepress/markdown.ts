@@ -1,0 +1,26 @@
+import type { MarkdownOptions } from 'vitepress';
+import { siteLink } from './repository.ts';
+
+type MarkdownIt = Parameters<NonNullable<MarkdownOptions['config']>>[0];
+
+/** Lets the pages that GitHub shows lead to the right places on the site, too. */
+export function adaptPages(md: MarkdownIt): void {
+  md.core.ruler.push('links of the repository', ({ tokens, env }) => {
+    const from = `docs/${env.relativePath ?? ''}`;
+    for (const token of tokens) {
+      if (token.type === 'html_block') token.content = themedPictures(token.content);
+      for (const child of token.children ?? []) {
+        if (child.type === 'link_open') child.attrSet('href', siteLink(child.attrGet('href') ?? '', from));
+      }
+    }
+  });
+}
+
+/** A `<picture>` heeds the system's theme. On the site the reader chooses one. */
+function themedPictures(html: string): string {
+  return html.replace(
+    /<picture>\s*<source [^>]*srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)">\s*<\/picture>/g,
+    (_, dark, alt, light) =>
+      `<img class="only-light" alt="${alt}" src="./${light}"><img class="only-dark" alt="${alt}" src="./${dark}">`,
+  );
+}

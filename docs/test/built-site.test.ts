@@ -1,0 +1,75 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+// `pnpm check site` builds it first.
+const dist = fileURLToPath(new URL('../.vitepress/dist', import.meta.url));
+const pages = new Map(
+  globSync('**/*.html', { cwd: dist }).map((file) => [file, readFileSync(join(dist, file), 'utf8')]),
+);
+const styles = globSync('**/*.css', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'));
+
+const idsOf = new Map(
+  [...pages].map(([file, html]) => [file, new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id))]),
+);
+
+/** The HTML file that a path of the site leads to. */
+function fileOf(path: string): string | undefined {
+  const name = path.replace(/^\//, '');
+  return [name, `${name}.html`, join(name, 'index.html')].find((file) => pages.has(file));
+}
+
+test('the site has the pages of docs, packages and the reference', () => {
+  expect(pages.size).toBeGreaterThan(80);
+  for (const file of ['index.html', 'errors.html', 'packages/axios.html', 'reference/core-http.html']) {
+    expect([...pages.keys()]).toContain(file);
+  }
+});
+
+test('every link leads to a page or a file, and its anchor to an element', () => {
+  const dead: string[] = [];
+  for (const [file, html] of pages) {
+    const base = new URL(file, 'http://site/');
+    for (const [, href = ''] of html.matchAll(/<a\s[^>]*href="([^"]+)"/g)) {
+      const { origin, pathname, hash } = new URL(href.replaceAll('&amp;', '&'), base);
+      if (origin !== base.origin) continue;
+      const path = decodeURIComponent(pathname);
+      const page = fileOf(path);
+      const leadsNowhere = page === undefined && !existsSync(join(dist, path));
+      const id = decodeURIComponent(hash.slice(1));
+      if (leadsNowhere || (page && id !== '' && !idsOf.get(page)?.has(id))) dead.push(`${file}: ${href}`);
+    }
+  }
+  expect(dead).toEqual([]);
+});
+
+test('no page loads anything from another host', () => {
+  const foreign: string[] = [];
+  for (const [file, html] of pages) {
+    const loaded = /<(?:script|img|source|iframe|link)\b[^>]*?\s(?:src|srcset|href)="(?:https?:)?\/\/[^"]*"/g;
+    for (const [found] of html.matchAll(loaded)) foreign.push(`${file}: ${found}`);
+  }
+  for (const css of styles) foreign.push(...(css.match(/(?:url\(|@import\s+)["']?(?:https?:)?\/\/[^)"']*/g) ?? []));
+  expect(foreign).toEqual([]);
+});
+
+test('every error code has an anchor of its own', () => {
+  const codes = [...(pages.get('errors.html') ?? '').matchAll(/<td>.*?<code>(ERR_\w+)<\/code><\/td>/g)].map(
+    ([, code = '']) => code,
+  );
+  expect(codes.length).toBeGreaterThan(8);
+  expect(codes.filter((code) => !idsOf.get('errors.html')?.has(code.toLowerCase()))).toEqual([]);
+});
+
+test('every page is there as Markdown too, and llms.txt and the sitemap list the pages', () => {
+  const list = readFileSync(join(dist, 'llms.txt'), 'utf8');
+  const sitemap = readFileSync(join(dist, 'sitemap.xml'), 'utf8');
+  for (const file of pages.keys()) {
+    if (file === '404.html') continue;
+    const markdown = file.replace(/html$/, 'md');
+    expect(existsSync(join(dist, markdown)), markdown).toBe(true);
+    expect(list).toContain(`/${markdown})`);
+    expect(sitemap).toContain(`/${file.replace(/(?:(?<=\/|^)index)?\.html$/, '')}</loc>`);
+  }
+});
