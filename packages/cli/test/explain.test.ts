@@ -9,6 +9,16 @@ import { hour, minute, names, now, series, usageOf } from './journals.ts';
 /** A fleet that renews its token once a day. */
 const regular = series(2, 20 * 60, { reason: 'refresh' });
 
+/** Tokens of one audience under so many keys. */
+function inUse(count: number): Usage['tokens'] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `token-${index}`,
+    audience: 'https://api.example/',
+    issuedAt: now - hour,
+    expiresAt: now + 23 * hour,
+  }));
+}
+
 const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: readonly (string | RegExp)[] }>> = {
   '401-storm': {
     usage: usageOf(
@@ -37,11 +47,15 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       availableNow: 0,
       unknown: 0,
     }),
-    says: ['Several programs in a row ended', '(in 8 min)'],
+    says: ['Several programs that asked for a token ended', 'All by instance api-1', '(in 8 min)'],
   },
   'different-keys': {
-    usage: usageOf(names(40).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 1 + 6 * index))),
+    usage: usageOf(
+      names(40).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 1 + 6 * index)),
+      { tokens: inUse(40) },
+    ),
     says: [
+      '40 tokens are in use for https://api.example/; programs with one key share one.',
       '39 of the 40 tokens',
       '39 instances did so, each of them once',
       'The usual time between two of them is 6 min',
@@ -166,6 +180,18 @@ test('programs that restart and jobs with names of their own are told apart, and
   ]);
   // Nothing is called possible that the record excludes: all of them are in this store.
   for (const { remedy } of findings) expect(remedy).toContain('this record');
+});
+
+test('programs that died are not taken for an endpoint that fails, and a few tokens of others are nothing unusual', () => {
+  const died = usageOf([...regular, ...series(9, 25, { reason: 'cold', pending: true, instance: 'job' })]);
+  const failures = [{ kind: 'deaths', count: 8, retryAt: now - hour }] as const;
+  const findings = explain(died, { now, audience: undefined, failures });
+  expect(findings).toMatchObject([
+    { cause: 'deaths', evidence: expect.stringMatching(/^The last 8 programs .* All by instance job\.$/) },
+  ]);
+  const others = series(4, 300, { reason: 'refresh', audience: 'https://reports.example/' });
+  const healthy = usageOf([...others, ...regular]);
+  expect(explain(healthy, { now, audience: 'https://api.example/', failures: [] })).toEqual([]);
 });
 
 test('several programs that restart are one finding with their names', () => {

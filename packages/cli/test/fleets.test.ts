@@ -1,4 +1,5 @@
 // `explain` reads the records that real clients write when something goes wrong.
+import type { Store } from '@service-auth/core';
 import { expect, test } from 'vitest';
 import { concernsOf } from '../src/explain/concerns.ts';
 import { courseSentences } from '../src/explain/course.ts';
@@ -32,6 +33,26 @@ async function told({ usage, failures, clock }: Fleet): Promise<{ readonly line:
 }
 
 const key = (number: number) => `a key of 32 characters, and more ${number}`;
+
+/** Starts a program and kills it when its token request is under way: nothing of it reaches the store after that. */
+async function killedWhileItAsks(fleet: Fleet, instance: string): Promise<void> {
+  let isDead = false;
+  const never = () => new Promise<never>(() => {});
+  const { durability, load, swap } = fleet.store;
+  const store: Store = {
+    durability,
+    load: (...given) => (isDead ? never() : load(...given)),
+    swap: (...given) => (isDead ? never() : swap(...given)),
+  };
+  await new Promise<void>((resolve) => {
+    const transport = () => {
+      resolve();
+      return never();
+    };
+    void tried(fleet.start(instance, { audience: 'https://second.example/', store, transport }).getToken());
+  });
+  isDead = true;
+}
 
 const stories: Readonly<Record<string, readonly [cause: Cause | undefined, story: () => Promise<Fleet>]>> = {
   'a fleet that renews its token has no cause': [undefined, () => settledFleet()],
@@ -143,6 +164,17 @@ const stories: Readonly<Record<string, readonly [cause: Cause | undefined, story
       return fleet;
     },
   ],
+  'jobs that are killed while they ask are deaths': [
+    'deaths',
+    async () => {
+      const fleet = await settledFleet();
+      for (let run = 0; run < 6; run += 1) {
+        await killedWhileItAsks(fleet, `job-${run}`);
+        await fleet.pass(25);
+      }
+      return fleet;
+    },
+  ],
   'a limit of four is a low limit': ['low-limit', () => settledFleet({ tokens: 4 })],
   'tokens that live for ten minutes are short tokens': [
     'short-tokens',
@@ -201,6 +233,10 @@ const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]
   'requests that the endpoint never answers are unknown outcomes': [
     /^WARNING - .*; the last 8 token requests brought no token \(no usable answer\)\|/,
     /^The limit leaves room for \d+ tokens, but the last 8 token requests brought no token \(no usable answer\)\. A caller without a token may get none\.$/,
+  ],
+  'jobs that are killed while they ask are deaths': [
+    /^(WARNING|CRITICAL) - .*the last 5 programs that asked for a token ended before the answer/,
+    /the last 5 programs that asked for a token ended before the answer/,
   ],
   'a program that resets its token at each start is resets': [
     /^WARNING - .*; 6 tokens replaced tokens that were reset\|/,

@@ -77,5 +77,5 @@ function regularity(usage: Usage): string {
   const counts = [...grouped(issuances, ({ reason }) => reason)].sort(([, a], [, b]) => b.length - a.length);
   const list = counts.map(([reason, group]) => `${group.length} ${reason}`).join(', ');
   const programs = new Set(issuances.map(({ instance }) => instance)).size;
-  return `The record counts ${list}, for ${counted(programs, 'instance')}; ${legend(usage)} `;
+  return `Of ${counted(issuances.length, 'token')}, for ${counted(programs, 'instance')}, the reasons are: ${list}. That is, ${legend(usage)} `;
 }

@@ -27,6 +27,13 @@ function needlessStarts(usage: Usage): NeedlessStarts {
   return { repeated: groups.filter(repeats), single: groups.filter((group) => !repeats(group)).flat() };
 }
 
+/** Each key has a token of its own for an audience, so several tokens that are in use for one audience prove several keys. */
+function provenKeys({ tokens }: Usage): string {
+  const [most = []] = [...grouped(tokens, ({ audience }) => audience).values()].sort((a, b) => b.length - a.length);
+  if (most.length < few) return '';
+  return ` ${most.length} tokens are in use for ${most[0]?.audience}; programs with one key share one.`;
+}
+
 /** Programs that start again and again and never find the token of their predecessor. */
 const restarts: Rule = (usage) => {
   const { repeated } = needlessStarts(usage);
@@ -44,7 +51,7 @@ const restarts: Rule = (usage) => {
   return {
     cause: 'restarts',
     short: `${repeated.length === 1 ? instance : `${repeated.length} instances`} started ${series.length} times without a token`,
-    evidence: `${series.length} ${spentIn(usage)} were issued because ${who}, although others had been issued a short time before.${names} The name is the same each time, so it is a program that restarts, or jobs that all have one name; jobs with names of their own are listed apart.`,
+    evidence: `${series.length} ${spentIn(usage)} were issued because ${who}, although others had been issued a short time before.${names}${provenKeys(usage)} The name is the same each time, so it is a program that restarts, or jobs that all have one name; jobs with names of their own are listed apart.`,
     remedy: `Look into the log of ${instance}: why does it start so often? Its earlier tokens are in this record, so it has this store. It cannot decrypt them, because its storeKey (SERVICE_AUTH_STORE_KEY) or its client secret is another one at each start.`,
     weight: series.length / usage.issuances.length,
     series,
@@ -68,7 +75,7 @@ const differentKeys: Rule = (usage) => {
   return {
     cause: 'different-keys',
     short: `${counted(groups.size, 'instance')} started without a token that they could use`,
-    evidence: `${series.length} ${spentIn(usage)} were issued to programs that started and found no token that they could use, although one had been issued a short time before. ${groups.size} instances did so, ${often}, such as ${[...groups.keys()].slice(-3).join(', ')}.${every} Names that come once are those of jobs or pods; a program that restarts under its own name is listed apart.`,
+    evidence: `${series.length} ${spentIn(usage)} were issued to programs that started and found no token that they could use, although one had been issued a short time before. ${groups.size} instances did so, ${often}, such as ${[...groups.keys()].slice(-3).join(', ')}.${every}${provenKeys(usage)} Names that come once are those of jobs or pods; a program that restarts under its own name is listed apart.`,
     remedy:
       'All of them are in this record, so they have this store. They cannot decrypt the token of the others: their storeKey (SERVICE_AUTH_STORE_KEY) or their client secret differs. Compare both between two of these instances; jobs need the same in each run. If the names are made anew at each start, it may be one program that restarts.',
     weight: series.length / usage.issuances.length,

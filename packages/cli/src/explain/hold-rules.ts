@@ -2,6 +2,7 @@ import { doubtsOf } from '../report/doubts.ts';
 import { counted, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import type { Circumstances, Rule } from './finding.ts';
+import { culprits, unsettled } from './journal.ts';
 
 /** The hold of one kind. Undefined: there is none. */
 export function holdOf({ holds }: Usage, kind: Hold['kind']): Hold | undefined {
@@ -97,15 +98,18 @@ const deaths: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'deaths');
   // One program that was killed is no pattern.
   if (!trouble || (trouble.until === undefined && trouble.count < 2)) return undefined;
-  const { until } = trouble;
+  const { until, count } = trouble;
+  const series = unsettled(usage);
   const next = until === undefined ? '' : ` Nobody asks before ${instant(until, circumstances.now)}.`;
   return {
     cause: 'deaths',
     short: 'programs ended while they asked for a token',
-    evidence: `Several programs in a row ended, or stood still, while they asked for a token. Each of these requests counts as a token.${next}`,
+    evidence: `${count > 1 ? `The last ${count}` : 'Several'} programs that asked for a token ended, or stood still, before the answer. Each of these requests counts as a token. ${series.length > 0 ? culprits(series) : ''}${next}`,
     remedy:
       'Programs are killed too early: give them more time than timeoutMs (30 s) before they are stopped or killed, and call close() at the end. In pipelines look for time-outs and for memory limits.',
-    weight: until === undefined ? 0.1 : 1.5,
+    weight: until === undefined ? series.length / Math.max(1, usage.used) : 1.5,
+    series,
+    isBounded: true,
   };
 };
 

@@ -31,6 +31,11 @@ export function stepsOf({ issuances }: Usage): Step[] {
     .sort((a, b) => a.issuance.at - b.issuance.at);
 }
 
+/** Requests whose outcome nobody knows. Those that are under way are left out. */
+export function unsettled({ issuances, underWay }: Usage): Issuance[] {
+  return issuances.filter(({ pending }) => pending).slice(underWay);
+}
+
 /** Names the instances: `All by instance x`, or `By 3 instances, most of them (40) by x`. */
 export function culprits(issuances: readonly Issuance[]): string {
   const groups = [...grouped(issuances, ({ instance }) => instance)].sort(([, a], [, b]) => b.length - a.length);

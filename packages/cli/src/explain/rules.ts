@@ -4,7 +4,7 @@ import { counted, duration, grouped, instant, windowName } from '../report/text.
 import { coldRules } from './cold-rules.ts';
 import type { Rule } from './finding.ts';
 import { failureOf, holdOf, holdRules } from './hold-rules.ts';
-import { culprits, few, lifetimeMs, spentIn, stepsOf } from './journal.ts';
+import { culprits, few, lifetimeMs, spentIn, stepsOf, unsettled } from './journal.ts';
 
 const minute = 60_000;
 
@@ -32,11 +32,13 @@ const storm: Rule = (usage, { now, failures }) => {
 
 /** Requests whose outcome nobody knows count as issued. */
 const unknownOutcomes: Rule = (usage, { failures }) => {
-  const { unknown, used, underWay } = usage;
+  const { unknown, used } = usage;
   if (unknown < few || unknown < used / 10) return undefined;
+  // Programs that ended explain it, and not the endpoint.
+  if ((failureOf(failures, 'deaths')?.count ?? 0) * 2 >= unknown) return undefined;
   const failure = failureOf(failures, 'backoff');
   const answered = failure?.status === undefined ? 'failed or did not answer' : `answered ${failure.status}`;
-  const pending = usage.issuances.filter(({ pending }) => pending).slice(underWay);
+  const pending = unsettled(usage);
   return {
     cause: 'unknown-outcomes',
     short: `the outcome of ${counted(unknown, 'request')} is unknown`,
@@ -70,13 +72,15 @@ const resets: Rule = (usage) => {
 };
 
 const manyAudiences: Rule = (usage, { audience }) => {
-  const { issuances } = usage;
+  const { usable } = usage;
+  // Requests of unknown outcome have causes of their own.
+  const issuances = usage.issuances.filter(({ pending }) => !pending);
   const groups = [...grouped(issuances, (issuance) => issuance.audience)].sort(([, a], [, b]) => b.length - a.length);
   const others = groups.filter(([name]) => name !== audience);
   const spent = others.reduce((sum, [, group]) => sum + group.length, 0);
   // Without an audience of one's own, two or three are nothing unusual.
   const usual = audience === undefined ? 3 : 0;
-  if (others.length <= usual || spent < few || spent < issuances.length / 2) return undefined;
+  if (others.length <= usual || spent < usable / 10 || spent < issuances.length / 2) return undefined;
   const [[name, most] = ['', []]] = others;
   const mine =
     audience === undefined
