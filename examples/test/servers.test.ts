@@ -1,3 +1,7 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startRecipe, urlOf } from '../backends/start-recipe.ts';
 import { openShop } from './support/run-recipe.ts';
@@ -14,6 +18,20 @@ async function openServer(name: string) {
       return { status: response.status, retryAfter: response.headers.get('retry-after'), text: await response.text() };
     },
   };
+}
+
+/** Writes a recipe whose client secret comes from a vault that is away. Returns its file. */
+function withoutVault(name: string): string {
+  const code = stripTypeScriptTypes(readFileSync(new URL(`../recipes/${name}.ts`, import.meta.url), 'utf8'));
+  const vault = "process.env, { clientSecret: () => Promise.reject(new Error('The vault is away.')) }";
+  const changed = code.replace('(process.env)', `(${vault})`);
+  expect(changed).not.toBe(code);
+  // Beside the packages of the examples.
+  const folder = fileURLToPath(new URL('../node_modules/.cache/without-vault', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(file, changed);
+  return file;
 }
 
 describe.each(['express', 'fastify', 'hono'])('%s', (name) => {
@@ -42,6 +60,16 @@ describe.each(['express', 'fastify', 'hono'])('%s', (name) => {
     service.revoke('all');
     service.tokenEndpoint.always({ status: 503 });
     expect(await get('/orders')).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+  });
+
+  test('answers 503 with Retry-After when the function for its client secret fails, and says nothing of it', async () => {
+    const { service, get } = await openServer(withoutVault(name));
+    expect(await get('/orders')).toEqual({
+      status: 503,
+      retryAfter: '1',
+      text: '{"message":"Please try again later."}',
+    });
+    expect(service.counts.tokenRequests).toBe(0);
   });
 
   test('answers 503, not 401, when its own credentials are wrong', async () => {

@@ -1,9 +1,10 @@
-import type { Clock } from './clock.ts';
-import { configError, problemOfSecret } from './config-problems.ts';
+import { problemOfSecret } from './config-problems.ts';
+import { serviceAuthError } from './errors.ts';
 import { timedOut, within } from './pause.ts';
 import { type SealingKey, sealingKey } from './seal.ts';
 import type { Settings } from './settings.ts';
 import { storeFailure } from './store-answers.ts';
+import { describeError } from './untrusted.ts';
 
 /** The present client secret and the keys derived from it. */
 export interface CurrentSecret {
@@ -11,7 +12,7 @@ export interface CurrentSecret {
   readonly key: SealingKey;
 }
 
-/** The source of the client secret. Rejects with `ERR_CONFIG` if the function of the option returns no valid secret, and with `ERR_STORE` if WebCrypto fails. */
+/** The source of the client secret. Rejects with `ERR_CLIENT_SECRET` if the function of the option returns no valid secret, and with `ERR_STORE` if WebCrypto fails. */
 export interface ClientSecretSource {
   /** Gets the secret before each attempt that may request a token, and derives the keys again if it changed. */
   ask(): Promise<CurrentSecret>;
@@ -19,11 +20,15 @@ export interface ClientSecretSource {
   last(): Promise<CurrentSecret>;
 }
 
-/** The secret that a client saw last, and its keys. */
+/** The secret that a client saw last, its keys, and the failure of the function if it has returned no secret since. */
 export class SecretMemory {
   value: string | undefined;
   key: Promise<SealingKey> | undefined;
+  failure: { readonly error: Error; readonly at: number; readonly retryAt: number } | undefined;
 }
+
+// After two failures within this time the function is not called again for as long. Each request of a server would call it otherwise.
+const retryMs = 1_000;
 
 // Keys take more memory than the rest of a client. They are derived again for clients that are not among those that were used last.
 const maxKeys = 1_000;
@@ -31,13 +36,35 @@ const withKeys = new Set<SecretMemory>();
 
 /** Creates the source for either form of the option `clientSecret`. */
 export function clientSecretSource(settings: Settings, memory: SecretMemory): ClientSecretSource {
-  const { clientSecret, storeKey, clientId, clock, timeoutMs } = settings;
+  const { clientSecret, storeKey, clientId, clock, timeoutMs, emitRepeated } = settings;
 
   async function ask(): Promise<CurrentSecret> {
-    const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret, timeoutMs, clock);
+    const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret);
     if (memory.value !== value) memory.key = undefined;
     memory.value = value;
     return withKey(value);
+  }
+
+  async function fetched(getSecret: () => string | Promise<string>): Promise<string> {
+    const { failure } = memory;
+    if (failure && clock.monotonic() < failure.retryAt) throw failure.error;
+    memory.failure = undefined;
+    let why: string | undefined;
+    try {
+      const value = await within(timeoutMs, clock, async () => getSecret());
+      const problem = value === timedOut ? `does not come within ${timeoutMs} ms` : problemOfSecret(value);
+      if (problem === undefined) return value as string;
+      why = `its result ${problem}`;
+    } catch (error) {
+      // The message of the error may contain anything, so it is not passed on.
+      why = describeError(error);
+    }
+    const message = `The function for the client secret failed (${why}). Check it and try again.`;
+    const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt: clock.now() + retryMs });
+    const at = clock.monotonic();
+    memory.failure = { error, at, retryAt: failure && at - failure.at < retryMs ? at + retryMs : 0 };
+    emitRepeated('client_secret_failed', 'secret', { error: why });
+    throw error;
   }
 
   async function last(): Promise<CurrentSecret> {
@@ -65,17 +92,4 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
 export function forgetKey(memory: SecretMemory): void {
   memory.key = undefined;
   withKeys.delete(memory);
-}
-
-async function fetched(ask: () => string | Promise<string>, timeoutMs: number, clock: Clock): Promise<string> {
-  let problem: string | undefined;
-  try {
-    const value = await within(timeoutMs, clock, async () => ask());
-    problem = value === timedOut ? `is a function that did not answer within ${timeoutMs} ms` : problemOfSecret(value);
-    if (problem === undefined) return value as string;
-  } catch {
-    // The error of the function may contain anything, so it is not passed on.
-    problem = 'is a function that failed; call it to see why';
-  }
-  throw configError([{ option: 'clientSecret', message: problem }]);
 }

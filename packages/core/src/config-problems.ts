@@ -3,11 +3,13 @@ import { type ConfigProblem, serviceAuthError } from './errors.ts';
 /** Reports the problem of an option. Undefined: the option has no problem. */
 export type Report = (option: string, message: string | undefined) => void;
 
+/** Reports the properties of `given` that are not in `names`. `prefix` precedes their names. */
+export function reportUnknown(given: object, names: readonly string[], report: Report, prefix = ''): void {
+  for (const name of Object.keys(given)) if (!names.includes(name)) report(prefix + name, 'is not an option');
+}
+
 /** Returns the problem of a client secret, if it has one. */
 export function problemOfSecret(value: unknown): string | undefined {
-  if (typeof value === 'string' && value.trim() !== value) {
-    return 'begins or ends with white space; a secret read from a file often ends with a line break: trim it';
-  }
   return problemOfText(value, 4_096);
 }
 
@@ -21,7 +23,8 @@ export function configError(problems: readonly ConfigProblem[]): Error {
 export function problemOfText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value === '') return 'must be a string that is not empty';
   if (value.length > maxLength) return `must be at most ${maxLength} characters long`;
-  if (value.trim() !== value) return 'must not begin or end with white space';
+  if (value.trim() !== value)
+    return 'must not begin or end with white space, such as the line break of a file: trim it';
   return /[\p{Cc}\p{Cs}]/u.test(value) ? 'must not contain control characters or unpaired surrogates' : undefined;
 }
 

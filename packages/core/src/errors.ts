@@ -46,6 +46,8 @@ export interface ServiceAuthErrorFields {
     readonly oauthError: OAuthErrorCode | undefined;
     readonly retryAt: number;
   };
+  /** The function given as `clientSecret` failed, did not answer within `timeoutMs`, or returned no valid secret. No request was sent. */
+  ERR_CLIENT_SECRET: { readonly retryAt: number };
   /** The token endpoint answered 429. The fleet sends no token request before `retryAt`. */
   ERR_RATE_LIMITED: { readonly retryAt: number };
   /** The token endpoint was not reached, timed out, redirected or failed. `ambiguous`: a token may have been issued, so one was counted. */
@@ -114,7 +116,6 @@ export function serviceAuthError<Code extends ServiceAuthErrorCode>(
   code: Code,
   message: string,
   fields: ServiceAuthErrorFields[Code],
-  cause?: Error,
 ): ServiceAuthError {
-  return new ServiceAuthError(code, message, fields as object, cause);
+  return new ServiceAuthError(code, message, fields as object);
 }

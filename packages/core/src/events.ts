@@ -95,6 +95,11 @@ export interface ServiceAuthEventFields {
   store_damaged: { readonly key: string };
   /** A setting of the store endangers the record, or this process has two records of one client id. Each warning is reported once. */
   store_warning: { readonly warning: string };
+  /**
+   * The function given as `clientSecret` returned no secret, even if no caller waits for one. `error`: the name and code of its error, or what is
+   * wrong with its result. There is at most one event a minute. `count`: how often the function failed since the event before.
+   */
+  client_secret_failed: { readonly error: string; readonly count: number };
   /** The store answers again. */
   store_recovered: Record<never, never>;
   /** The store lost its record or went back to an older one. `restored`: how many entries were put back from the memory of this process. */
@@ -165,7 +170,7 @@ export type Emit = <Type extends ServiceAuthEventType>(
 ) => void;
 
 /** The types of events that a failing service would repeat with each call. */
-export type RepeatedEventType = 'store_failed' | 'token_unavailable';
+export type RepeatedEventType = 'client_secret_failed' | 'store_failed' | 'token_unavailable';
 
 /** The fields of such an event without its count. */
 export type RepeatedEventFields<Type extends RepeatedEventType> = Omit<ServiceAuthEventFields[Type], 'count'>;

@@ -1,4 +1,4 @@
-import { problemOfInteger, type Report } from './config-problems.ts';
+import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
 import { type Limits, limitsFor, type StoreDurability } from './ledger/limits.ts';
 import { ownProperties } from './untrusted.ts';
 
@@ -58,7 +58,7 @@ function windowsOf(given: IssuanceLimit, report: Report): readonly IssuanceWindo
     return [];
   }
   const { windows, ...limit } = ownProperties(given);
-  for (const name of Object.keys(limit)) if (!names.includes(name)) report(`issuanceLimit.${name}`, 'is not an option');
+  reportUnknown(limit, names, report, 'issuanceLimit.');
   if (windows === undefined) return [windowOf({ ...usual, ...defined(limit) }, 'issuanceLimit', report)];
   if (!Array.isArray(windows) || windows.length < 1 || windows.length > maxWindows) {
     report(
@@ -85,9 +85,7 @@ function windowOf(given: unknown, option: string, report: Report): IssuanceWindo
   const window = ownProperties(given) as IssuanceWindow;
   const { tokens, windowMs } = window;
   const isNested = option !== 'issuanceLimit';
-  for (const name of isNested ? Object.keys(window) : []) {
-    if (name !== 'tokens' && name !== 'windowMs') report(`${option}.${name}`, 'is not an option');
-  }
+  if (isNested) reportUnknown(window, ['tokens', 'windowMs'], report, `${option}.`);
   report(`${option}.tokens`, problemOfInteger(tokens, 1, 1_000_000));
   report(`${option}.windowMs`, problemOfInteger(windowMs, 1_000, 31 * day) ?? problemOfUnit(windowMs));
   return { tokens, windowMs };

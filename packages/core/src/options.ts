@@ -14,7 +14,7 @@ export interface ServiceAuthOptions {
   audience: string;
   /** The identifier of the client, from the service's settings: 1 to 512 characters. */
   clientId: string;
-  /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before each attempt that may request a token. */
+  /** The client secret, 1 to 4,096 characters, or a function that returns it. The function is called before each attempt that may request a token. If it fails, or does not answer within `timeoutMs`, callers without a token get `ERR_CLIENT_SECRET`. */
   clientSecret: string | (() => string | Promise<string>);
   /**
    * The agreement with the operator. Default: 150 tokens in 24 hours. `'inherit'` is for tools of people, which must not change the agreement of a fleet:

@@ -6,6 +6,7 @@ import {
   problemOfSecret,
   problemOfText,
   type Report,
+  reportUnknown,
 } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 import type { Emit, EmitRepeated } from './events.ts';
@@ -58,7 +59,7 @@ interface Addresses {
   readonly covers: (url: string | URL) => boolean;
 }
 
-const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
+const names: readonly (keyof ServiceAuthOptions)[] = [
   'authUrl',
   'baseUrl',
   'audience',
@@ -74,7 +75,7 @@ const names: ReadonlySet<string> = new Set<keyof ServiceAuthOptions>([
   'onEvent',
   'waitUntil',
   'clock',
-]);
+];
 
 /**
  * Checks all options and sets defaults. Messages name options and never contain their values.
@@ -86,7 +87,7 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
     if (message !== undefined) problems.push({ option, message });
   };
   const options = ownProperties(typeof given === 'object' && given);
-  for (const name of Object.keys(options)) if (!names.has(name)) report(name, 'is not an option');
+  reportUnknown(options, names, report);
 
   const addresses = addressesOf(options, report);
   report('audience', problemOfText(options.audience, 512));
@@ -110,7 +111,7 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
   const store = options.store ?? (options.clock ? memoryStore({ clock }) : sharedMemoryStore);
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
   const { durability } = store;
-  if (options.store && durability !== 'process' && durability !== 'durable' && durability !== 'replicated') {
+  if (options.store && !['process', 'durable', 'replicated'].includes(durability)) {
     report('store', "must have a durability of 'process', 'durable' or 'replicated'");
   }
   for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {

@@ -62,7 +62,7 @@ export function integrityError(problem: 'damaged' | 'unknown version', key: stri
   const where = ownText(store, 'name') ?? `the ${store.durability} store`;
   const what =
     problem === 'damaged'
-      ? 'is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.'
-      : 'was written by a newer version of Service Auth. It was not changed. Update this process.';
+      ? 'is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.'
+      : 'was written by a newer version of Service Auth. Update this process.';
   return serviceAuthError('ERR_STORE_INTEGRITY', `The record ${key} in ${where} ${what}`, {});
 }

@@ -84,8 +84,7 @@ function lengthOf(windowMs: number): string {
 function backoffError({ failures }: LedgerRecord, retryAt: number, when: string, foreign?: string): ServiceAuthError {
   const { status, ambiguous = false, reason } = failures ?? {};
   if (reason !== undefined) {
-    const cached =
-      'is the token that was to be replaced: a cache between here and the endpoint answers token requests, exclude them from it';
+    const cached = 'is the token that was to be replaced: exclude token requests from the cache that answers them';
     const unusable = `is no usable bearer token (${reason})`;
     const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });

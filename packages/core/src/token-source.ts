@@ -41,7 +41,7 @@ export interface ServiceAuth extends TokenSource {
    * The API still accepts the token until it expires or the operator revokes it. The token is dropped even if no replacement can be issued now: the
    * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, no reset is written.
    * @throws `ERR_STORE` if the record could not be written; this process has dropped the token nevertheless, but the fleet has not.
-   *   `ERR_STORE_INTEGRITY`, `ERR_CONFIG`, `ERR_CLOSED`
+   *   `ERR_STORE_INTEGRITY`, `ERR_CLIENT_SECRET`, `ERR_CONFIG`, `ERR_CLOSED`
    */
   reset(options?: ResetOptions): Promise<ResetResult>;
   /**

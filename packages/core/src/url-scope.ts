@@ -29,16 +29,13 @@ export function parseAddress(value: unknown, allowInsecureHttp: boolean): URL | 
 /** Returns the problem of an address that servers read in different ways. Its token endpoint could have two names, and so two budgets. */
 export function ambiguityOf({ hostname, pathname }: URL): string | undefined {
   if (/^\.|\.\.|^\.?$/.test(hostname)) return 'must not contain an empty label in its host name';
-  // Some servers decode these before they read the path, and some do not.
-  if (/%(2f|5c|25|[01][\da-f]|7f)/i.test(pathname)) {
-    return 'must not contain an encoded slash, backslash, percent sign or control character';
-  }
   try {
-    decodeURIComponent(pathname);
-    return undefined;
+    // Some servers decode these before they read the path, and some do not.
+    if (!/%(2f|5c|25|[01][\da-f]|7f)/i.test(decodeURIComponent(pathname) && pathname)) return undefined;
   } catch {
-    return 'must not contain a percent sign that does not begin an encoded character of UTF-8';
+    // A percent sign does not begin an encoded character of UTF-8.
   }
+  return 'must not contain an encoded slash, backslash, percent sign or control character, or a percent sign that encodes nothing';
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ServiceAuthErrorCode, ServiceAuthEventType } from '../src/index.ts
 const codes: Record<ServiceAuthErrorCode, true> = {
   ERR_CONFIG: true,
   ERR_ISSUANCE_LIMIT: true,
+  ERR_CLIENT_SECRET: true,
   ERR_CREDENTIALS_REJECTED: true,
   ERR_RATE_LIMITED: true,
   ERR_TOKEN_ENDPOINT: true,
@@ -21,6 +22,7 @@ const events: Record<ServiceAuthEventType, true> = {
   token_request_failed: true,
   token_rejected: true,
   issuance_refused: true,
+  client_secret_failed: true,
   store_failed: true,
   store_recovered: true,
   store_warning: true,

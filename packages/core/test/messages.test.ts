@@ -78,12 +78,9 @@ describe('an error of the store', () => {
   test.each([
     [
       'nonsense',
-      'in the durable store is damaged. It was not changed, and no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is what they remember. If none runs, restore a copy of it.',
+      'in the durable store is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.',
     ],
-    [
-      'service-auth/77 x',
-      'in the durable store was written by a newer version of Service Auth. It was not changed. Update this process.',
-    ],
+    ['service-auth/77 x', 'in the durable store was written by a newer version of Service Auth. Update this process.'],
   ])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();
     const load = async () => ({ record, version: '1', now: clock.now() });
@@ -110,11 +107,11 @@ describe('an error of the client', () => {
     [{ audience: '' }, 'audience must be a string that is not empty'],
     [{ audience: 'a'.repeat(513) }, 'audience must be at most 512 characters long'],
     [{ clientId: 'a'.repeat(513) }, 'clientId must be at most 512 characters long'],
-    [{ clientId: 'a ' }, 'clientId must not begin or end with white space'],
+    [{ clientId: 'a ' }, 'clientId must not begin or end with white space, such as the line break of a file: trim it'],
     [{ clientId: 'a\u0000b' }, 'clientId must not contain control characters or unpaired surrogates'],
     [
       { clientSecret: 'a\n' },
-      'clientSecret begins or ends with white space; a secret read from a file often ends with a line break: trim it',
+      'clientSecret must not begin or end with white space, such as the line break of a file: trim it',
     ],
     [{ clientSecret: 'a'.repeat(4_097) }, 'clientSecret must be at most 4096 characters long'],
     [{ instance: 'a'.repeat(65) }, 'instance must be at most 64 characters long'],
@@ -160,13 +157,14 @@ describe('an error of the client', () => {
   );
 
   test.each([
-    [() => new Promise<string>(() => {}), 'is a function that did not answer within 30000 ms'],
-    [() => Promise.reject(new Error('x')), 'is a function that failed; call it to see why'],
-    [() => 5 as never, 'must be a string that is not empty'],
-  ])('whose secret is a function, number %#, says what it did', async (clientSecret, problem) => {
+    [() => new Promise<string>(() => {}), 'its result does not come within 30000 ms'],
+    [() => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })), 'Error ECONNREFUSED'],
+    [() => '', 'its result must be a string that is not empty'],
+    [() => 5 as never, 'its result must be a string that is not empty'],
+  ])('whose secret is a function, number %#, says what it did', async (clientSecret, why) => {
     const { client, clock } = createBed();
     await expect(clock.until(client({ clientSecret }).getToken())).rejects.toThrow(
-      `[service-auth] Wrong options: clientSecret ${problem}.`,
+      `[service-auth] The function for the client secret failed (${why}). Check it and try again.`,
     );
   });
 });

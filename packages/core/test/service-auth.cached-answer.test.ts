@@ -30,7 +30,7 @@ describe('an answer with the token that was to be replaced', () => {
     await token(auth);
     await clock.advance(day + minute);
     const error = await failure('ERR_TOKEN_RESPONSE', clock.until(auth.getToken()));
-    expect(error).toMatchObject({ reason: 'cached', message: expect.stringContaining('exclude them from it') });
+    expect(error).toMatchObject({ reason: 'cached', message: expect.stringContaining('exclude token requests') });
     await clock.advance(hour);
     expect(await failure('ERR_TOKEN_RESPONSE', clock.until(client().getToken()))).toMatchObject({ reason: 'cached' });
   });

@@ -26,22 +26,24 @@ describe('clientSecret as a function', () => {
   });
 
   test.each([
-    ['rejects', () => Promise.reject(new Error(`vault said ${secretCanary}`)), 'failed'],
+    ['rejects', () => Promise.reject(new Error(`vault said ${secretCanary}`)), '(Error)'],
     [
       'throws',
       () => {
         throw secretCanary;
       },
-      'failed',
+      '(unknown error)',
     ],
     ['returns nothing', () => undefined as never, 'not empty'],
+    ['returns an empty text', () => '', 'not empty'],
     ['returns white space around it', () => `${secretCanary}\n`, 'trim it'],
     ['returns no text', async () => ({ secret: secretCanary }) as never, 'must be a string'],
-  ])('that %s is an error that says so, and nothing is sent', async (_, clientSecret, message) => {
-    const { client, endpoint, store } = createBed();
-    const error = await failure('ERR_CONFIG', client({ clientSecret }).getToken());
-    expect(error.problems).toMatchObject([{ option: 'clientSecret' }]);
-    expect(error.message).toContain(message);
+  ])('that %s is an error that says so and when to try again, and nothing is sent', async (_, clientSecret, why) => {
+    const { client, clock, endpoint, store } = createBed();
+    const error = await failure('ERR_CLIENT_SECRET', client({ clientSecret }).getToken());
+    expect(error.retryAt).toBe(clock.now() + second);
+    expect(error.message).toContain(why);
+    expect(error.message).not.toContain(secretCanary);
     expect([endpoint.requests.length, store.calls.swap]).toEqual([0, 0]);
   });
 
@@ -49,12 +51,60 @@ describe('clientSecret as a function', () => {
     const { client, clock, endpoint, token } = createBed();
     let silent = true;
     const auth = client({ clientSecret: () => (silent ? new Promise(() => {}) : secretCanary), timeoutMs: 5_000 });
-    const attempt = failure('ERR_CONFIG', auth.getToken());
+    const attempt = failure('ERR_CLIENT_SECRET', auth.getToken());
     await clock.advance(5 * second);
-    expect((await attempt).message).toContain('did not answer within 5000 ms');
+    expect((await attempt).message).toContain('does not come within 5000 ms');
     silent = false;
     await token(auth);
     expect([endpoint.requests.length, clock.timers.all]).toEqual([1, 0]);
+  });
+
+  test('that goes on failing is called twice a second at most, however many callers there are', async () => {
+    const { client, clock, token } = createBed();
+    let vaultIsDown = true;
+    let asked = 0;
+    const clientSecret = async () => {
+      asked += 1;
+      if (vaultIsDown) throw new Error('down');
+      return secretCanary;
+    };
+    const auth = client({ clientSecret });
+    await failure('ERR_CLIENT_SECRET', auth.getToken());
+    const second_ = await failure('ERR_CLIENT_SECRET', auth.getToken());
+    for (let call = 0; call < 10; call++) {
+      expect(await failure('ERR_CLIENT_SECRET', auth.getToken())).toMatchObject({ retryAt: second_.retryAt });
+    }
+    expect(asked).toBe(2);
+    await clock.advance(second);
+    for (let call = 0; call < 10; call++) await failure('ERR_CLIENT_SECRET', auth.getToken());
+    expect(asked).toBe(4);
+    vaultIsDown = false;
+    await clock.advance(second);
+    await token(auth);
+    expect(asked).toBe(5);
+    vaultIsDown = true;
+    await auth.reset();
+    for (let call = 0; call < 10; call++) await failure('ERR_CLIENT_SECRET', auth.getToken());
+    expect(asked).toBe(7);
+  });
+
+  test('that fails is an event, also in the background: one a minute, with the number of failures', async () => {
+    const { client, clock, eventsOf, token } = createBed();
+    let vaultIsDown = false;
+    const refuse = () => Promise.reject(Object.assign(new Error(secretCanary), { code: 'EACCES' }));
+    const auth = client({ clientSecret: () => (vaultIsDown ? refuse() : secretCanary) });
+    const first = await token(auth);
+    vaultIsDown = true;
+    await clock.advance(0.95 * day);
+    for (let call = 0; call < 13; call++) {
+      expect(await auth.getToken()).toBe(first);
+      await clock.advance(5 * second);
+    }
+    expect(eventsOf('client_secret_failed')).toMatchObject([
+      { error: 'Error EACCES', count: 1 },
+      { error: 'Error EACCES', count: 12 },
+    ]);
+    expect(eventsOf('token_unavailable')).toEqual([]);
   });
 
   test('that fails while a token is cached fails no call', async () => {

@@ -20,7 +20,7 @@ describe('a damaged record', () => {
     const other = client();
     for (const one of [auth, other, other]) {
       const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(one.getUsage()));
-      expect(message).toContain(`The record ${key} in the durable store is damaged.`);
+      expect(message).toContain(`The record ${key} in the durable store is damaged,`);
       expect(message).toContain('Delete it while processes of the fleet run');
     }
     await failure('ERR_STORE_INTEGRITY', clock.until(other.getToken()));
@@ -35,9 +35,9 @@ describe('a damaged record', () => {
   });
 
   test.each([
-    ['the directory /var/lib/app', 'in the directory /var/lib/app is damaged.'],
-    [undefined, 'in the durable store is damaged.'],
-    [{ host: 'db' }, 'in the durable store is damaged.'],
+    ['the directory /var/lib/app', 'in the directory /var/lib/app is damaged,'],
+    [undefined, 'in the durable store is damaged,'],
+    [{ host: 'db' }, 'in the durable store is damaged,'],
   ])('is in the store that calls itself %j', async (name, where) => {
     const { client, clock, store, token } = createBed();
     await token(client());

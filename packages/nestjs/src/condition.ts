@@ -40,6 +40,9 @@ export function trackCondition(clock: Clock | undefined): Condition {
         case 'token_request_failed':
           failure = { code: event.code, retryAt: event.retryAt ?? event.at };
           break;
+        case 'client_secret_failed':
+          failure = { code: 'ERR_CLIENT_SECRET', retryAt: event.at };
+          break;
         case 'issuance_refused':
           failure = { code: 'ERR_ISSUANCE_LIMIT', retryAt: event.retryAt };
           // With 'refresh' and 'rejected' the client keeps serving its cached token.

@@ -42,6 +42,8 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     }
     case 'token_unavailable':
       return ['error', `No token for ${event.count} calls (${event.code}).`];
+    case 'client_secret_failed':
+      return ['warn', `The function for the client secret failed: ${event.error}.`];
     case 'store_failed':
       return [
         'warn',

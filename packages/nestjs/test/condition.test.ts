@@ -37,6 +37,11 @@ test.each<[string, ServiceAuthEvent[], object]>([
     { failure: { code: 'ERR_TOKEN_ENDPOINT', retryAt: 1 } },
   ],
   [
+    'a failure of the function for the client secret',
+    [adopted, { ...about, type: 'client_secret_failed', error: 'Error', count: 1 }],
+    { failure: { code: 'ERR_CLIENT_SECRET', retryAt: 1 }, tokenExpiresAt: 5 },
+  ],
+  [
     'an error answer while a token is served',
     [adopted, { ...refused, reason: 'refresh' }],
     { failure: { code: 'ERR_ISSUANCE_LIMIT', retryAt: 2 }, tokenExpiresAt: 5 },

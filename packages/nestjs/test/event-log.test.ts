@@ -89,6 +89,11 @@ test.each<[string, string, ServiceAuthEvent]>([
     'No token for 3 calls (ERR_STORE).',
     { ...about, type: 'token_unavailable', code: 'ERR_STORE', retryAt: 0, count: 3 },
   ],
+  [
+    'warn',
+    'The function for the client secret failed: Error ECONNREFUSED.',
+    { ...about, type: 'client_secret_failed', error: 'Error ECONNREFUSED', count: 1 },
+  ],
   ['warn', 'The store failed (load): Error EPERM.', { ...storeFailed, advice: undefined }],
   ['warn', 'The store failed (load): Error EPERM; run chmod 700.', { ...storeFailed, advice: 'run chmod 700.' }],
   ['log', 'The store answers again.', { ...about, type: 'store_recovered' }],

@@ -38,10 +38,11 @@ class OrdersController {
 }
 
 /** An application with the filter, registered in one of the two ways. */
-async function openApplication(registration: 'globally' | 'as a provider') {
+async function openApplication(registration: 'globally' | 'as a provider', clientSecret?: () => Promise<string>) {
   const service = await startService();
+  const options = { ...service.options, ...(clientSecret && { clientSecret }) };
   const providers = registration === 'globally' ? [] : [{ provide: APP_FILTER, useClass: ServiceAuthExceptionFilter }];
-  const imports = [ServiceAuthModule.forRoot(service.options), ServiceAuthHttpModule.register()];
+  const imports = [ServiceAuthModule.forRoot(options), ServiceAuthHttpModule.register()];
   const module = { module: class AppModule {}, imports, providers, controllers: [OrdersController] };
   const app = await NestFactory.create(module, { logger: false, abortOnError: false });
   onTestFinished(() => app.close());
@@ -75,6 +76,12 @@ describe.each(['globally', 'as a provider'] as const)('a filter that is register
     service.revoke('all');
     service.tokenEndpoint.always({ status: 503 });
     expect(await get('/orders')).toEqual([503, expect.stringMatching(/^\d+$/), unavailable]);
+  });
+
+  test('answers 503 with Retry-After when the function for the client secret fails', async () => {
+    const { service, get } = await openApplication(registration, () => Promise.reject(new Error('The vault is away.')));
+    expect(await get('/orders')).toEqual([503, '1', unavailable]);
+    expect(service.counts.tokenRequests).toBe(0);
   });
 
   test('does not answer 401 when the credentials of the application are wrong', async () => {

@@ -85,7 +85,7 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
   'secret-fails': {
     ...good,
     options: (secret) => ({ clientSecret: () => Promise.reject(new Error(`no ${secret}`, { cause: { secret } })) }),
-    outcome: 'ERR_CONFIG',
+    outcome: 'ERR_CLIENT_SECRET',
   },
   'store-down': { ...good, store: 'down', outcome: 'ERR_STORE' },
   'store-damaged': { ...good, store: 'damaged', outcome: 'ERR_STORE_INTEGRITY' },

@@ -12,7 +12,8 @@ const maxCauses = 5;
 
 /**
  * Returns the answer for the users of your application, if `error` is an error of Service Auth or was caused by one, as the errors of got and of
- * undici's fetch can be. Returns undefined for every other error, and for `ERR_CONFIG`, which is a mistake in your application. Your users need not know that a token is missing: show them no message of the error.
+ * undici's fetch can be. Returns undefined for every other error, and for `ERR_CONFIG`, which is a mistake in your application. `ERR_CLOSED` has no
+ * `Retry-After`: a closed client stays closed. Your users need not know that a token is missing: show them no message of the error.
  */
 export function serviceUnavailable(error: unknown): ServiceUnavailable | undefined {
   let found = error;

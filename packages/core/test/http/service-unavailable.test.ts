@@ -1,4 +1,4 @@
-import { ServiceAuthError } from '@service-auth/core';
+import { createServiceAuth, ServiceAuthError } from '@service-auth/core';
 import { serviceUnavailable } from '@service-auth/core/http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
@@ -18,6 +18,16 @@ test('an error of ours is answered 503, with the seconds until the next attempt'
 test('an attempt that is possible already is announced for the next second', () => {
   const past = new ServiceAuthError('ERR_STORE', 'failed', { retryAt: 5 });
   expect(serviceUnavailable(past)?.headers).toEqual({ 'retry-after': '1' });
+});
+
+test('a vault that is away is not the mistake of the options that name it', async () => {
+  const clientSecret = () => Promise.reject(new Error('The vault is away.'));
+  const options = { authUrl: 'https://auth.example.com', audience: 'a', clientId: 'c', clientSecret };
+  const error = await createServiceAuth(options)
+    .getToken()
+    .catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'ERR_CLIENT_SECRET' });
+  expect(serviceUnavailable(error)).toEqual({ status: 503, headers: { 'retry-after': '1' } });
 });
 
 test('an error of ours without a time has no Retry-After', () => {

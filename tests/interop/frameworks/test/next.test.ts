@@ -28,6 +28,11 @@ beforeAll(() => {
     '??= createServiceAuthFromEnv(',
     "??= (console.log('NEW CLIENT'), createServiceAuthFromEnv)(",
   );
+  edit(
+    join(home, 'lib/auth.ts'),
+    '(process.env)',
+    "(process.env, process.env.NO_VAULT ? { clientSecret: () => Promise.reject(new Error('The vault is away.')) } : {})",
+  );
 });
 
 /** As a test for which an application has no use: it needs the token in the proxy. */
@@ -84,6 +89,18 @@ describe('next build and next start', () => {
     const { status, retryAfter, text } = await get('/api/orders');
     expect([status, text]).toEqual([503, '{"message":"Please try again later."}']);
     expect(Number(retryAfter)).toBeGreaterThan(60);
+  });
+
+  test('a route answers 503 with Retry-After when the function for the client secret fails', async () => {
+    const service = await startOrders();
+    onTestFinished(() => service.close());
+    const { get } = await start('start', { ...service.env, NO_VAULT: 'true' });
+    expect(await get('/api/orders')).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      text: '{"message":"Please try again later."}',
+    });
+    expect(service.counts.tokenRequests).toBe(0);
   });
 
   test('without the environment, the first use names all variables that are missing', async () => {

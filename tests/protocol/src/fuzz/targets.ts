@@ -147,9 +147,8 @@ export const targets: Readonly<Record<string, Target>> = {
 
   'client secrets': target(anything, async (secret) => {
     const { error } = await attempt({ clientSecret: (async () => secret) as never });
-    assert(
-      error === undefined || (isServiceAuthError(error) && error.code === 'ERR_CONFIG') || typeof secret === 'string',
-    );
+    const isWrong = isServiceAuthError(error) && error.code === 'ERR_CLIENT_SECRET';
+    assert(error === undefined || isWrong || typeof secret === 'string');
   }),
 
   options: target(

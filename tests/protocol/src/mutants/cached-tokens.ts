@@ -156,8 +156,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'an error that tells too much',
     about: 'the error of the secret function is passed on',
     file: 'client-secret.ts',
-    find: "} catch {\n    // The error of the function may contain anything, so it is not passed on.\n    problem = 'is a function that failed; call it to see why';",
-    replace: '} catch (error) {\n    problem = String(error);',
+    find: 'why = describeError(error);',
+    replace: 'why = String(error);',
     modes: ['faults', 'feasible'],
   },
   {
