@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import * as http from '../src/http/index.ts';
 import * as core from '../src/index.ts';
+import * as sql from '../src/sql/index.ts';
 import * as record from '../src/stored-record.ts';
 
 test('the package exports these names, and no others', () => {
@@ -34,6 +35,10 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'tokenProvider',
     'tokenRejected',
   ]);
+});
+
+test('the entry for SQL stores exports these names, and no others', () => {
+  expect(Object.keys(sql).sort()).toEqual(['createStatements', 'quotedName', 'raced', 'storeError']);
 });
 
 test('the entry for tools that keep records exports these names, and no others', () => {

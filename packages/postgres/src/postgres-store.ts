@@ -1,4 +1,5 @@
 import type { Store } from '@service-auth/core';
+import { quotedName, storeError } from '@service-auth/core/sql';
 import { type Queryable, statementsOf } from './statements.ts';
 
 /** Options of {@link postgresStore} and {@link createTable}. */
@@ -11,6 +12,8 @@ export interface PostgresStoreOptions {
 const missing = ['42P01', '42883', '3F000'];
 /** SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
 const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
+/** PostgreSQL cuts longer names. */
+const maxNameLength = 63;
 const lockNotAvailable = '55P03';
 
 /** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is 2 seconds. */
@@ -115,7 +118,7 @@ function unlessThere(signature: string, create: string): string {
 function explain(error: unknown): never {
   const { code } = (error ?? {}) as { code?: unknown };
   if (missing.includes(String(code))) {
-    throw advise(
+    throw storeError(
       'MissingTable',
       code,
       'The table or its functions are missing',
@@ -123,7 +126,7 @@ function explain(error: unknown): never {
     );
   }
   if (code === lockNotAvailable) {
-    throw advise(
+    throw storeError(
       'LockedTable',
       code,
       'The table is locked',
@@ -133,24 +136,11 @@ function explain(error: unknown): never {
   throw error;
 }
 
-/** Core puts the name, the code and the advice into its own error, and nothing else. */
-function advise(name: string, code: unknown, problem: string, advice: string): Error {
-  return Object.assign(new Error(`${problem}: ${advice}`), { name, code, advice });
-}
-
 function namesOf({ table = 'service_auth' }: PostgresStoreOptions): {
   table: string;
   loadFunction: string;
   swapFunction: string;
 } {
+  const quoted = (name: string) => quotedName(name, '"', maxNameLength);
   return { table: quoted(table), loadFunction: quoted(`${table}_load`), swapFunction: quoted(`${table}_swap`) };
-}
-
-function quoted(name: string): string {
-  if (!/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name)) {
-    throw new TypeError(
-      'table must be a name of letters, digits and underscores, 58 at most, with or without a schema',
-    );
-  }
-  return name.replace(/\w+/g, '"$&"');
 }
