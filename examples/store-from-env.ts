@@ -1,4 +1,4 @@
-// The store that the environment names: REDIS_URL, POSTGRES_URL, DYNAMODB_TABLE, or else a directory of this machine.
+// The store that the environment names: REDIS_URL, POSTGRES_URL, MYSQL_URL, DYNAMODB_TABLE, or else a directory of this machine.
 import type { Store } from '@service-auth/core';
 
 export interface OpenedStore {
@@ -10,7 +10,8 @@ export interface OpenedStore {
 
 /** Loads only the client that it needs: an application rarely has all of them installed. */
 export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore> {
-  const { REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, DYNAMODB_TABLE: table, STORE_DIRECTORY: directory } = env;
+  const { REDIS_URL: redisUrl, POSTGRES_URL: postgresUrl, MYSQL_URL: mysqlUrl } = env;
+  const { DYNAMODB_TABLE: table, STORE_DIRECTORY: directory } = env;
   if (redisUrl) {
     const { redisStore } = await import('@service-auth/redis');
     const { createClient } = await import('redis');
@@ -26,6 +27,13 @@ export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore>
     pool.on('error', () => {});
     await createTable(pool);
     return { name: 'PostgreSQL', store: postgresStore(pool), close: () => pool.end() };
+  }
+  if (mysqlUrl) {
+    const { createTable, mysqlStore } = await import('@service-auth/mysql');
+    const { createPool } = await import('mysql2/promise');
+    const pool = createPool({ uri: mysqlUrl, connectTimeout: 2_000 });
+    await createTable(pool);
+    return { name: 'MySQL', store: mysqlStore(pool), close: () => pool.end() };
   }
   if (table) {
     const { createTable, dynamodbStore } = await import('@service-auth/dynamodb');

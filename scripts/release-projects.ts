@@ -17,7 +17,17 @@ export interface Project {
 export const watched: readonly string[] = [
   ...['axios', 'got', 'undici'],
   ...['@nestjs/axios', '@nestjs/common', '@nestjs/core', '@nestjs/terminus'],
-  ...['redis', '@redis/client', 'ioredis', 'iovalkey', 'pg', 'postgres', '@aws-sdk/client-dynamodb'],
+  ...[
+    'redis',
+    '@redis/client',
+    'ioredis',
+    'iovalkey',
+    'pg',
+    'postgres',
+    'mysql2',
+    'mariadb',
+    '@aws-sdk/client-dynamodb',
+  ],
   ...['@opentelemetry/api', '@opentelemetry/sdk-metrics', '@opentelemetry/sdk-trace'],
 ];
 
@@ -33,7 +43,7 @@ export const projects: readonly Project[] = [
   },
   {
     name: 'stores',
-    ours: ['core', 'dynamodb', 'fetch', 'file', 'postgres', 'redis'],
+    ours: ['core', 'dynamodb', 'fetch', 'file', 'mysql', 'postgres', 'redis'],
     others: { ...newest('@aws-sdk/client-dynamodb'), ...types },
   },
   {
@@ -71,8 +81,8 @@ export const projectsOfNode20: readonly Project[] = [
   },
   {
     name: 'stores',
-    ours: ['core', 'file', 'postgres', 'redis'],
-    others: { ...newest('redis', 'pg'), ...types },
+    ours: ['core', 'file', 'mysql', 'postgres', 'redis'],
+    others: { ...newest('redis', 'pg', 'mysql2'), ...types },
     brings: ['@redis/client'],
   },
   {

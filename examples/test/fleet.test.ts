@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
@@ -13,10 +14,12 @@ import { afterAll, expect, test } from 'vitest';
 
 const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));
 const postgres = await orSkip(() => startPostgres());
+const mariadb = await orSkip(() => startMariadb());
 const folder = mkdtempSync(join(tmpdir(), 'service-auth-examples-'));
 afterAll(async () => {
   await redis?.stop();
   await postgres?.stop();
+  await mariadb?.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -24,7 +27,7 @@ function run(example: string, argv: string[], env: Record<string, string>): Chil
   const file = fileURLToPath(new URL(`../${example}`, import.meta.url));
   const options = ['--conditions=@service-auth/source', '--disable-warning=ExperimentalWarning'];
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE)|REDIS_|POSTGRES_|PORT$)/.test(name),
+    ([name]) => !/^(SERVICE_|NODE_(?!COMPILE_CACHE)|REDIS_|POSTGRES_|MYSQL_|PORT$)/.test(name),
   );
   return spawn(process.execPath, [...options, file, ...argv], {
     env: { ...Object.fromEntries(inherited), STORE_DIRECTORY: join(folder, 'store'), ...env },
@@ -40,6 +43,7 @@ const runs = [
   { name: 'a directory', starts: 2, env: {} },
   { name: 'Redis', starts: 1, env: redis && { REDIS_URL: redis.url } },
   { name: 'PostgreSQL', starts: 1, env: postgres && { POSTGRES_URL: postgres.url } },
+  { name: 'MySQL', starts: 1, env: mariadb && { MYSQL_URL: mariadb.url } },
 ];
 for (const { name, starts, env } of runs) {
   test.runIf(env)(

@@ -7,6 +7,7 @@ import { Logger } from '@nestjs/common';
 import axios from 'axios';
 import got from 'got';
 import { Redis } from 'ioredis';
+import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 import type { Places } from './stores.ts';
 
@@ -38,7 +39,17 @@ const values: Readonly<Record<string, (secret: string) => unknown>> = {
 };
 
 /** Leaks of every kind, one for each name, into every place that is searched. Each has its own mark behind the canary. */
-export async function plant({ secret, token, origin, directory, redis, postgres, print, log }: Ground): Promise<void> {
+export async function plant({
+  secret,
+  token,
+  origin,
+  directory,
+  redis,
+  postgres,
+  mysql,
+  print,
+  log,
+}: Ground): Promise<void> {
   const marked = (name: string) => `${secret}@${name}.`;
   for (const [name, value] of Object.entries(values)) print(value(marked(name)));
   console.error(marked('stderr'));
@@ -79,5 +90,12 @@ export async function plant({ secret, token, origin, directory, redis, postgres,
     await pool.query(insert, [marked('postgres-key'), marked('postgres-version'), marked('postgres-record')]);
     await pool.query(insert, ['past', '1', marked('postgres-past')]);
     await pool.query("delete from service_auth where key = 'past'");
+  }
+  if (mysql) {
+    const pool = mysql2.createPool(mysql);
+    const insert = 'insert into service_auth values (?, ?, ?)';
+    await pool.query(insert, [marked('mysql-key'), marked('mysql-version'), marked('mysql-record')]);
+    await pool.query(insert, ['past', '1', marked('mysql-past')]);
+    await pool.query("delete from service_auth where `key` = 'past'");
   }
 }

@@ -2,9 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@service-auth/core';
 import { fileStore } from '@service-auth/file';
+import { createTable as createMysqlTable, mysqlStore } from '@service-auth/mysql';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import { redisStore } from '@service-auth/redis';
 import { Redis } from 'ioredis';
+import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 
@@ -13,6 +15,7 @@ export interface Places {
   readonly directory: string;
   readonly redis?: string | undefined;
   readonly postgres?: string | undefined;
+  readonly mysql?: string | undefined;
 }
 
 /** Stores in one place: one that works, and one that cannot reach it, although it knows the password. */
@@ -36,7 +39,7 @@ function ioRedis(url: string): Store {
 
 /** Every store that the places allow, by the client that it uses. */
 export async function openStores(places: Places, secret: string): Promise<Record<string, Stores>> {
-  const { directory, redis, postgres } = places;
+  const { directory, redis, postgres, mysql } = places;
   const stores: Record<string, Stores> = {};
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, 'a-file'), '');
@@ -50,6 +53,11 @@ export async function openStores(places: Places, secret: string): Promise<Record
     await createTable(pool);
     const down = new pg.Pool({ connectionString: unreachable('postgres', secret) });
     stores['pg'] = { up: postgresStore(pool), down: postgresStore(down) };
+  }
+  if (mysql) {
+    const pool = mysql2.createPool(mysql);
+    await createMysqlTable(pool);
+    stores['mysql2'] = { up: mysqlStore(pool), down: mysqlStore(mysql2.createPool(unreachable('mysql', secret))) };
   }
   return stores;
 }

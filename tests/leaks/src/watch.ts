@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
 import { Redis } from 'ioredis';
+import mysql2, { type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import type { Outcome } from './program.ts';
 import { startService } from './service.ts';
@@ -24,7 +25,10 @@ const wireRecord =
   /^(?:NET \d+: createConnection |STREAM \d+: push <Buffer |\S+Z follow-redirects ).*\n(?:[ }\])].*\n)*/gm;
 
 /** Runs the program in `folder`, with every trace of every library turned on. */
-export async function runProgram(folder: string, { redis, postgres }: Omit<Places, 'directory'>): Promise<Traces> {
+export async function runProgram(
+  folder: string,
+  { redis, postgres, mysql }: Omit<Places, 'directory'>,
+): Promise<Traces> {
   const inFolder = (name: string) => join(folder, name);
   const [directory, temporary] = [inFolder('written'), inFolder('written/temporary')];
   mkdirSync(temporary, { recursive: true });
@@ -33,7 +37,7 @@ export async function runProgram(folder: string, { redis, postgres }: Omit<Place
   const service = await startService((behaviour) => child.send(behaviour));
   const child = fork(
     fileURLToPath(new URL('program.ts', import.meta.url)),
-    [service.origin, directory, redis ?? '', postgres ?? ''],
+    [service.origin, directory, redis ?? '', postgres ?? '', mysql ?? ''],
     {
       cwd: directory,
       execArgv: ['--conditions=@service-auth/source'],
@@ -66,6 +70,7 @@ export async function runProgram(folder: string, { redis, postgres }: Omit<Place
     files: filesIn(directory),
     ...(redis && { redis: await contentsOfRedis(redis) }),
     ...(postgres && { postgres: await contentsOfPostgres(postgres) }),
+    ...(mysql && { mysql: await contentsOfMysql(mysql) }),
   };
   return { exitCode, outcomes, places, wire };
 }
@@ -94,6 +99,17 @@ async function contentsOfPostgres(url: string): Promise<string> {
   const { rows: settings } = await pool.query('show data_directory');
   await pool.end();
   return [JSON.stringify(rows), filesIn(join(settings[0].data_directory, 'pg_wal'))].join('\n');
+}
+
+/** Every row of the table, and what was ever written to this server. */
+async function contentsOfMysql(url: string): Promise<string> {
+  const connection = await mysql2.createConnection(url);
+  const [rows] = await connection.query(
+    'select cast(`key` as char), cast(version as char), cast(record as char) from service_auth',
+  );
+  const [settings] = await connection.query<RowDataPacket[]>('select @@datadir as folder');
+  await connection.end();
+  return [JSON.stringify(rows), filesIn(settings[0]?.['folder'])].join('\n');
 }
 
 /** The findings in a place: the marks of planted leaks, and all others. */

@@ -5,6 +5,7 @@ import { createServiceAuth } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { canariesIn, secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
 import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { startTestService } from '@service-auth/testing';
@@ -12,17 +13,19 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { behaviours } from '../src/behaviours.ts';
 import { findingsIn, runProgram } from '../src/watch.ts';
 
-const [redis, postgres] = await Promise.all([
+const [redis, postgres, mariadb] = await Promise.all([
   orSkip(() => startRedis({ appendonly: 'yes' })),
   orSkip(() => startPostgres()),
+  orSkip(() => startMariadb()),
 ]);
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
 afterAll(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop()]);
+  await Promise.all([redis?.stop(), postgres?.stop(), mariadb?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
-const { exitCode, outcomes, places, wire } = await runProgram(folder, { redis: redis?.url, postgres: postgres?.url });
+const servers = { redis: redis?.url, postgres: postgres?.url, mysql: mariadb?.url };
+const { exitCode, outcomes, places, wire } = await runProgram(folder, servers);
 const findings = Object.fromEntries(Object.entries(places).map(([place, text]) => [place, findingsIn(text)]));
 
 /** For each package: the clients that must go through every behaviour, and the store of each. */
@@ -37,6 +40,7 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   file: [],
   redis: (redis ? ['node-redis', 'ioredis'] : []).map((store) => ['core', store]),
   postgres: (postgres ? ['pg'] : []).map((store) => ['core', store]),
+  mysql: (mariadb ? ['mysql2'] : []).map((store) => ['core', store]),
   // It has a test of its own, below.
   testing: [],
   // Its tests search what it prints, and what other processes can see of it.
@@ -65,6 +69,7 @@ const planted: Readonly<Record<string, readonly string[]>> = {
   files: ['file', 'file-name', 'temporary'],
   redis: ['redis-key', 'redis-past', 'redis-value'],
   postgres: ['postgres-key', 'postgres-past', 'postgres-record', 'postgres-version'],
+  mysql: ['mysql-key', 'mysql-past', 'mysql-record', 'mysql-version'],
 };
 
 describe('a program to which everything happens, that prints all it gets and has every trace turned on', () => {
