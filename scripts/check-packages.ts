@@ -23,6 +23,7 @@ const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   redis: { types: ['@service-auth/core'] },
   mysql: { types: ['@service-auth/core'], values: ['@service-auth/core/sql', 'node:buffer'] },
   postgres: { types: ['@service-auth/core'], values: ['@service-auth/core/sql'] },
+  cloudflare: { types: ['@service-auth/core'] },
   dynamodb: { types: ['@service-auth/core'], values: ['@service-auth/core/store', '@aws-sdk/client-dynamodb'] },
   nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
   testing: { types: ['@service-auth/core'], values: ['node:'] },

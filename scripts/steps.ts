@@ -41,6 +41,7 @@ export const steps: Record<string, string[]> = {
   packed: ['node', 'scripts/check-packed.ts'],
   outcomes: ['node', source, 'scripts/check-outcomes.ts'],
   runtimes: ['node', source, 'scripts/check-runtimes.ts'],
+  workers: ['node', source, 'scripts/check-workers.ts'],
   next: ['node', source, 'scripts/check-next.ts'],
   observability: check('observability'),
   site: ['node', 'scripts/check-site.ts', '--project=site'],

@@ -2,7 +2,11 @@ type Suite = 'servers' | 'command-line' | 'examples' | 'reliability' | 'observab
 
 /** The test files that need a server, start many processes or take minutes, by the check that runs them. `pnpm test` runs all others. */
 export const suites: Record<Suite, readonly string[]> = {
-  servers: ['packages/{dynamodb,mysql,postgres,redis}/test/**/*.test.ts', 'tests/{interop,leaks}/test/*.test.ts'],
+  servers: [
+    'packages/{dynamodb,mysql,postgres,redis}/test/**/*.test.ts',
+    'packages/cloudflare/test/{contract,worker}.test.ts',
+    'tests/{interop,leaks}/test/*.test.ts',
+  ],
   'command-line': ['packages/cli/test/**/*.test.ts'],
   examples: ['examples/test/!(fleet).test.ts', 'examples/vitest/*.test.ts'],
   // Each file keeps every processor busy by itself.

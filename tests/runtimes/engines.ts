@@ -15,7 +15,10 @@ const folder = fileURLToPath(new URL('engines', import.meta.url));
 
 /** Does nothing if they exist. */
 export function installEngines(): void {
-  execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', folder], { stdio: 'pipe' });
+  // Scripts of this repository have pnpm on their path; Vitest alone may not.
+  const pnpm = process.env['npm_config_user_agent']?.startsWith('pnpm/') ? ['pnpm'] : ['npx', '--yes', 'pnpm@12'];
+  const [command = '', ...argv] = [...pnpm, 'install', '--frozen-lockfile', '--dir', folder];
+  execFileSync(command, argv, { stdio: 'pipe' });
 }
 
 /** A file of an installed package. */

@@ -1,0 +1,47 @@
+/** The marks that the platform gives to the error of a call. https://developers.cloudflare.com/durable-objects/best-practices/error-handling/ */
+interface ObjectError {
+  readonly message?: string;
+  /** Another attempt may succeed. */
+  readonly retryable?: boolean;
+  /** The object gets more calls than it can answer. */
+  readonly overloaded?: boolean;
+  /** The platform restarted the object. */
+  readonly durableObjectReset?: boolean;
+}
+
+/** The object answered something else than our class does. */
+export class WrongObject extends Error {}
+
+const withoutSqlite = 'SQL is not enabled';
+const withoutHandler = 'does not export a fetch()';
+
+/** Another attempt may succeed, and does no harm: both operations may be executed twice. */
+export function isTransient(error: unknown): boolean {
+  const { message = '', retryable, overloaded, durableObjectReset } = (error ?? {}) as ObjectError;
+  return overloaded !== true && !message.includes(withoutSqlite) && (retryable === true || durableObjectReset === true);
+}
+
+/** Core shows the name and the advice of an error, and never its message. */
+export function explained(error: unknown): Error {
+  const { message = '', overloaded } = (error ?? {}) as ObjectError;
+  if (overloaded === true) {
+    return advised(
+      'Overloaded',
+      'the Durable Object gets more calls than it can answer. Create the client at the level of the module, and ask for the token once in a request.',
+    );
+  }
+  if (message.includes(withoutSqlite)) {
+    return advised(
+      'NoSqlite',
+      'list ServiceAuthStore under new_sqlite_classes in the migrations, not under new_classes.',
+    );
+  }
+  if (error instanceof WrongObject || message.includes(withoutHandler)) {
+    return advised('WrongObject', 'bind the class ServiceAuthStore of @service-auth/cloudflare, and no other class.');
+  }
+  return advised('DurableObjectError', 'the log of the Worker has the message, see `wrangler tail`.', message);
+}
+
+function advised(name: string, advice: string, message: string = advice): Error {
+  return Object.assign(new Error(message), { name, advice });
+}

@@ -1,0 +1,18 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { controls, type OpenStore, storeContract, storeMistakes } from '@service-auth/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import { bundled, startPlatform } from './support/platform.ts';
+
+const platform = await orSkip(async () => startPlatform(await bundled('contract-worker.ts')));
+afterAll(() => platform?.[Symbol.asyncDispose]());
+
+// Here are the names of the cases only: they run in the Worker.
+const elsewhere: OpenStore = () => Promise.reject(new Error('the store is in the Worker'));
+
+describe.runIf(platform)('the contract of stores, inside a Worker', () => {
+  const cases = [...storeContract(elsewhere), ...controls(storeContract, elsewhere, storeMistakes)];
+  test.each(cases)('$name', async ({ name }) => {
+    const response = await platform?.post('', name);
+    expect([response?.status, await response?.text()]).toEqual([200, JSON.stringify({ name })]);
+  });
+});

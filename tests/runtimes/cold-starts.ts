@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { startTestService } from '@service-auth/testing';
+import { engine } from './engines.ts';
+
+interface Miniflare {
+  readonly ready: Promise<URL>;
+  getWorker(name: string): Promise<{ fetch(url: string): Promise<Response> }>;
+  dispose(): Promise<void>;
+}
+
+/**
+ * Starts copies of a Worker, and sends a request to each at once. Every copy has an isolate, a module and a memory of its own, as copies in many
+ * places have. They share the Durable Objects of the first one. Returns the number of issued tokens; throws unless every copy is served by one token.
+ */
+export async function startCold(script: string, copies: number): Promise<number> {
+  await using service = await startTestService();
+  const { Miniflare } = createRequire(engine('miniflare/package.json'))('miniflare') as {
+    Miniflare: new (options: object) => Miniflare;
+  };
+  const names = Array.from({ length: copies }, (_, index) => `copy-${index}`);
+  const workers = names.map((name) => ({
+    name,
+    modules: true,
+    script,
+    compatibilityDate: '2026-07-01',
+    bindings: service.env,
+    durableObjects: { SERVICE_AUTH: { className: 'ServiceAuthStore', scriptName: names[0], useSQLite: true } },
+  }));
+  const miniflare = new Miniflare({ cf: false, workers });
+  try {
+    await miniflare.ready;
+    const started = await Promise.all(names.map((name) => miniflare.getWorker(name)));
+    const answers = await Promise.all(started.map((worker) => worker.fetch('https://orders.example/')));
+    const unserved = answers.filter(({ status }) => status !== 200);
+    assert.equal(unserved.length, 0, `${unserved.length} of ${copies} copies answered ${unserved[0]?.status}`);
+    const { issued, tokenRequests, apiRequests } = service.counts;
+    assert.deepEqual({ issued, tokenRequests, apiRequests }, { issued: 1, tokenRequests: 1, apiRequests: copies });
+    return issued;
+  } finally {
+    await miniflare.dispose();
+  }
+}
