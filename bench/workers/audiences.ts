@@ -2,7 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { createServiceAuth, memoryStore, type Store } from '@service-auth/core';
 
 export interface AudiencesInput {
+  /** Clients that share nothing but the store. All of them run in one thread. */
+  readonly processes: number;
+  /** The audiences of each. No two of them have one in common. */
   readonly audiences: number;
+  readonly tokenLength: number;
   readonly storeMs: number;
   readonly answerMs: number;
 }
@@ -21,7 +25,8 @@ export default async function audiences(input: AudiencesInput): Promise<Audience
   const { storeMs, answerMs } = input;
   const kept = memoryStore();
   const counts = { loads: 0, swaps: 0, tokenRequests: 0 };
-  const store: Store = {
+  // A process has a ledger for each store object, so each of them gets an object of its own.
+  const openStore = (): Store => ({
     durability: 'durable',
     maxRecordBytes: 4_000_000,
     async load(...call) {
@@ -34,25 +39,28 @@ export default async function audiences(input: AudiencesInput): Promise<Audience
       await setTimeout(storeMs);
       return kept.swap(...call);
     },
-  };
+  });
   const transport = async () => {
     counts.tokenRequests += 1;
-    const token = `${counts.tokenRequests}`.padStart(754, 'x');
+    const token = `${counts.tokenRequests}`.padStart(input.tokenLength, 'x');
     await setTimeout(answerMs);
     const body = JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 86_400 });
     return { status: 200, headers: { 'content-type': 'application/json' }, body };
   };
-  const clients = Array.from({ length: input.audiences }, (_, index) =>
-    createServiceAuth({
-      authUrl: 'https://auth.example.com',
-      audience: `api ${index}`,
-      clientId: 'client',
-      clientSecret: 'secret',
-      store,
-      transport,
-      issuanceLimit: { tokens: 100_000, reserve: 0 },
-    }),
-  );
+  const clients = Array.from({ length: input.processes }, (_, process) => {
+    const store = openStore();
+    return Array.from({ length: input.audiences }, (_, index) =>
+      createServiceAuth({
+        authUrl: 'https://auth.example.com',
+        audience: `api ${process} ${index}`,
+        clientId: 'client',
+        clientSecret: 'secret',
+        store,
+        transport,
+        issuanceLimit: { tokens: 100_000, reserve: 0 },
+      }),
+    );
+  }).flat();
   const begunAt = performance.now();
   const ask = async (auth: (typeof clients)[number]) => {
     await auth.getToken();
