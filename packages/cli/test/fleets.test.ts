@@ -235,7 +235,7 @@ const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]
     /^The limit leaves room for \d+ tokens, but the last 8 token requests brought no token \(no usable answer\)\. A caller without a token may get none\.$/,
   ],
   'jobs that are killed while they ask are deaths': [
-    /^(WARNING|CRITICAL) - .*the last 5 programs that asked for a token ended before the answer/,
+    /^(WARNING|CRITICAL) - [^;|]*; the last 5 programs that asked for a token ended before the answer\|/,
     /the last 5 programs that asked for a token ended before the answer/,
   ],
   'a program that resets its token at each start is resets': [

@@ -2,15 +2,23 @@ import { doubtsOf } from '../report/doubts.ts';
 import type { Failure, Usage } from '../report/usage.ts';
 import { isPressing } from './course.ts';
 import { explain } from './explain.ts';
+import type { Cause } from './finding.ts';
+
+/** The causes that failures in a row tell already. */
+const causes: Readonly<Record<Failure['kind'], Cause>> = {
+  backoff: 'unknown-outcomes',
+  rate_limited: 'other-programs',
+  credentials: 'credentials-rejected',
+  deaths: 'deaths',
+  rejections: '401-storm',
+};
 
 /** Returns what monitoring has to tell, although the limit has room: failures in a row, and causes that go on and take a large part of the limit. */
 export function concernsOf(usage: Usage, failures: readonly Failure[], now: number): string[] {
   const doubts = doubtsOf(usage, failures, now).filter(({ count, kind }) => count > 1 || kind === 'credentials');
-  const known = new Set(doubts.map(({ kind }) => kind));
-  const causes = explain(usage, { now, audience: undefined, failures })
-    .filter((finding) => isPressing(finding, usage, now))
-    // The failures say it already.
-    .filter(({ cause }) => !(cause === '401-storm' && known.has('rejections')))
-    .filter(({ cause }) => !(cause === 'unknown-outcomes' && known.has('backoff')));
-  return [...doubts.map(({ text }) => text), ...causes.map(({ short }) => short)];
+  const told = new Set(doubts.map(({ kind }) => causes[kind]));
+  const pressing = explain(usage, { now, audience: undefined, failures }).filter(
+    (finding) => isPressing(finding, usage, now) && !told.has(finding.cause),
+  );
+  return [...doubts.map(({ text }) => text), ...pressing.map(({ short }) => short)];
 }
