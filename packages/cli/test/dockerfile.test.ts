@@ -1,11 +1,15 @@
-// The file is validated, and its step runs with other commands in place of apk and npm. No image is built.
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// The file is validated. Its step runs with npm itself, and what it installs runs in a root of its own, as its user. No image is built, and nothing of Alpine is tried.
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { emptyFolder } from './support/program.ts';
+import { emptyFolder, manyProcesses, node } from './support/program.ts';
+import { startCanaryService } from './support/world.ts';
 
 const text = readFileSync(new URL('../../../examples/pipelines/Dockerfile', import.meta.url), 'utf8');
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -54,3 +58,81 @@ test('its step installs curl and the published program, and stops at the first c
   expect(run).toThrow();
   expect(readFileSync(calls, 'utf8').split('\n')).toHaveLength(lines.length + 1);
 });
+
+test(
+  'what its step installs runs as the user of the image, in a root without anything of this machine but its commands',
+  manyProcesses,
+  async (context) => {
+    const isRoot = process.getuid?.() === 0;
+    const namespace = ['--mount', '--pid', '--fork', '--kill-child', ...(isRoot ? [] : ['--user', '--map-root-user'])];
+    if (spawnSync('unshare', [...namespace, 'true']).status !== 0) context.skip('this machine allows no namespaces');
+    const service = await startCanaryService();
+    const root = emptyFolder();
+    const tools = emptyFolder();
+    await installedBy(only('RUN'), join(root, 'image'), tools);
+    for (const folder of ['usr', 'etc', 'dev', 'proc', 'tmp', 'home/node'])
+      mkdirSync(join(root, folder), { recursive: true });
+    for (const name of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, join(root, name));
+    cpSync(node, join(root, 'image/bin/node'));
+    // The official images give this number to the user node.
+    const [owner, user] = isRoot ? ['1000', ['--userspec=1000:1000']] : ['0', []];
+    const script = `set -e; root="$1"; shift
+    for folder in usr etc dev; do mount --rbind /$folder "$root/$folder"; done
+    mount --bind "$root/image" "$root/image"; mount -o remount,bind,ro "$root/image"
+    mount -t proc proc "$root/proc"; chmod 755 "$root"; chown ${owner} "$root/home/node"
+    exec chroot ${user.join(' ')} "$root" sh -c 'cd "$0" && exec "$@"' '${only('WORKDIR')}' "$@"`;
+    const inImage = (...args: string[]) =>
+      promisify(execFile)(
+        'unshare',
+        [...namespace, 'sh', '-c', script, 'sh', root, ...JSON.parse(only('ENTRYPOINT')), ...args],
+        {
+          env: { ...service.env, PATH: '/image/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: only('WORKDIR') },
+        },
+      );
+    expect((await inImage(...JSON.parse(only('CMD')))).stdout).toContain('service-auth COMMAND');
+    const [first, second] = [await inImage('token'), await inImage('token')];
+    expect(second).toEqual(first);
+    expect(JSON.parse((await inImage('curl', '/api/v1/orders', '--', '--silent')).stdout)).toMatchObject({
+      bearer: 'valid',
+    });
+    expect(service.counts.issued).toBe(1);
+  },
+);
+
+/** Runs the step with npm itself. The package is the program with its dependencies in it, so that no registry is asked. */
+async function installedBy(step: string, prefix: string, folder: string): Promise<void> {
+  await build({
+    entryPoints: [fileURLToPath(new URL('../src/service-auth.ts', import.meta.url))],
+    outdir: join(folder, 'package/dist'),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['@service-auth/source'],
+    // Dependencies that are CommonJS call it.
+    banner: {
+      js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`,
+    },
+    external: ['pg-native'],
+  });
+  const { name, version, type, bin, engines } = manifest;
+  writeFileSync(join(folder, 'package/package.json'), JSON.stringify({ name, version, type, bin, engines }));
+  const packed = join(folder, 'packed.tgz');
+  execFileSync('tar', ['--create', '--gzip', '--file', packed, '--directory', folder, 'package']);
+  const { stdout: npm } = await promisify(execFile)('sh', ['-c', 'command -v npm']);
+  mkdirSync(join(folder, 'bin'));
+  const write = (command: string, lines: string[]) =>
+    writeFileSync(join(folder, 'bin', command), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 });
+  write('apk', []);
+  // Only the name of the published package is replaced.
+  const lines = ['for given in "$@"; do shift', `[ "$given" = "${name}@1.2.3" ] && given='${packed}'`];
+  write('npm', [...lines, 'set -- "$@" "$given"; done', `exec '${npm.trim()}' "$@"`]);
+  const env = {
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    HOME: folder,
+    VERSION: '1.2.3',
+    npm_config_prefix: prefix,
+    npm_config_cache: join(folder, 'cache'),
+  };
+  await promisify(execFile)('sh', ['-c', step.replace(/\\\r?\n/g, ' ')], { env });
+}
