@@ -95,9 +95,10 @@ async function failed(
   durationMs: number,
 ): Promise<TokenResult> {
   const { settings, settlement } = work;
-  const { keyId } = reservation;
+  const { audience, limits } = settings;
+  const { keyId, secretId } = reservation;
   const settled = await settlement.enter(reservation, result, view);
-  const denial = denialAfter(result, settled.record, audienceStateOf(settled.record, settings.audience, keyId));
+  const denial = denialAfter(result, settled, { audience, keyId, secretId }, limits);
   const { status, error } = result;
   const failure = errorOf(settings, denial, settled, keyId, error);
   const { code, retryAt } = failure;

@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts';
 import { type ConnectionWatch, watchConnections } from './connection-evidence.ts';
 import { isServiceAuthError } from './errors.ts';
 import { maxBodyLength } from './fetch-transport.ts';
+import { isOfCredentials } from './ledger/holds.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { timedOut, within } from './pause.ts';
 import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
@@ -117,7 +118,7 @@ function interpret(response: TransportResponse, body: string, clock: Clock): Tok
       ? { kind: 'ambiguous', charge: 1, status, reason: token }
       : { kind: 'token', token };
   }
-  if (status === 400 || status === 401 || status === 403) {
+  if (isOfCredentials(status)) {
     return {
       kind: 'released',
       cause: 'credentials',

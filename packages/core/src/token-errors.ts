@@ -1,22 +1,21 @@
 import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
 import type { Denial } from './ledger/decide.ts';
-import { type AudienceState, audienceStateOf, type LedgerRecord } from './ledger/record.ts';
+import { binds, type Caller, holdsOf } from './ledger/holds.ts';
+import type { Limits } from './ledger/limits.ts';
+import { audienceStateOf, type Failures } from './ledger/record.ts';
 import type { Outcome } from './ledger/settle.ts';
 import { toLocalTime } from './ledger-time.ts';
 import type { Settings } from './settings.ts';
 import type { View } from './shared-ledger.ts';
 
-/** Returns the denial that follows from a failed request. `record`: the record with its outcome. */
-export function denialAfter(outcome: Outcome, record: LedgerRecord, state: AudienceState): Denial {
-  const cause =
-    outcome.kind === 'released' && outcome.cause !== 'unreachable' && outcome.cause !== 'misconfigured'
-      ? outcome.cause
-      : 'backoff';
-  const backoff = { credentials: state.credentialsBackoff, rate_limited: record.rateLimit, backoff: record.failures }[
-    cause
-  ];
-  const probeAt = cause === 'backoff' ? record.failures?.probeAt : undefined;
-  return { cause, retryAt: probeAt ?? backoff?.retryAt ?? 0 };
+/** Returns the denial that follows from a failed request. The view has its outcome. */
+export function denialAfter(outcome: Outcome, { record, now }: View, caller: Caller, limits: Limits): Denial {
+  const cause = outcome.kind === 'released' && outcome.cause !== 'unreachable' ? outcome.cause : 'backoff';
+  const state = audienceStateOf(record, caller.audience, caller.keyId);
+  const holds = holdsOf(record, [state], now, limits).filter(
+    (hold) => hold.kind === cause && binds(hold, caller, 'cold'),
+  );
+  return { cause, retryAt: Math.max(now, ...holds.map(({ until }) => until)) };
 }
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
@@ -50,8 +49,10 @@ export function errorOf(
       const message = `The record has no room for the token of another audience, so no request was sent. Use fewer audiences for one client id, or a store that keeps larger records (maxRecordBytes); there may be room at ${when}.`;
       return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
     }
+    case 'misconfigured':
+      return backoffError(state.credentialsBackoff, retryAt, when);
     case 'backoff':
-      return backoffError(record, retryAt, when, foreign);
+      return backoffError(record.failures, retryAt, when, foreign);
     case 'deaths': {
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -81,8 +82,13 @@ function lengthOf(windowMs: number): string {
   return `${windowMs / unit} ${name}`;
 }
 
-function backoffError({ failures }: LedgerRecord, retryAt: number, when: string, foreign?: string): ServiceAuthError {
-  const { status, ambiguous = false, reason } = failures ?? {};
+function backoffError(
+  failed: Partial<Failures> | undefined,
+  retryAt: number,
+  when: string,
+  foreign?: string,
+): ServiceAuthError {
+  const { status, ambiguous = false, reason } = failed ?? {};
   if (reason !== undefined) {
     const cached = 'is the token that was to be replaced: exclude token requests from the cache that answers them';
     const unusable = `is no usable bearer token (${reason})`;

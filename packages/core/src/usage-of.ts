@@ -68,9 +68,9 @@ function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
 
 /** Returns the holds of a record, by the clock of this machine. */
 export function holdsIn({ record, now, ...view }: View, limits: Limits, clock: Clock): Hold[] {
-  return holdsOf(record, record.audiences, now, limits).map(({ kind, until, status, state }) => {
+  return holdsOf(record, record.audiences, now, limits).map(({ kind, until, status, audience }) => {
     const local = toLocalTime(until, { record, now, ...view }, clock);
-    return { kind, until: local, audience: state?.audience, status };
+    return { kind: kind === 'misconfigured' ? 'backoff' : kind, until: local, audience, status };
   });
 }
 

@@ -41,7 +41,7 @@ export interface WindowUsage {
  * expiry. `unreadable`: a stored token that could not be decrypted was replaced a short time ago; a process without a token gets none meanwhile.
  */
 export interface Hold {
-  readonly kind: HoldKind;
+  readonly kind: Exclude<HoldKind, 'misconfigured'>;
   /** Epoch milliseconds of this machine's clock. */
   readonly until: number;
   /** The audience that the hold is for. Undefined: it is for all. */

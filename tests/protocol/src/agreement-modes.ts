@@ -175,7 +175,7 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
 };
 
 /** The audiences of a run. */
-function audiencesOf(count: number): string[] {
+export function audiencesOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `api ${index}`);
 }
 

@@ -39,6 +39,7 @@ export interface Surroundings {
 /** One `ServiceAuth` of a process, used and watched. */
 export interface Client {
   readonly auth: ServiceAuth;
+  readonly audience: string;
   /** One caller: gets a token, uses it, and asks for another one when the API says 401. Resolves with the error, if it was refused. */
   call(): Promise<unknown>;
   reset(): void;
@@ -253,5 +254,5 @@ export function createClient(
     );
   }
 
-  return { auth, call, reset, retryNow };
+  return { auth, audience, call, reset, retryNow };
 }

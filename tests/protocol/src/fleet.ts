@@ -7,6 +7,7 @@ import type { Network } from './network.ts';
 import type { Random } from './random.ts';
 import { type Agreement, phaseAt, type Settings } from './settings.ts';
 import type { Side } from './simulated-store.ts';
+import { createStarvationWatch } from './starvation-watch.ts';
 
 /** A process of the fleet: when one dies, another takes its place. */
 interface Member {
@@ -42,6 +43,7 @@ export function createFleet(
   const { world, dice } = around;
   const members: Member[] = [];
   const retryAt = new Map<Client, number>();
+  const starvation = settings.failing && createStarvationWatch(world, settings.failing.audience, around.judge);
   const asksForSecret = settings.processes % 2 === 0;
   const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);
@@ -113,7 +115,10 @@ export function createFleet(
     // A caller that got a `retryAt` usually does not ask again before it.
     if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
     for (let caller = 0; caller < callers; caller++) {
-      void client.call().then((error) => retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0));
+      void client.call().then((error) => {
+        starvation?.answered(client.audience, error);
+        retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0);
+      });
     }
   }
 

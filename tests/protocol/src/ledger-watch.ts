@@ -61,7 +61,7 @@ export function createLedgerWatch(
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];
   const shortestMs = Math.min(...windows.map(({ windowMs }) => windowMs));
   const clockToleranceMs = rates.store_clock_step ? Math.min(600_000, shortestMs / 144) : 0;
-  const nothing = { retryAt: 0, since: 0 };
+  const nothing = { retryAt: 0, since: 0, audience: undefined as string | undefined };
   const backoffs = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
   const probedAt = new Map<string, number>();
   const told = new Map<string, { readonly at: number; readonly until: number; readonly status: number }>();
@@ -129,8 +129,17 @@ export function createLedgerWatch(
       'requests without a probe': failures?.retryAt ?? 0,
     };
     for (const [name, retryAt] of Object.entries(until) as [keyof typeof until, number][]) {
-      if (retryAt !== backoffs[name].retryAt) backoffs[name] = { retryAt, since: world.now };
+      const audience = name === 'rateLimit' || failures?.shared ? undefined : failures?.audience;
+      const { retryAt: before, audience: known } = backoffs[name];
+      if (retryAt !== before || audience !== known) backoffs[name] = { retryAt, since: world.now, audience };
     }
+  }
+
+  /** True if a process has reserved tokens for this audience, and for no other one. */
+  function requestsOnly(machine: string, audience: string): boolean {
+    const ids = new Set(known?.audiences.map(({ lease }) => lease?.id));
+    const underWay = known?.entries.filter(({ id, instance }) => instance === machine && ids.has(id)) ?? [];
+    return underWay.length > 0 && underWay.every((entry) => entry.audience === audience);
   }
 
   const standsStill = (['freeze', 'freeze_at_call', 'freeze_at_send'] as const).some((fault) => settings.rates[fault]);
@@ -197,7 +206,8 @@ export function createLedgerWatch(
       if (isUniform && retryAt > now && now - countedUntil > sentWithinMs)
         violated('the fleet backs off together', `deaths ${now - countedUntil} ms ago`);
       const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;
-      for (const [name, { retryAt, since }] of Object.entries(backoffs)) {
+      for (const [name, { retryAt, since, audience }] of Object.entries(backoffs)) {
+        if (audience !== undefined && !requestsOnly(machine, audience)) continue;
         if (name === 'requests without a probe' && (isProbe || isProbed)) continue;
         const activeForMs = world.now - since;
         if (retryAt > ledgerNow() && activeForMs > sentWithinMs)

@@ -1,4 +1,4 @@
-import { agreementModes } from './agreement-modes.ts';
+import { agreementModes, audiencesOf } from './agreement-modes.ts';
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
 import { drawn, everything, feasible, type Settings, undying } from './settings.ts';
@@ -296,6 +296,7 @@ export const modes: Readonly<Record<string, Mode>> = {
       const fromMs = begins(random);
       return {
         ...established(random),
+        audiences: audiencesOf(random.chance(0.6) ? 1 : random.integer(2, 3)),
         outage: {
           fromMs,
           state: random.pick([
@@ -314,6 +315,31 @@ export const modes: Readonly<Record<string, Mode>> = {
           28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
         lifetimeMs: random.between(1, 24) * hour,
         callEveryMs: random.between(1, 15) * minute,
+      };
+    },
+  },
+  'one-audience': {
+    about: 'the real figures, an endpoint that fails for one of several audiences, which asks all the time',
+    promised: true,
+    weight: 10,
+    settings: (random) => {
+      const fromMs = begins(random);
+      const state = random.pick(['missing', 'failing', 'page', 'unavailable', 'silent'] as const);
+      return {
+        ...established(random),
+        audiences: audiencesOf(random.integer(2, 3)),
+        processes: 2,
+        failing: { fromMs, audience: 'api 0', state },
+        faultsForMs: fromMs + random.between(4, 16) * hour,
+        lifetimeMs: random.between(2, 6) * hour,
+        callEveryMs: random.between(15, 90) * second,
+        rates: {
+          store_reply_late: 0.01,
+          caller_aborts: 0.02,
+          token_5xx_before: 0.02,
+          token_unreachable: 0.01,
+          close: 4,
+        },
       };
     },
   },

@@ -11,6 +11,7 @@ import { brokenConnection, neverConnected } from './connection-errors.ts';
 import type { CallFault, Dice } from './faults.ts';
 import type { Machine } from './machine.ts';
 import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
@@ -21,10 +22,10 @@ export interface Network {
   /** Until when the endpoint has told those who asked to wait. */
   readonly toldToWaitUntil: number;
   /** No machine reaches it, or only this machine does not. */
-  readonly broken: { store: boolean; endpoint: EndpointState; cutOff: string | undefined };
+  readonly broken: { store: boolean; endpoint: EndpointState; cutOff: string | undefined; one: Settings['failing'] };
 }
 
-/** The behaviour of the token endpoint towards all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `behind`: it answers probes and fails behind that. */
+/** The behaviour of the token endpoint towards all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `unavailable`: it says for how long. `behind`: it answers probes and fails behind that. */
 export type EndpointState =
   | 'up'
   | 'slow'
@@ -35,6 +36,7 @@ export type EndpointState =
   | 'missing'
   | 'forbidden'
   | 'limited'
+  | 'unavailable'
   | 'behind';
 
 /** The watcher of the calls. */
@@ -78,7 +80,7 @@ export function createNetwork(
 ): Network {
   let toldToWaitUntil = 0;
   const lastAnswers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }>();
-  const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined };
+  const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined, one: undefined };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
   function interrupt(machine: Machine, at: 'call' | 'send', maxMs: number): boolean {
@@ -173,7 +175,7 @@ export function createNetwork(
           world.at(world.now + delayMs, () => machine.deliver(event));
         // A transport may honour its signal, or not notice it.
         if (latency.chance(0.8)) request.signal.addEventListener('abort', () => reject(request.signal.reason));
-        const down = broken.endpoint;
+        const down = stateTowards(request.body);
         if (hit('token_unreachable') || down === 'unreachable') {
           const random = dice.of('token_unreachable');
           reply(latency.between(1, 900), () => reject(neverConnected(random)));
@@ -204,6 +206,14 @@ export function createNetwork(
           });
         });
       });
+  }
+
+  /** The state of the endpoint towards a request. A probe names no audience. */
+  function stateTowards(body: string): EndpointState {
+    const { audience } = JSON.parse(body) as { audience?: string };
+    return broken.endpoint === 'up' && broken.one?.audience === audience
+      ? (broken.one?.state ?? 'up')
+      : broken.endpoint;
   }
 
   function answerOf(machine: string, body: string, requestedAt: number, twice: boolean): TransportResponse {
@@ -264,6 +274,7 @@ function answerInOutage(state: EndpointState, isProbe: boolean): TransportRespon
     missing: status(404),
     forbidden: status(403),
     limited: status(429),
+    unavailable: { ...status(503), headers: { 'retry-after': '60' } },
     behind: status(isProbe ? 400 : 503),
   };
   return answers[state];

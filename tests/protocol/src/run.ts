@@ -119,6 +119,8 @@ export async function run(
     const reachable = { world, dice, settings, fleet, network, store, service, exchanges };
     if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
     scheduleFaults(reachable, faultsForMs);
+    const { failing } = settings;
+    if (failing) world.at(failing.fromMs, () => void Object.assign(network.broken, { one: failing }));
     if (settings.outage) scheduleOutage(settings.outage, world, network);
     if (settings.dying) {
       growRecord(world, fleet, service);
@@ -126,11 +128,11 @@ export async function run(
     }
     await world.runUntil(faultsForMs);
     endFaults(reachable);
-    if (settings.outage || settings.dying) {
+    if (settings.outage || settings.dying || settings.failing) {
       budgetIsSpared(store, settings, world, judge);
       if (settings.dying) deathsArePaced(service, judge);
       // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
-      const isSlow = (settings.dying || settings.outage?.state === 'behind') && judge.spares;
+      const isSlow = (settings.dying || settings.failing || settings.outage?.state === 'behind') && judge.spares;
       // A new record may spend less, so it spares that for longer.
       const isNewRecord = world.now < 27 * hour;
       const sparedMs = isNewRecord ? 9 * hour : 2 * hour;

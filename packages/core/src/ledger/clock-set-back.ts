@@ -21,7 +21,7 @@ export interface SetBack {
  */
 export function withClockSetBack(record: LedgerRecord, setBack: SetBack): LedgerRecord {
   const { now, minOldNow } = setBack;
-  const probeAt = record.failures?.probeAt;
+  const { probeAt, toldUntil } = record.failures ?? {};
   const notLater = <Part extends LedgerEntry | Condensed>(part: Part): Part => ({
     ...part,
     at: Math.min(part.at, now),
@@ -47,7 +47,9 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
     ),
     failures: record.failures && {
       ...shorter(record.failures),
+      failedAt: Math.min(record.failures.failedAt, now),
       probeAt: probeAt === undefined ? undefined : rest(probeAt),
+      toldUntil: toldUntil === undefined ? undefined : rest(toldUntil),
     },
     rateLimit: record.rateLimit && shorter(record.rateLimit),
     rejections: shorter(record.rejections),

@@ -180,6 +180,10 @@ const shape = object<Omit<LedgerRecord, keyof Indexed> & Indexed>({
   failures: optional(
     object<Failures>({
       ...spacing,
+      failedAt: count,
+      audience: text,
+      shared: flag,
+      toldUntil: optional(count),
       probeAt: optional(count),
       ambiguous: flag,
       status: optional(count),

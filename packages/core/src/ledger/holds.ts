@@ -3,12 +3,22 @@ import type { Limits } from './limits.ts';
 import type { AudienceState, IssuanceReason, LedgerRecord } from './record.ts';
 import { isRetryOpen } from './retry.ts';
 
+const minute = 60_000;
+
 /**
- * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `rate_limited`: it answered 429.
- * `backoff`: it failed. `deaths`: processes died during their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the
+ * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
+ * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the
  * last renewal ahead of expiry brought no later expiry. `unreadable`: a token that could not be decrypted was replaced a short time ago.
  */
-export type HoldKind = 'credentials' | 'rate_limited' | 'backoff' | 'deaths' | 'rejections' | 'renewal' | 'unreadable';
+export type HoldKind =
+  | 'credentials'
+  | 'misconfigured'
+  | 'rate_limited'
+  | 'backoff'
+  | 'deaths'
+  | 'rejections'
+  | 'renewal'
+  | 'unreadable';
 
 /** A hold of the record. */
 export interface Hold {
@@ -16,7 +26,9 @@ export interface Hold {
   readonly until: number;
   /** The status that the token endpoint answered. */
   readonly status?: number | undefined;
-  /** The audience, under one key, that the hold is for. Undefined: it is for all. */
+  /** The audience that the hold is for. Undefined: it is for all. */
+  readonly audience?: string | undefined;
+  /** The state of that audience under one key. */
   readonly state?: AudienceState | undefined;
 }
 
@@ -36,20 +48,19 @@ export function holdsOf(
   now: number,
   limits: Limits,
 ): readonly Hold[] {
-  const { failures, rateLimit, deaths } = record;
+  const { rateLimit, deaths } = record;
   const holds: readonly Hold[] = [
-    ...states.flatMap((state): Hold[] => [
-      {
-        kind: 'credentials',
-        until: state.credentialsBackoff?.retryAt ?? 0,
-        status: state.credentialsBackoff?.status,
-        state,
-      },
-      { kind: 'renewal', until: state.renewAfter, state },
-      { kind: 'unreadable', until: state.unreadableUntil, state },
-    ]),
+    ...states.flatMap((state): Hold[] => {
+      const { audience, credentialsBackoff, renewAfter, unreadableUntil } = state;
+      const { retryAt = 0, status } = credentialsBackoff ?? {};
+      return [
+        { kind: isOfCredentials(status) ? 'credentials' : 'misconfigured', until: retryAt, status, audience, state },
+        { kind: 'renewal', until: renewAfter, audience, state },
+        { kind: 'unreadable', until: unreadableUntil, audience, state },
+      ];
+    }),
     { kind: 'rate_limited', until: rateLimit?.retryAt ?? 0, status: 429 },
-    { kind: 'backoff', until: failures?.probeAt ?? failures?.retryAt ?? 0, status: failures?.status },
+    ...holdsOfFailures(record),
     { kind: 'deaths', until: deaths.retryAt },
     { kind: 'rejections', until: rejectedRoomAt(record, now, limits) },
   ];
@@ -57,8 +68,33 @@ export function holdsOf(
   return holds.filter(({ kind, until }) => until > now && (!isOpen || kind === 'rejections'));
 }
 
-/** Returns whether a hold on the audience of a caller denies it a token for this reason. */
-export function binds({ kind, state }: Hold, caller: Caller, reason: IssuanceReason): boolean {
+/** Returns whether a status of the token endpoint says that it rejected the credentials. */
+export function isOfCredentials(status: number | undefined): boolean {
+  return status === 400 || status === 401 || status === 403;
+}
+
+/**
+ * Returns the holds of a back-off. The audience that failed last leaves the first request after a shared one to the others: if it alone fails and is
+ * always the first to ask, the others would never have a token issued.
+ */
+function holdsOfFailures({ audiences, failures }: LedgerRecord): Hold[] {
+  if (!failures) return [];
+  const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
+  const until = probeAt ?? retryAt;
+  const sharedUntil = shared ? until : toldUntil;
+  // If the endpoint cannot be reached, it makes no difference who asks.
+  const takesTurns = (ambiguous || probeAt !== undefined) && audiences.some((other) => other.audience !== audience);
+  const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;
+  const turnMs = pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, minute / 2);
+  return [
+    { kind: 'backoff', until: sharedUntil, status },
+    { kind: 'backoff', until: Math.max(until, Math.ceil(sharedUntil + turnMs)), status, audience },
+  ];
+}
+
+/** Returns whether a hold denies a caller a token for this reason. */
+export function binds({ kind, audience, state }: Hold, caller: Caller, reason: IssuanceReason): boolean {
+  if (audience !== undefined && audience !== caller.audience) return false;
   switch (kind) {
     case 'credentials':
       // Another client secret is not affected.

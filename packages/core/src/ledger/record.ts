@@ -69,15 +69,26 @@ export interface Backoff {
   readonly retryAt: number;
 }
 
-/** The token endpoint rejected the credentials. Another client secret is not affected. */
+/**
+ * The token endpoint rejected the credentials, or answered that it has nothing at this address. No token was issued, so it concerns this audience alone.
+ * If it rejected the credentials, another client secret is not affected.
+ */
 export interface CredentialsBackoff extends Backoff {
   readonly secretId: string;
   readonly status: number;
   readonly oauthError?: OAuthErrorCode | undefined;
 }
 
-/** The token endpoint failed. The back-off is that of the whole fleet. */
+/** The token endpoint failed. */
 export interface Failures extends Backoff {
+  /** When the last request failed. */
+  readonly failedAt: number;
+  /** The audience that failed last, or the one that had failed alone before that. */
+  readonly audience: string;
+  /** True: the back-off is that of all audiences. False: of this one alone, because nothing shows that the others would fail, too. */
+  readonly shared: boolean;
+  /** Until then the endpoint is unavailable, as it said: to all audiences. */
+  readonly toldUntil?: number | undefined;
   /** Before `retryAt`. From here on a request is sent if the endpoint answers a probe, which has no credentials and cannot cost a token. */
   readonly probeAt?: number | undefined;
   readonly ambiguous: boolean;

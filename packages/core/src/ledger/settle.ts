@@ -30,13 +30,13 @@ export type Outcome =
   /** It is certain that no token was issued. */
   | {
       readonly kind: 'released';
-      readonly cause: 'unreachable' | 'misconfigured';
+      readonly cause: 'unreachable';
       readonly status?: number | undefined;
       readonly retryAfterMs?: number | undefined;
     }
   | {
       readonly kind: 'released';
-      readonly cause: 'credentials';
+      readonly cause: 'credentials' | 'misconfigured';
       readonly status: number;
       readonly oauthError?: OAuthErrorCode | undefined;
     }
@@ -79,6 +79,10 @@ export function settle(
   const known = record.entries.find(({ id }) => id === entry.id) ?? entry;
   // Count the back-off from the request, even if the store hears of it late.
   const failedAt = Math.min(now, known.at + maxRequestMs);
+  const { audience } = entry;
+  const { failures } = record;
+  // If nothing failed for an hour after a request was allowed again, the count starts anew.
+  const before = failures && failedAt <= failures.retryAt + 60 * minute ? failures : undefined;
 
   switch (outcome.kind) {
     case 'issued': {
@@ -89,7 +93,11 @@ export function settle(
       return {
         ...withAudienceState(next, withToken(state, outcome.token, entry.reason === 'refresh')),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
-        failures: undefined,
+        // If another audience failed last, it keeps its pause.
+        failures:
+          failures && failures.audience !== entry.audience
+            ? { ...failures, shared: false, toldUntil: undefined }
+            : undefined,
         // A 429 that came after this request was reserved is the newer answer.
         rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at ? record.rateLimit : undefined,
         deaths: { count: 0, retryAt: 0, countedUntil: now },
@@ -98,7 +106,7 @@ export function settle(
     case 'unsent':
       return { ...withAudienceState(withRetryReturned(record, entry.id), state), entries: others };
     case 'released':
-      return released({ ...record, entries: others }, state, failedAt, reservation, outcome);
+      return released({ ...record, failures: before, entries: others }, state, failedAt, reservation, outcome);
     case 'ambiguous': {
       const ids = outcome.charge === 2 ? [entry.id, twin] : [entry.id];
       const entries = [...others, ...ids.map((id) => ({ ...entry, id }))].sort((a, b) => a.at - b.at);
@@ -109,11 +117,29 @@ export function settle(
       const [pauseMs, probeMs] = outcome.answered
         ? [sparingMs(charged, now, limits, 2), spareMs]
         : [spareMs, maxBackoffMs];
-      const backoff = nextBackoff(record.failures, failedAt, second, maxBackoffMs, Math.max(pauseMs, retryAfterMs));
+      const backoff = nextBackoff(before, failedAt, second, maxBackoffMs, Math.max(pauseMs, retryAfterMs));
       // Another request may have been told to wait for longer.
-      const probedAt = Math.max(record.failures?.probeAt ?? 0, Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)));
+      const probedAt = Math.max(before?.probeAt ?? 0, Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)));
       const probeAt = spareMs > 0 ? probedAt : undefined;
-      return { ...charged, failures: { ...backoff, probeAt, ambiguous: true, status, reason } };
+      // Another audience may go on, unless it failed, too.
+      const isOther = before !== undefined && before.audience !== audience;
+      const shared = before?.shared === true || isOther;
+      const toldUntil =
+        retryAfterMs > 0 ? Math.max(before?.toldUntil ?? 0, failedAt + retryAfterMs) : before?.toldUntil;
+      // If one audience failed alone until now, it leaves the next request to this one.
+      const last = isOther && !before.shared ? before.audience : audience;
+      const next = {
+        ...backoff,
+        failedAt,
+        audience: last,
+        shared,
+        toldUntil,
+        probeAt,
+        ambiguous: true,
+        status,
+        reason,
+      };
+      return { ...charged, failures: next };
     }
   }
 }
@@ -134,11 +160,12 @@ function released(
   record: LedgerRecord,
   state: AudienceState,
   failedAt: number,
-  { secretId }: Reservation,
+  { entry: { audience }, secretId }: Reservation,
   outcome: Outcome & { kind: 'released' },
 ): LedgerRecord {
   switch (outcome.cause) {
-    case 'credentials': {
+    case 'credentials':
+    case 'misconfigured': {
       const before = state.credentialsBackoff?.secretId === secretId ? state.credentialsBackoff : undefined;
       const backoff = nextBackoff(before, failedAt, 5 * minute, maxBackoffMs);
       const { status, oauthError } = outcome;
@@ -151,7 +178,7 @@ function released(
       return { ...withAudienceState(record, state), rateLimit };
     }
     default: {
-      const [firstMs, maxMs] = outcome.cause === 'unreachable' ? [second, 5 * minute] : [5 * minute, maxBackoffMs];
+      const [firstMs, maxMs] = [second, 5 * minute];
       const { failures } = record;
       const { status, retryAfterMs } = outcome;
       const backoff = nextBackoff(failures, failedAt, firstMs, maxMs, retryAfterMs);
@@ -162,7 +189,16 @@ function released(
           : nextBackoff({ ...failures, retryAt: failures.probeAt }, failedAt, firstMs, maxMs, retryAfterMs);
       return {
         ...withAudienceState(record, state),
-        failures: { ...backoff, probeAt: probe?.retryAt, ambiguous: false, status },
+        failures: {
+          ...backoff,
+          failedAt,
+          // Nobody reaches the endpoint, which says nothing about one audience.
+          audience: failures?.audience ?? audience,
+          shared: true,
+          probeAt: probe?.retryAt,
+          ambiguous: false,
+          status,
+        },
       };
     }
   }

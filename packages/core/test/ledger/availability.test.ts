@@ -8,7 +8,7 @@ import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { withRetry } from '../../src/ledger/retry.ts';
 import { day, hour, minute, noon } from '../support/instants.ts';
-import { askFor, audienceWith, entryAt, recordWith, tokenAt } from '../support/records.ts';
+import { askFor, audienceWith, entryAt, failuresWith, recordWith, tokenAt } from '../support/records.ts';
 
 const caller: Caller = { audience: 'orders', keyId: 'key', secretId: 'secret' };
 const purposes = ['cold', 'refresh', 'rejected', 'reset'] as const;
@@ -90,7 +90,7 @@ const aRecord = fc
       maxLength: 3,
     }),
     audiences: fc.uniqueArray(anAudience, { selector: ({ audience }) => audience }),
-    failures: maybe(backoff.map((backoff) => ({ ...backoff, ambiguous: true }))),
+    failures: maybe(backoff.map((backoff) => failuresWith(backoff))),
     rateLimit: maybe(backoff),
     rejections: backoff,
     deathsAt: until,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { withClockSetBack } from '../../src/ledger/clock-set-back.ts';
 import { hour, minute, noon } from '../support/instants.ts';
-import { recordWith } from '../support/records.ts';
+import { failuresWith, recordWith } from '../support/records.ts';
 
 test('a probe keeps the time that it had left when the clock was set back, an hour at most', () => {
   const ahead = noon + 9 * hour;
   const setBack = { now: noon, minOldNow: ahead, maxOldNow: ahead, known: undefined };
   const probed = (probeAt: number | undefined) => {
-    const failures = { count: 9, retryAt: ahead + 50 * minute, ambiguous: true, probeAt };
+    const failures = failuresWith({ count: 9, retryAt: ahead + 50 * minute, ambiguous: true, probeAt });
     return withClockSetBack(recordWith({ failures }), setBack).failures;
   };
   expect(probed(ahead + 5 * minute)).toMatchObject({ probeAt: noon + 5 * minute, retryAt: noon + 50 * minute });

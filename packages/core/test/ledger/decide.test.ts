@@ -8,6 +8,7 @@ import {
   audienceWith,
   entriesAt,
   entryAt,
+  failuresWith,
   recordWith,
   tokenAt,
   usualLimits,
@@ -191,7 +192,7 @@ describe('a reservation', () => {
   });
 
   test('that spares the budget is allowed earlier, and sent only after a probe', () => {
-    const failures = { count: 9, retryAt: noon + hour, probeAt: noon, ambiguous: true };
+    const failures = failuresWith({ count: 9, retryAt: noon + hour, probeAt: noon, ambiguous: true });
     const record = reserved(decideOn(recordWith({ failures })));
     expect(decideOn(record)).toMatchObject({ kind: 'admitted', probesFirst: true });
     const later = { ...record, failures: { ...failures, retryAt: noon } };
@@ -257,7 +258,7 @@ describe('denials', () => {
     return 'denial' in decision ? { kind: decision.kind, ...decision.denial } : decision.kind;
   };
   const later = noon + minute;
-  const failures = { count: 1, retryAt: later, ambiguous: true };
+  const failures = failuresWith({ count: 1, retryAt: later, ambiguous: true });
   const credentialsBackoff = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
 
   test('the budget is spent', () => {
@@ -273,6 +274,31 @@ describe('denials', () => {
   test('the token endpoint failed, until the pause is over', () => {
     expect(denial({ failures })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
     expect(denial({ failures: { ...failures, retryAt: noon } })).toBe('write');
+  });
+
+  test('the token endpoint failed for another audience: this one may ask', () => {
+    expect(denial({ failures: { ...failures, audience: 'invoices' } })).toBe('write');
+    const shared = { ...failures, audience: 'invoices', shared: true };
+    expect(denial({ failures: shared })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
+    const told = { ...failures, audience: 'invoices', retryAt: later + hour, toldUntil: later };
+    expect(denial({ failures: told })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
+  });
+
+  test('the token endpoint failed for several audiences: the one that failed last leaves the next request to others', () => {
+    const shared = { ...failures, failedAt: noon, shared: true };
+    const audiences = [audienceWith({ audience: 'invoices' })];
+    const retryAt = (fields: Partial<LedgerRecord['failures']>) =>
+      denial({ audiences, failures: { ...shared, ...fields } });
+    expect(retryAt({})).toMatchObject({ retryAt: later + 30 * second });
+    expect(retryAt({ retryAt: noon + second })).toMatchObject({ retryAt: noon + 1.5 * second });
+    expect(retryAt({ ambiguous: false })).toMatchObject({ retryAt: later });
+    expect(denial({ failures: shared })).toMatchObject({ retryAt: later });
+  });
+
+  test('the address or the audience is wrong: no other secret helps', () => {
+    const audiences = [audienceWith({ credentialsBackoff: { ...credentialsBackoff, status: 404 } })];
+    for (const secretId of ['secret', 'new secret'])
+      expect(denial({ audiences }, { secretId })).toEqual({ kind: 'deny', cause: 'misconfigured', retryAt: later });
   });
 
   test('the token endpoint answered 429', () => {

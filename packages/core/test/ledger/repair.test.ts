@@ -9,6 +9,7 @@ import {
   declaredBy,
   entriesAt,
   entryAt,
+  failuresWith,
   recordWith,
   seed,
   spentIn,
@@ -67,7 +68,7 @@ describe('a record that was lost', () => {
     entries: [entryAt(noon - 2 * hour), entryAt(noon - hour, { pending: true })],
     condensed: [{ at: noon - 3 * hour, pending: false, count: 40 }],
     audiences: [audienceWith({ token })],
-    failures: { count: 1, retryAt: noon + minute, ambiguous: true },
+    failures: failuresWith({ count: 1, retryAt: noon + minute, ambiguous: true }),
     rateLimit: { count: 2, retryAt: noon + hour },
     rejections: { count: 4, retryAt: noon + minute },
   });
@@ -99,7 +100,7 @@ describe('a record that was lost', () => {
       completeSince: noon - minute,
       entries: [entryAt(noon - second)],
       rejections: { count: 1, retryAt: noon },
-      failures: { count: 9, retryAt: noon, ambiguous: false },
+      failures: failuresWith({ count: 9, retryAt: noon, ambiguous: false }),
     });
     const found = repaired(begun, seenAt(known));
     expect(found).toMatchObject({ lost: true, restored: 2, changed: true });
@@ -254,7 +255,7 @@ describe('clocks', () => {
           credentialsBackoff: { secretId: 'secret', count: 2, retryAt: before + 4 * minute, status: 401 },
         }),
       ],
-      failures: { count: 3, retryAt: before + 5 * minute, ambiguous: true },
+      failures: failuresWith({ count: 3, retryAt: before + 5 * minute, ambiguous: true }),
       rateLimit: { count: 4, retryAt: before + 25 * hour },
       rejections: { count: 5, retryAt: before - minute },
     });

@@ -9,6 +9,7 @@ import {
   declaredBy,
   entriesAt,
   entryAt,
+  failuresWith,
   oneWindow,
   recordWith,
   tokenAt,
@@ -77,7 +78,7 @@ describe('a token that arrived', () => {
   test('ends the back-offs of the fleet', () => {
     const failing = {
       ...reserved,
-      failures: { count: 3, retryAt: noon + hour, ambiguous: true },
+      failures: failuresWith({ count: 3, retryAt: noon + hour, ambiguous: true }),
       rateLimit: { count: 1, retryAt: noon - hour },
       audiences: [
         audienceWith({ lease, credentialsBackoff: { secretId: 'secret', count: 2, retryAt: noon, status: 401 } }),
@@ -85,6 +86,11 @@ describe('a token that arrived', () => {
     };
     expect(settled(issued, failing)).toMatchObject({ failures: undefined, rateLimit: undefined });
     expect(stateIn(settled(issued, failing))?.credentialsBackoff).toBeUndefined();
+  });
+
+  test('leaves the pause of another audience that failed last', () => {
+    const failures = failuresWith({ audience: 'invoices', shared: true, retryAt: noon + hour });
+    expect(settled(issued, { ...reserved, failures }).failures).toEqual({ ...failures, shared: false });
   });
 
   test('leaves the Retry-After of a 429 that came after its reservation', () => {
@@ -215,10 +221,9 @@ describe('what was surely not issued', () => {
     });
   });
 
-  test.each([
-    [{ kind: 'released', cause: 'unreachable' }, [second, 2 * second, 4 * second, 8 * second], 5 * minute],
-    [{ kind: 'released', cause: 'misconfigured', status: 302 }, [5 * minute, 10 * minute, 15 * minute], 15 * minute],
-  ] as const)('%j costs nothing, and the fleet backs off longer each time', (outcome, first, longest) => {
+  test('an endpoint that cannot be reached costs nothing, and the fleet backs off longer each time', () => {
+    const outcome: Outcome = { kind: 'released', cause: 'unreachable' };
+    const first = [second, 2 * second, 4 * second, 8 * second];
     let record = reserved;
     const pauses: number[] = [];
     for (let failures = 0; failures < 40; failures++) {
@@ -227,8 +232,8 @@ describe('what was surely not issued', () => {
       pauses.push((record.failures?.retryAt ?? 0) - noon);
     }
     expect(pauses.slice(0, first.length)).toEqual(first);
-    expect(pauses.at(-1)).toBe(longest);
-    expect(record.failures).toMatchObject({ count: 40, ambiguous: false });
+    expect(pauses.at(-1)).toBe(5 * minute);
+    expect(record.failures).toMatchObject({ count: 40, ambiguous: false, shared: true });
   });
 
   test('rejected credentials are remembered for their secret, 5 to 15 minutes', () => {
@@ -247,6 +252,17 @@ describe('what was surely not issued', () => {
       status: 401,
       oauthError: 'invalid_client',
     });
+  });
+
+  test('the answer of a wrong address holds its audience alone, 5 to 15 minutes', () => {
+    const pauses: number[] = [];
+    let record = reserved;
+    for (let attempts = 0; attempts < 4; attempts++) {
+      record = settled({ kind: 'released', cause: 'misconfigured', status: 404 }, record);
+      pauses.push(((stateIn(record)?.credentialsBackoff?.retryAt ?? 0) - noon) / minute);
+    }
+    expect(pauses).toEqual([5, 10, 15, 15]);
+    expect(record).toMatchObject({ entries: [older], failures: undefined });
   });
 
   test('another secret that is rejected starts from 5 minutes again', () => {
@@ -280,6 +296,11 @@ describe('what may have been issued', () => {
     expect(record.failures).toEqual({
       count: 1,
       retryAt: noon + second,
+      failedAt: noon,
+      audience: 'orders',
+      shared: false,
+      toldUntil: undefined,
+      probeAt: undefined,
       ambiguous: true,
       status: 502,
       reason: undefined,
@@ -287,6 +308,23 @@ describe('what may have been issued', () => {
     expect(stateIn(record)?.lease).toBeUndefined();
     const again = settled({ kind: 'ambiguous', charge: 1, reason: 'not_json' }, record);
     expect(again.failures).toMatchObject({ count: 2, retryAt: noon + 2 * second, reason: 'not_json' });
+  });
+
+  test('holds its audience alone until another one fails, too', () => {
+    const failed = (failures: LedgerRecord['failures']) =>
+      settled({ kind: 'ambiguous', charge: 1 }, { ...reserved, failures }).failures;
+    expect(failed(failuresWith({ audience: 'orders', shared: false }))).toMatchObject({ count: 2, shared: false });
+    expect(failed(failuresWith({ audience: 'orders', shared: true }))).toMatchObject({ shared: true });
+    expect(failed(failuresWith({ audience: 'invoices', shared: false }))).toMatchObject({ count: 2, shared: true });
+    const told: Outcome = { kind: 'ambiguous', charge: 1, status: 503, retryAfterMs: minute };
+    expect(settled(told).failures).toMatchObject({ shared: false, toldUntil: noon + minute });
+  });
+
+  test('begins a new row an hour after the next request was allowed', () => {
+    const failed = (retryAt: number) =>
+      settled({ kind: 'ambiguous', charge: 1 }, { ...reserved, failures: failuresWith({ count: 9, retryAt }) });
+    expect(failed(noon - hour).failures?.count).toBe(10);
+    expect(failed(noon - hour - 1).failures).toMatchObject({ count: 1, retryAt: noon + second });
   });
 
   test('stays where its time puts it among the entries', () => {
@@ -328,12 +366,15 @@ describe('a quarter of the budget of unknown outcome', () => {
   });
 
   test('stays spared when a probe is not answered: the next one comes within five minutes', () => {
-    const failures = { count: 30, retryAt: noon + hour, probeAt: noon, ambiguous: true };
+    const failures = failuresWith({ count: 30, retryAt: noon + hour, probeAt: noon, ambiguous: true });
     const after = settled({ kind: 'released', cause: 'unreachable', status: 503 }, { ...scarce, failures });
     expect(after.failures).toEqual({
       count: 31,
       retryAt: noon + hour,
       probeAt: noon + 5 * minute,
+      failedAt: noon,
+      audience: 'orders',
+      shared: true,
       ambiguous: false,
       status: 503,
     });
@@ -341,7 +382,7 @@ describe('a quarter of the budget of unknown outcome', () => {
   });
 
   test('a failure does not shorten what another request was told to wait', () => {
-    const failures = { count: 30, retryAt: noon + hour, probeAt: noon + hour / 2, ambiguous: true };
+    const failures = failuresWith({ count: 30, retryAt: noon + hour, probeAt: noon + hour / 2, ambiguous: true });
     const after = settled({ kind: 'released', cause: 'unreachable', status: 503 }, { ...scarce, failures });
     expect(after.failures?.probeAt).toBe(noon + hour / 2);
     const charged = settled({ kind: 'ambiguous', charge: 1 }, { ...scarce, failures });
@@ -374,7 +415,7 @@ describe('a failure of which the store hears late', () => {
     const hold = { count: 1, retryAt: noon + 2 * day };
     const failing = {
       ...reserved,
-      failures: { ...hold, ambiguous: true },
+      failures: failuresWith(hold),
       rateLimit: hold,
       audiences: [audienceWith({ credentialsBackoff: { ...hold, secretId: 'secret', status: 401 } })],
     };

@@ -5,6 +5,7 @@ import { type Limits, limitsFor, type StoreDurability, type TermLimits, termLimi
 import type {
   AudienceState,
   DeclaredTerm,
+  Failures,
   LedgerEntry,
   LedgerRecord,
   StoredToken,
@@ -72,6 +73,11 @@ export function tokenAt(generation: number, expiresAt: number, fields: Partial<S
 export function audienceWith(fields: Partial<AudienceState> = {}): AudienceState {
   const empty = { revoked: 0, renewAfter: 0, unreadableUntil: 0 };
   return { audience: 'orders', keyId: 'key', ...empty, ...fields };
+}
+
+export function failuresWith(fields: Partial<Failures> = {}): Failures {
+  const last = { failedAt: noon, audience: 'orders', shared: false };
+  return { count: 1, retryAt: noon + minute, ambiguous: true, ...last, ...fields };
 }
 
 /** A record of an established fleet, born long before noon. */

@@ -1,0 +1,36 @@
+import { isServiceAuthError } from '@service-auth/core';
+import type { Judge } from './judge.ts';
+import type { World } from './world.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Watches the audiences for which the endpoint works while it fails for another one. */
+export interface StarvationWatch {
+  /** A caller got a token, or this error. */
+  answered(audience: string, error: unknown): void;
+}
+
+/** Creates the watch of one run. `failing`: the audience for which the endpoint fails. */
+export function createStarvationWatch(world: World, failing: string, judge: Judge): StarvationWatch {
+  const refused = new Map<string, { readonly since: number; readonly spares: boolean }>();
+
+  return {
+    answered(audience, error) {
+      const isFailure = isServiceAuthError(error) && /^ERR_(TOKEN|CREDENTIALS|RATE)/.test(error.code);
+      if (!isFailure || audience === failing) {
+        refused.delete(audience);
+        return;
+      }
+      const { since, spares: spared } = refused.get(audience) ?? { since: world.now, spares: false };
+      // While the budget must be spared, an audience waits for its turn.
+      const spares = spared || judge.spares;
+      refused.set(audience, { since, spares });
+      // A new record may spend less, so it spares that for longer.
+      const sparedMs = since < 27 * hour ? 9 * hour : 2 * hour;
+      if (world.now - since <= (spares ? sparedMs : 16 * minute)) return;
+      judge.violated('one audience does not starve the others', `${audience} since ${since}: ${String(error)}`);
+      refused.delete(audience);
+    },
+  };
+}
