@@ -19,14 +19,6 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['one-audience'],
   },
   {
-    name: 'a success of another audience ends the pause',
-    about: 'whenever another audience gets a token, the audience for which the endpoint fails asks again at once',
-    file: 'ledger/settle.ts',
-    find: 'failures && failures.audience !== entry.audience',
-    replace: 'failures && now < 0',
-    modes: ['one-audience'],
-  },
-  {
     name: 'the audience that fails does not wait for its turn',
     about: 'the audience for which the endpoint fails takes each request that the end of a shared back-off allows',
     file: 'ledger/holds.ts',
