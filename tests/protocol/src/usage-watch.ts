@@ -3,7 +3,12 @@ import { compact } from '../../../packages/core/src/ledger/condense.ts';
 import { type Ask, decide } from '../../../packages/core/src/ledger/decide.ts';
 import type { Caller } from '../../../packages/core/src/ledger/holds.ts';
 import type { Limits } from '../../../packages/core/src/ledger/limits.ts';
-import { type AudienceState, audienceStateOf, type LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
+import {
+  type AudienceState,
+  audienceStateOf,
+  type LedgerRecord,
+  withAudienceState,
+} from '../../../packages/core/src/ledger/record.ts';
 
 const purposes: readonly Purpose[] = ['cold', 'refresh', 'rejected', 'reset'];
 
@@ -11,7 +16,10 @@ const purposes: readonly Purpose[] = ['cold', 'refresh', 'rejected', 'reset'];
  * Compares what `getUsage()` says about the next tokens with what the decision does: as many callers as it says get a token each, the next one gets none,
  * and a caller that is refused gets one at the instant that it says, not earlier. Returns the difference.
  */
-export function usageDiffers(record: LedgerRecord, now: number, limits: Limits): string | undefined {
+export function usageDiffers(known: LedgerRecord, now: number, limits: Limits): string | undefined {
+  // The callers below are of other audiences, and an audience leaves some requests to others.
+  const another = { audience: 'another', keyId: '', revoked: now, renewAfter: 0, unreadableUntil: 0 };
+  const record = withAudienceState(known, another);
   const caller = someCaller(record);
   for (const purpose of purposes) {
     const said = availableFor(purpose, compact(record, now, limits), now, caller, limits);
