@@ -11,7 +11,6 @@ import { brokenConnection, neverConnected } from './connection-errors.ts';
 import type { CallFault, Dice } from './faults.ts';
 import type { Machine } from './machine.ts';
 import type { Service } from './service.ts';
-import type { Settings } from './settings.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
@@ -22,7 +21,12 @@ export interface Network {
   /** Until when the endpoint has told those who asked to wait. */
   readonly toldToWaitUntil: number;
   /** No machine reaches it, or only this machine does not. */
-  readonly broken: { store: boolean; endpoint: EndpointState; cutOff: string | undefined; one: Settings['failing'] };
+  readonly broken: {
+    store: boolean;
+    endpoint: EndpointState;
+    cutOff: string | undefined;
+    one: FailingAudience | undefined;
+  };
 }
 
 /** The behaviour of the token endpoint towards all requests. `slow`: it issues tokens, and answers after most of those who ask have died. `unavailable`: it says for how long. `behind`: it answers probes and fails behind that. */
@@ -38,6 +42,13 @@ export type EndpointState =
   | 'limited'
   | 'unavailable'
   | 'behind';
+
+/** From then on the endpoint is in this state towards the requests for one audience. */
+export interface FailingAudience {
+  readonly fromMs: number;
+  readonly audience: string;
+  readonly state: EndpointState;
+}
 
 /** The watcher of the calls. */
 interface CallWatch {

@@ -1,6 +1,6 @@
 import type { StoreDurability } from '@service-auth/core';
 import type { Rates } from './faults.ts';
-import type { EndpointState } from './network.ts';
+import type { EndpointState, FailingAudience } from './network.ts';
 import type { Random } from './random.ts';
 
 const second = 1_000;
@@ -75,8 +75,8 @@ export interface Settings {
   readonly timeoutMs?: number | undefined;
   /** From then on, until faults end, the endpoint is in this state. */
   readonly outage?: { readonly fromMs: number; readonly state: EndpointState };
-  /** From then on, until faults end, the endpoint is in this state towards the requests for one audience. */
-  readonly failing?: { readonly fromMs: number; readonly audience: string; readonly state: EndpointState };
+  /** Until faults end. */
+  readonly failing?: FailingAudience;
   /** From then on, until faults end, processes begin, ask for a token, and are killed. */
   readonly dying?: { readonly fromMs: number; readonly everyMs: number; readonly livesMs: number };
 }
