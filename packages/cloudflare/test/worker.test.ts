@@ -32,8 +32,8 @@ beforeEach(() => {
 
 /** A request to the Worker: what it returns, or how it failed. */
 async function ask(operation: string, call: object = {}): Promise<Record<string, unknown>> {
-  const response = await platform?.post(operation, JSON.stringify({ key, ...call }));
-  return (await response?.json()) as Record<string, unknown>;
+  const answer = await platform?.post(operation, JSON.stringify({ key, ...call }));
+  return JSON.parse(answer?.text ?? '') as Record<string, unknown>;
 }
 
 const change = { version: '1', record: 'record of 1' };

@@ -2,11 +2,24 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Store, StoreCallOptions } from '@service-auth/core';
 import type { OpenStore } from '../src/index.ts';
 
-/** A right store of several handles. All handles that one `OpenStore` opens talk to the same server. It rejects records above `maxRecordBytes`. */
-export function referenceStore(maxRecordBytes?: number): OpenStore {
+/** The traits of a right store. */
+export interface Traits {
+  /** It rejects larger records. */
+  readonly maxRecordBytes?: number;
+  /** Its time is the date of the answer: whole seconds of servers that differ by up to a second. */
+  readonly isCoarse?: boolean;
+}
+
+/** A right store of several handles. All handles that one `OpenStore` opens talk to the same server. */
+export function referenceStore({ maxRecordBytes, isCoarse = false }: Traits = {}): OpenStore {
   const origin = Date.now() - performance.now();
   const rows = new Map<string, { readonly record: string; readonly version: string }>();
-  const now = () => Math.floor(origin + performance.now());
+  let calls = 0;
+  function now(): number {
+    calls += 1;
+    const time = origin + performance.now();
+    return isCoarse ? Math.floor((time - (calls % 3) * 500) / 1_000) * 1_000 : Math.floor(time);
+  }
 
   async function travel({ signal }: StoreCallOptions = {}): Promise<void> {
     signal?.throwIfAborted();

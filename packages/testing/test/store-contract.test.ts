@@ -8,6 +8,8 @@ const openMemoryStore: OpenStore = async ({ clock }) => {
   return { store, another: async () => store, close: async () => {} };
 };
 const openReferenceStore = referenceStore();
+/** The contract takes seconds to notice these mistakes, and does nothing meanwhile. */
+const areAwaited = /tells the time (at|of)|never answers/;
 
 for (const [store, open] of Object.entries({
   'the memory store': openMemoryStore,
@@ -15,13 +17,30 @@ for (const [store, open] of Object.entries({
 })) {
   describe(store, () => {
     for (const { name, run } of storeContract(open)) test(name, run);
-    for (const { name, run } of controls(storeContract, open, storeMistakes)) test(name, { timeout: 20_000 }, run);
+    const [waiting, prompt] = [true, false].map((waits) =>
+      storeMistakes.filter(({ name }) => waits === areAwaited.test(name)),
+    );
+    for (const { name, run } of controls(storeContract, open, prompt ?? [])) test(name, { timeout: 20_000 }, run);
+    for (const { name, run } of controls(storeContract, open, waiting ?? []))
+      test.concurrent(name, { timeout: 20_000 }, run);
   });
 }
 
-describe('a right store that keeps 20 kB', () => {
-  for (const { name, run } of storeContract(referenceStore(20_000))) test(name, run);
-});
+// The mistakes are those that another kind of store could hide.
+for (const [store, open, mistakes] of [
+  ['a right store that keeps 20 kB', referenceStore({ maxRecordBytes: 20_000 }), /truncates|size/],
+  [
+    'a right store with the clocks of servers, in whole seconds',
+    referenceStore({ isCoarse: true }),
+    /servers|two clocks/,
+  ],
+] as const) {
+  describe(store, () => {
+    const likely = storeMistakes.filter(({ name }) => mistakes.test(name));
+    for (const { name, run } of storeContract(open)) test(name, run);
+    for (const { name, run } of controls(storeContract, open, likely)) test(name, { timeout: 20_000 }, run);
+  });
+}
 
 describe('storeContract', () => {
   test('names every case once, and starts nothing before a case is run', () => {

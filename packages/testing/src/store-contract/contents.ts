@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, freshKey, largestRecord, write } from './fixture.ts';
+import {
+  changeTo,
+  type DefineCase,
+  defaultMaxRecordBytes,
+  expectKept,
+  freshKey,
+  largestRecord,
+  write,
+} from './fixture.ts';
 
 const records: Record<string, string> = {
   'an empty record': '',
@@ -79,12 +87,24 @@ export function contentCases(define: DefineCase): ContractCase[] {
 
     define('the largest record that the store keeps comes back as it was', async ({ store, key, another }) => {
       const other = await another();
+      const { maxRecordBytes = defaultMaxRecordBytes } = store;
+      assert.ok(
+        Number.isInteger(maxRecordBytes) && maxRecordBytes >= 3_000 && maxRecordBytes <= 4_000_000,
+        `maxRecordBytes is ${maxRecordBytes}, and has to be a whole number of bytes from 3,000 to 4,000,000`,
+      );
       assert.equal(other.maxRecordBytes, store.maxRecordBytes, 'another handle keeps records of another size');
       const largest = largestRecord(store);
       const created = await write(store, key, largest);
       await expectKept(other, key, created);
       const replaced = await write(store, key, 'small', created);
       await expectKept(store, key, await write(store, key, largest, replaced));
+    }),
+
+    define('a record above the largest is kept whole, or rejected without a trace', async ({ store, key, another }) => {
+      const first = await write(store, key, 'small');
+      const larger = changeTo(`${largestRecord(store)}${'.'.repeat(20_000)}`, first);
+      const { swapped } = await store.swap(key, larger).catch(() => ({ swapped: false }));
+      await expectKept(await another(), key, swapped ? larger : first);
     }),
 
     define('keys that differ in case, spaces or accents are different keys', async ({ store, key }) => {

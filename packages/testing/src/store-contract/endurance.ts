@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './fixture.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, within, write } from './fixture.ts';
 
+// Real time, and only for a store that never answers.
+const deadlineMs = 2_000;
+const closedMs = 5_000;
 const tenYearsMs = 10 * 365 * 86_400_000;
 
 /** The store keeps every write that it acknowledged, and every handle sees it. */
@@ -33,6 +36,18 @@ export function enduranceCases(define: DefineCase): ContractCase[] {
       const change = await write(store, key, 'second', await write(store, key, 'first'));
       // A store of durability `process` promises nothing beyond its own handle.
       await expectKept(store.durability === 'process' ? await another() : await reopen(), key, change);
+    }),
+
+    define('a handle that is closed rejects, or works on: it never shows less than it kept', async (fixture) => {
+      const { store, key } = fixture;
+      const change = await write(store, key, 'first');
+      await fixture.reopen();
+      // Some clients queue calls for ever. Core ends them.
+      const outcome = store.load(key, { signal: AbortSignal.timeout(deadlineMs) }).then(
+        () => expectKept(store, key, change),
+        () => undefined,
+      );
+      await within(outcome, 'a load of a closed handle', closedMs);
     }),
 
     define('every handle says the same of its durability', async ({ store, another }) => {

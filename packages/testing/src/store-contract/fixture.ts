@@ -30,8 +30,11 @@ export function changeTo(record: string, expected?: { version?: string | undefin
   return { expected: expected?.version, version: randomUUID(), record };
 }
 
+/** The bound of a record of a store that states none. */
+export const defaultMaxRecordBytes = 1_000_000;
+
 /** Returns a record as large as the store keeps: of `maxRecordBytes`, or of a million bytes if the store states no bound. */
-export function largestRecord({ maxRecordBytes = 1_000_000 }: Store): string {
+export function largestRecord({ maxRecordBytes = defaultMaxRecordBytes }: Store): string {
   return '0123456789'.repeat(Math.ceil(maxRecordBytes / 10)).slice(0, maxRecordBytes);
 }
 
@@ -60,10 +63,20 @@ export async function expectKept(
   change?: { record: string; version: string },
 ): Promise<StoreSnapshot> {
   const snapshot = await store.load(key);
-  assert.equal(snapshot.version, change?.version, 'the store keeps another version');
-  // Not assert.equal: a difference of a million characters takes long to draw.
-  if (snapshot.record !== change?.record) assert.fail('the store keeps another record');
+  const { record, version } = snapshot;
+  if (!change) assert.ok(record === undefined && version === undefined, 'the store shows a record that nobody wrote');
+  else if (version === undefined) assert.fail('the store shows no record, although it acknowledged one');
+  else if (version !== change.version)
+    assert.fail('the store shows another version than the one that was written last');
+  else if (record !== change.record) assert.fail(differenceOf(record ?? '', change.record));
   return snapshot;
+}
+
+/** Says how a record was changed. Not assert.equal: a difference of a million characters takes long to draw. */
+function differenceOf(kept: string, written: string): string {
+  if (kept !== '' && written.startsWith(kept))
+    return `the store truncated the record: it keeps ${kept.length} characters of ${written.length}`;
+  return `the store changed the record: ${kept.length} characters came back, and ${written.length} were written`;
 }
 
 /** Rejects if `promise` is still pending after `limitMs` of real time. */

@@ -18,7 +18,10 @@ export const clockMistakes: readonly Mistake<OpenStore>[] = [
         (right, { clock }) =>
           withClock(right, () => clock.now()),
     ),
-    caughtBy: clockCases(/^a step of \d+ ms moved it by/, "reads a clock that does not follow this process's"),
+    caughtBy: clockCases(
+      /^the clock follows that of this process: a step of -?\d+ ms moved it by/,
+      "reads a clock that does not follow this process's",
+    ),
   },
   {
     name: 'has two clocks',
@@ -31,7 +34,10 @@ export const clockMistakes: readonly Mistake<OpenStore>[] = [
       };
     }),
     caughtBy: {
-      ...clockCases(/ms took \d+ ms|the clock went back/, 'reads the same clock through every handle'),
+      ...clockCases(
+        /^in \d+(\.\d+)? ms the clocks of two handles show \d+ ms|^the clock went back/,
+        'reads the same clock through every handle',
+      ),
       ...caught(/opening moved the clock by/, 'a store that is opened anew goes on with the same clock'),
     },
   },
@@ -39,7 +45,7 @@ export const clockMistakes: readonly Mistake<OpenStore>[] = [
     name: 'tells the local time',
     breaks: breakingHandles(() => (right) => withClock(right, (now) => now + 2 * hourMs)),
     caughtBy: clockCases(
-      /^now is \d+, and here it is \d+/,
+      /^now is \d+, and here it is \d+: is it a local time\?$/,
       'tells the time in epoch milliseconds, with or without a record',
     ),
   },
@@ -47,9 +53,52 @@ export const clockMistakes: readonly Mistake<OpenStore>[] = [
     name: 'tells seconds',
     breaks: breakingHandles(() => (right) => withClock(right, (now) => Math.floor(now / 1_000))),
     caughtBy: clockCases(
-      /^now is \d{10}, and here it is \d{13}/,
+      /^now is \d{10}, and here it is \d{13}: these are seconds/,
       'tells the time in epoch milliseconds, with or without a record',
     ),
+  },
+  {
+    name: 'tells microseconds',
+    breaks: breakingHandles(() => (right) => withClock(right, (now) => now * 1_000)),
+    caughtBy: clockCases(/these are microseconds/, 'tells the time in epoch milliseconds, with or without a record'),
+  },
+  {
+    name: 'tells the time as text, as its driver returns large numbers',
+    breaks: breakingHandles(() => (right) => withClock(right, (now) => `${now}` as unknown as number)),
+    caughtBy: clockCases(
+      /it is no number, but a string/,
+      'tells the time in epoch milliseconds, with or without a record',
+    ),
+  },
+  {
+    name: 'asks servers whose clocks differ by ten seconds, one after the other',
+    breaks: breakingHandles(() => {
+      let calls = 0;
+      return (right) =>
+        withClock(right, (now) => {
+          calls += 1;
+          return now + (calls % 2) * 10_000;
+        });
+    }),
+    caughtBy: clockCases(/clocks of two handles show|the clock went back/, 'reads the same clock through every handle'),
+  },
+  {
+    name: 'tells the time of the last write, as the time stamp of a record does',
+    breaks: breakingHandles(() => {
+      const writtenAt = new Map<string, number>();
+      return (right) => ({
+        async load(key, options) {
+          const snapshot = await right.load(key, options);
+          return { ...snapshot, now: writtenAt.get(key) ?? snapshot.now };
+        },
+        async swap(key, change, options) {
+          const result = await right.swap(key, change, options);
+          if (result.swapped) writtenAt.set(key, result.now);
+          return result;
+        },
+      });
+    }),
+    caughtBy: caught(/the clock stands still/, 'load reads a clock that goes on at the pace of time'),
   },
   {
     name: 'tells the time at which it was opened',

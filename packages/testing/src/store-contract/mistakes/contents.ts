@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { caught } from '../../contract/caught.ts';
 import type { Mistake } from '../../contract/controls.ts';
+import { defaultMaxRecordBytes } from '../fixture.ts';
 import type { OpenStore } from '../subject.ts';
 import { breakingHandles, comparing, reading, underOtherKeys, writing } from './handles.ts';
 
@@ -8,10 +9,20 @@ function renamingKeys(rename: (key: string) => string): (open: OpenStore) => Ope
   return breakingHandles(() => (right) => underOtherKeys(right, rename));
 }
 
+/** Cuts records off. */
+function truncating(at: (maxRecordBytes: number) => number): (open: OpenStore) => OpenStore {
+  return breakingHandles(() => (right) => {
+    const length = at(right.maxRecordBytes ?? defaultMaxRecordBytes);
+    return {
+      swap: (key, change, options) => right.swap(key, { ...change, record: change.record.slice(0, length) }, options),
+    };
+  });
+}
+
 const comesBack = (what: string): Record<string, RegExp> =>
-  caught(/keeps another record/, `${what} comes back as it was`);
+  caught(/^the store (changed|truncated) the record/, `${what} comes back as it was`);
 const similarKeys = caught(
-  /keeps another (version|record)/,
+  /^the store shows (another version|a record that nobody wrote)/,
   'keys that differ in case, spaces or accents are different keys',
 );
 
@@ -53,14 +64,33 @@ export const contentMistakes: readonly Mistake<OpenStore>[] = [
     ),
   },
   {
-    name: 'truncates records at 64 kB',
-    breaks: writing((record) => record.slice(0, 65_536)),
-    caughtBy: comesBack('the largest record that the store keeps'),
+    name: 'truncates records at 64 kB, or below the size that it states',
+    breaks: truncating((maxRecordBytes) => Math.min(65_536, maxRecordBytes - 1)),
+    caughtBy: {
+      ...caught(
+        /^the store truncated the record: it keeps \d+ characters of \d+/,
+        'the largest record that the store keeps comes back as it was',
+        'a record above the largest is kept whole, or rejected without a trace',
+      ),
+    },
+  },
+  {
+    name: 'truncates only what is larger than it states',
+    breaks: truncating((maxRecordBytes) => maxRecordBytes),
+    caughtBy: caught(
+      /^the store truncated the record/,
+      'a record above the largest is kept whole, or rejected without a trace',
+    ),
+  },
+  {
+    name: 'states its size in kilobytes',
+    breaks: breakingHandles(() => () => ({ maxRecordBytes: 400 })),
+    caughtBy: caught(/^maxRecordBytes is 400/, 'the largest record that the store keeps comes back as it was'),
   },
   {
     name: 'takes an empty record for none',
     breaks: reading((snapshot) => (snapshot.record ? snapshot : { now: snapshot.now })),
-    caughtBy: caught(/keeps another version/, 'an empty record comes back as it was'),
+    caughtBy: caught(/^the store shows no record/, 'an empty record comes back as it was'),
   },
   {
     name: 'cuts spaces off records',

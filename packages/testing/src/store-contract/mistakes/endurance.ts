@@ -1,10 +1,11 @@
-import type { StoreSnapshot } from '@service-auth/core';
+import type { Store, StoreSnapshot } from '@service-auth/core';
 import { caught } from '../../contract/caught.ts';
 import type { Mistake } from '../../contract/controls.ts';
 import type { OpenStore } from '../subject.ts';
 import { breakingHandles, force, underOtherKeys } from './handles.ts';
 
-const anotherVersion = /keeps another version/;
+const anotherVersion = /^the store shows (no record|another version)/;
+const noRecord = /^the store shows no record/;
 const dayMs = 86_400_000;
 
 /** Stores that do not keep what they acknowledged, or not for everybody. */
@@ -34,7 +35,39 @@ export const enduranceMistakes: readonly Mistake<OpenStore>[] = [
         return underOtherKeys(right, (key) => `${key} of generation ${generation}`);
       };
     }),
-    caughtBy: caught(anotherVersion, 'records are there after every handle was closed'),
+    caughtBy: caught(noRecord, 'records are there after every handle was closed'),
+  },
+  {
+    name: 'swallows errors, and shows no record then',
+    breaks: (open) => async (context) => {
+      const { store, another, close } = await open(context);
+      let isClosed = false;
+      const wrap = (right: Store): Store => ({
+        ...right,
+        async load(key, options) {
+          const snapshot = await right.load(key, options).catch(() => undefined);
+          return snapshot && !isClosed ? snapshot : { now: Date.now() };
+        },
+        swap: (key, change, options) =>
+          right.swap(key, change, options).catch(() => ({ swapped: false, now: Date.now() })),
+      });
+      return {
+        store: wrap(store),
+        another: async () => wrap(await another()),
+        async close() {
+          isClosed = true;
+          await close();
+        },
+      };
+    },
+    caughtBy: {
+      ...caught(noRecord, 'a handle that is closed rejects, or works on: it never shows less than it kept'),
+      ...caught(
+        /the aborted call resolved/,
+        'a load whose signal was aborted beforehand rejects and does nothing',
+        'a swap whose signal was aborted beforehand rejects and does nothing',
+      ),
+    },
   },
   {
     name: 'reads from a replica that is behind',

@@ -12,6 +12,7 @@ export function breakingHandles(prepare: () => BreakHandle): (open: OpenStore) =
       const { store, another, close } = await open(context);
       const wrap = (right: Store): Store => ({
         durability: right.durability,
+        maxRecordBytes: right.maxRecordBytes,
         load: (key, options) => right.load(key, options),
         swap: (key, change, options) => right.swap(key, change, options),
         ...breakHandle(right, context),

@@ -47,7 +47,21 @@ export const versionMistakes: readonly Mistake<OpenStore>[] = [
   {
     name: 'shows an empty record where there is none',
     breaks: reading(({ record = '', version = '', now }) => ({ record, version, now })),
-    caughtBy: caught(/keeps another version/, 'a key that was never written has neither record nor version'),
+    caughtBy: caught(
+      /^the store shows a record that nobody wrote/,
+      'a key that was never written has neither record nor version',
+    ),
+  },
+  {
+    name: 'says that it swapped, whatever the number of changed rows is',
+    breaks: breakingHandles(() => (right) => ({
+      swap: async (key, change, options) => ({ ...(await right.swap(key, change, options)), swapped: true }),
+    })),
+    caughtBy: caught(
+      carriedOut,
+      'a swap that expects an older version is refused and changes nothing',
+      'a swap that expects no record is refused where there is one',
+    ),
   },
   {
     name: 'replaces nothing',
@@ -78,7 +92,7 @@ export const versionMistakes: readonly Mistake<OpenStore>[] = [
       });
     }),
     caughtBy: caught(
-      /keeps another record/,
+      /^the store changed the record/,
       'a swap that expects an older version is refused and changes nothing',
       'a refused swap of a large record leaves a small one whole',
     ),
@@ -154,7 +168,7 @@ export const versionMistakes: readonly Mistake<OpenStore>[] = [
       },
     })),
     caughtBy: {
-      ...caught(/keeps another version/, 'the first swap expects no record, and load shows what it brought'),
+      ...caught(/^the store shows another version/, 'the first swap expects no record, and load shows what it brought'),
       ...caught(/nothing stood against was refused/, 'a repeated swap stays one version: the next swap builds on it'),
     },
   },
