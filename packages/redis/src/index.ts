@@ -1,3 +1,9 @@
 export type { RedisStoreOptions } from './redis-store.ts';
 export { redisStore } from './redis-store.ts';
-export type { IoRedisClient, NodeRedisClient, NodeRedisCluster, RedisClient } from './script-runner.ts';
+export type {
+  IoRedisClient,
+  NodeRedisClient,
+  NodeRedisCluster,
+  RedisClient,
+  UpstashRedisClient,
+} from './script-runner.ts';

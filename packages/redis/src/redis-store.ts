@@ -11,14 +11,17 @@ export interface RedisStoreOptions {
 const clock = `local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)`;
 
 // Some users may not call INFO, and managed Redis answers less. There is no warning about settings that cannot be read.
+// The client of Upstash parses every reply as JSON, if it can. No text that begins with this is JSON.
+const mark = '=';
 const loadScript = `${clock}
 local row = redis.call('HMGET', KEYS[1], 'version', 'record')
-if ARGV[1] == '0' then return {now, row[1], row[2]} end
+local version, record = row[1] and '${mark}' .. row[1], row[2] and '${mark}' .. row[2]
+if ARGV[1] == '0' then return {now, version, record} end
 local function info(section, pattern)
   local text = redis.pcall('INFO', section)
   return type(text) == 'string' and text:match(pattern) or ''
 end
-return {now, row[1], row[2], info('memory', 'maxmemory_policy:([%w-]+)'), info('persistence', 'aof_enabled:(%d)')}`;
+return {now, version, record, info('memory', 'maxmemory_policy:([%w-]+)'), info('persistence', 'aof_enabled:(%d)')}`;
 
 // A Redis client may send a script again if its reply was lost. If the stored version is the new one, this same call has written it.
 const swapScript = `${clock}
@@ -30,12 +33,12 @@ redis.call('PERSIST', KEYS[1])
 return {now, 1}`;
 
 // Some platforms refuse SHA-1, so the hashes are not computed here. A test compares them with the scripts.
-const loadHash = '6c1c9fd80b0a9877b5dbf09820748e1c4b0fbba4';
+const loadHash = '408fb628479e9b7a6d249380ea876f317124e715';
 const swapHash = '5be2f636fc1dda58a1cc7caa22491b85c1f857a7';
 
 /**
- * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel or Cluster. `client` is a client of node-redis 4 to 6, ioredis 5 to 6 or
- * iovalkey. Each client of the service has one key without expiry, and each operation is one script. Replication is asynchronous, so core keeps back
+ * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel, Cluster or Upstash. `client` is a client of node-redis 4 to 6, ioredis 5 to 6,
+ * iovalkey or @upstash/redis. Each client of the service has one key without expiry, and each operation is one script. Replication is asynchronous, so core keeps back
  * half of the limit by default. Both methods reject if the server does not answer, is loading, read-only or out of memory, or if the cluster has no
  * node for the key.
  * @throws TypeError if `client` is no Redis client
@@ -53,7 +56,7 @@ export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: Re
       const [now, version, record, policy, aof] = await runLoad(prefix + key, [inspect], signal);
       warnings ??= warningsOf(String(policy), String(aof));
       // A client may be configured to return buffers.
-      const found = version === null ? {} : { version: String(version), record: String(record) };
+      const found = version === null ? {} : { version: unmarked(version), record: unmarked(record) };
       return { ...found, now: Number(now), warnings };
     },
     async swap(key, { expected = '', version, record }, { signal } = {}) {
@@ -61,6 +64,10 @@ export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: Re
       return { swapped: Number(swapped) === 1, now: Number(now) };
     },
   };
+}
+
+function unmarked(text: unknown): string {
+  return String(text).slice(mark.length);
 }
 
 function warningsOf(policy: string, aof: string): string[] {

@@ -6,6 +6,7 @@ import { startTestService } from '@service-auth/testing';
 import { Redis } from 'ioredis-6';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { redisStore } from '../src/index.ts';
+import { upstash } from './clients.ts';
 
 const redis = await orSkip(() => startRedis({ appendonly: 'yes' }));
 afterAll(() => redis?.stop());
@@ -97,6 +98,21 @@ describe.runIf(redis)('scripts', () => {
     await client.script('FLUSH');
     expect(await store.swap('key', change('2', '1'))).toMatchObject({ swapped: true });
   });
+});
+
+test.runIf(redis)('records that look like JSON survive both settings of the client of Upstash', async () => {
+  for (const automaticDeserialization of [true, false]) {
+    const { client, close } = await upstash(url, { automaticDeserialization });
+    endings.push(close);
+    const store = redisStore(client, { prefix: `upstash ${automaticDeserialization} ` });
+    const [first, second] = ['{"a":01}', '{"b":[1.0,null]}'];
+    await store.swap('key', { version: '007', record: first });
+    expect(await store.load('key')).toMatchObject({ version: '007', record: first });
+    expect(await store.swap('key', { expected: '007', version: '1e3', record: second })).toMatchObject({
+      swapped: true,
+    });
+    expect(await store.load('key')).toMatchObject({ version: '1e3', record: second, now: expect.any(Number) });
+  }
 });
 
 test('the hash of each script is that of its text, computed without SHA-1 of the platform', async () => {

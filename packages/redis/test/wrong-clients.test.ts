@@ -12,9 +12,13 @@ test.each([
   ['a URL', 'redis://127.0.0.1:6379'],
   ['a client that is still awaited', Promise.resolve()],
   ['another object', { get() {} }],
+  ['a client of redis 3, whose methods take callbacks', { eval() {}, evalsha() {}, send_command() {} }],
+  ['a client of Valkey GLIDE', { invokeScript() {}, customCommand() {} }],
 ])('refuses %s at once', (_, client) => {
   expect(() => redisStore(client as never)).toThrow(
-    new TypeError('[service-auth/redis] redisStore(client) takes a client, not its URL and not a promise.'),
+    new TypeError(
+      '[service-auth/redis] redisStore(client) takes a client of redis 4 to 6, ioredis 5 or 6, iovalkey or @upstash/redis, not its URL and not a promise.',
+    ),
   );
 });
 
