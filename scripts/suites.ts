@@ -15,6 +15,7 @@ export const suites: Record<Suite, readonly string[]> = {
     'packages/core/test/service-auth.{deaths,outage}.test.ts',
     'packages/file/test/{fleet,interruptions,kills}.test.ts',
     'tests/chaos/test/*.test.ts',
+    'tests/cold-starts/test/*.test.ts',
     'tests/protocol/test/*.test.ts',
     'tests/soak/test/*.test.ts',
   ],

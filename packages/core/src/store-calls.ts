@@ -9,14 +9,15 @@ import { describeError, own } from './untrusted.ts';
 /** The clients for which the store is called. Their listeners get the events. */
 export type Callers = readonly Settings[];
 
-const storeTimeoutMs = 2_000;
+const minTimeoutMs = 2_000;
+const maxTimeoutMs = 8_000;
 
 /** Calls the store for the record of one client id. Every call has a deadline, and its failure is reported. */
 export class StoreCalls {
   /** The name of the record. It is known from the first call on. */
   key = '';
-  /** The time that the latest call took. */
-  roundTripMs = 1;
+  /** The time that the latest call took. 0: the store has not answered yet. */
+  roundTripMs = 0;
   /** The latest call failed. */
   failing = false;
   readonly #settings: CommonSettings;
@@ -63,9 +64,14 @@ export class StoreCalls {
     const { clock, endpoint } = this.#settings;
     try {
       this.key = await (this.key || recordKeyOf(endpoint, this.#clientId));
+      let isFirst = true;
       const attempt = async () => {
         const from = clock.monotonic();
-        const result = await within(storeTimeoutMs, clock, (signal) => run({ signal }));
+        // A store that many processes ask at once is slow for all of them. A process that starts has to connect, too, and may have to get credentials.
+        const likelyMs = this.roundTripMs === 0 && !isFirst ? maxTimeoutMs : 4 * this.roundTripMs;
+        const timeoutMs = Math.min(maxTimeoutMs, Math.max(minTimeoutMs, likelyMs));
+        isFirst = false;
+        const result = await within(timeoutMs, clock, (signal) => run({ signal }));
         if (result === timedOut) throw new DOMException('', 'TimeoutError');
         this.roundTripMs = Math.max(1, clock.monotonic() - from);
         return result;

@@ -2,7 +2,7 @@ import type { StoreDurability } from './ledger/limits.ts';
 
 /** Options of every call of a store. */
 export interface StoreCallOptions {
-  /** Aborts when core no longer waits for the answer: 2 seconds after the call, or earlier. */
+  /** Aborts when core no longer waits for the answer: 2 to 8 seconds after the call, or earlier. A call may take four times as long as the one before. */
   signal?: AbortSignal | undefined;
 }
 

@@ -162,7 +162,7 @@ describe('a store that can be read, but not written', () => {
 });
 
 describe('a store that does not answer', () => {
-  test('is asked twice, given up after two seconds each time, and told so by its signal', async () => {
+  test('is asked twice, given up after two and eight seconds, and told so by its signal', async () => {
     const { client, clock, store, endpoint, eventsOf } = createBed();
     const signals: AbortSignal[] = [];
     const auth = client({
@@ -179,11 +179,49 @@ describe('a store that does not answer', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
     await clock.advance(1);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
-    await clock.advance(2 * second);
+    await clock.advance(8 * second - 1);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await clock.advance(1);
     expect((await attempt).message).toContain('TimeoutError');
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
     expect(eventsOf('store_failed')).toHaveLength(1);
     expect([endpoint.requests.length, clock.timers.all]).toEqual([0, 0]);
+  });
+
+  test('is given up after two seconds twice by a process that it has answered', async () => {
+    const { client, clock, store } = createBed();
+    const auth = client();
+    await auth.getUsage();
+    store.always('both', hangs);
+    const attempt = failure('ERR_STORE', auth.getToken());
+    await clock.advance(4 * second - 1);
+    expect(await Promise.race([attempt, Promise.resolve('waits')])).toBe('waits');
+    await clock.advance(1);
+    expect((await attempt).message).toContain('TimeoutError');
+  });
+
+  test('is waited for four times as long as its latest call took, and for eight seconds at most', async () => {
+    const { client, clock, store, eventsOf } = createBed();
+    const after =
+      (delayMs: number) =>
+      <Result>(call: () => Promise<Result>) =>
+        new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs)).then(call);
+    const auth = client();
+    const usageAfter = async (delayMs: number) => {
+      store.next('load', after(delayMs), hangs);
+      const reading = auth.getUsage().then(
+        () => 'read',
+        () => 'failed',
+      );
+      await clock.advance(delayMs);
+      await clock.advance(8 * second);
+      return reading;
+    };
+    expect(await usageAfter(1_900)).toBe('read');
+    expect(await usageAfter(7_500)).toBe('read');
+    expect(await usageAfter(7_900)).toBe('read');
+    expect(eventsOf('store_failed')).toEqual([]);
+    expect(await usageAfter(8_100)).toBe('failed');
   });
 
   test('never delays those who are in use, and others for two seconds at most', async () => {
