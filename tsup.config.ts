@@ -9,6 +9,7 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   name: string;
   exports: Record<string, Conditions | string>;
   bin?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, object>;
 };
 const entries = Object.values(manifest.exports).filter((target) => typeof target !== 'string');
 const outputName = (entry: Conditions): string =>
@@ -31,7 +32,7 @@ const config: Options = {
   clean: true,
   // Entries of one package import each other by the package's name: shared classes then exist once. Splitting would do it
   // too, but for CommonJS it rewrites the code to an older syntax and loses the source maps. Without CommonJS it keeps what is imported late in files of its own.
-  external: [manifest.name],
+  external: [manifest.name, ...Object.keys(manifest.peerDependenciesMeta ?? {})],
   splitting: !hasCommonJs,
   removeNodeProtocol: false,
   silent: true,

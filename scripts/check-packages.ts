@@ -6,6 +6,8 @@ import { importsOf, type SourceImport } from './imports.ts';
 import { completeManifest } from './manifest.ts';
 import { type Package, readPackages, root } from './packages.ts';
 
+/** With a range for one of these, the npm of Node 20 finds no solution for Nest 12. */
+const peersWithoutRange = ['@nestjs/terminus'];
 const longestFile = 250;
 const filesOfAPackage = ['src', 'test', 'README.md', 'CHANGELOG.md', 'package.json', 'dist', 'node_modules', '.turbo'];
 
@@ -74,6 +76,14 @@ function checkManifest({ name, folder, manifest }: Pick<Package, 'name' | 'folde
     if (peer.startsWith('@service-auth/') && range !== 'workspace:^')
       problem(file, `wants ${peer} as ${range}; write workspace:^.`);
   }
+  for (const peer of Object.keys(manifest.peerDependenciesMeta ?? {})) {
+    if (!manifest.devDependencies?.[peer])
+      problem(file, `has the optional peer ${peer}, but not among devDependencies: nothing tests it.`);
+  }
+  for (const peer of peersWithoutRange) {
+    if (manifest.peerDependencies?.[peer])
+      problem(file, `has a range for the peer ${peer}: see docs/decisions/0034-a-peer-without-a-range.md.`);
+  }
   for (const [dependency, version] of Object.entries(manifest.devDependencies ?? {})) {
     if (!/^(\d+\.|npm:.+@\d+\.|catalog:|workspace:\*$)/.test(version)) {
       problem(
@@ -97,7 +107,8 @@ function checkFiles(folder: string, packageName: string): void {
 function checkSources(name: string, folder: string, manifest: Package['manifest']): void {
   const rule = mayImport[name];
   if (!rule) problem(folder, 'has no row in `mayImport` of scripts/check-packages.ts: say what it may import.');
-  const own = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(
+  const { dependencies, peerDependencies, peerDependenciesMeta } = manifest;
+  const own = Object.keys({ ...dependencies, ...peerDependencies, ...peerDependenciesMeta }).filter(
     (id) => !id.startsWith('@service-auth/'),
   );
   const values = (rule?.values ?? []).flatMap((id) => (id === 'own' ? own : id));

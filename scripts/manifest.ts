@@ -37,7 +37,7 @@ export function completeManifest(given: Manifest, folder: string): Manifest {
 
 function buildOf(given: Manifest): string {
   const build = 'tsup --config ../../tsup.config.ts';
-  return given['peerDependenciesMeta'] === undefined ? build : `${build} && node ../../scripts/optional-types.ts`;
+  return given.peerDependenciesMeta === undefined ? build : `${build} && node ../../scripts/optional-types.ts`;
 }
 
 /** Both formats, unless the entry was written with a `default` of its own: then only the one for `import`. */

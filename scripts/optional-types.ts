@@ -1,5 +1,7 @@
 // Runs inside a package after its build. Declarations import the types of optional peer dependencies. Where such a peer is not installed, the compiler
-// must not complain about a declaration that the application does not use: the type is `any` there then.
+// must not complain about a declaration that the application does not use: the type is `any` there then. TypeScript has no optional import, and the
+// other ways are worse: a copy of the types of axios would differ from those of the installed version, an ambient `declare module` would hide the real
+// types of an application that has axios, and an entry of its own would hide the modules from those who import them from the package.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

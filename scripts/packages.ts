@@ -19,6 +19,7 @@ export interface Manifest {
   exports: Record<string, Entry | string>;
   dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
   devDependencies?: Record<string, string>;
   [field: string]: unknown;
 }

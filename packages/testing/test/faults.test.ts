@@ -326,3 +326,49 @@ describe('a paused request', () => {
     await expect(response).rejects.toThrow();
   });
 });
+
+describe('a mistake in a scripted answer', () => {
+  test.each([
+    [{ statsu: 503 }, 'A scripted answer has no field statsu. Its fields: status, headers, body,'],
+    [{ status: '503' }, 'The field status of a scripted answer must be an integer from 200 to 999.'],
+    [{ status: 100 }, 'must be an integer from 200 to 999'],
+    [{ headers: 'retry-after: 1' }, 'The field headers of a scripted answer must be an object'],
+    [{ body: { orders: [] } }, 'write objects with JSON.stringify()'],
+    [{ delayMs: -1 }, 'must be 0 to 3,600,000 milliseconds'],
+    [{ dripMs: Number.NaN }, 'must be 0 to 3,600,000 milliseconds'],
+    [{ waitBefore: 'sending' }, "must be 'handling' or 'answering'"],
+    [{ cut: true }, "must be 'request', 'answer' or 'body'"],
+    [{ issue: 1 }, 'The field issue of a scripted answer must be a boolean.'],
+    [{ fields: [] }, 'The field fields of a scripted answer must be an object.'],
+    [{ lifetimeMs: '1h' }, 'must be a number of milliseconds'],
+    [503, 'A scripted answer must be an object such as { status: 503 }.'],
+  ])('is told at once: %j', (answer, message) => {
+    for (const give of ['next', 'always', 'pauseNext'] as const) {
+      expect(() => service.tokenEndpoint[give](answer as never)).toThrow(message);
+    }
+  });
+
+  test('a field of the token endpoint is none of the API', () => {
+    expect(() => service.api.next({ lifetimeMs: 1 } as never)).toThrow('has no field lifetimeMs');
+    expect(() => service.api.next({ status: undefined, headers: undefined })).not.toThrow();
+  });
+
+  test('that a function makes breaks the connection, and close() tells it', async () => {
+    const own = await startTestService({ signingKey });
+    own.api.always(() => ({ body: { orders: [] } }) as never);
+    await expect(fetch(`${own.baseUrl}/api/v1/orders`)).rejects.toThrow('fetch failed');
+    await expect(own.close()).rejects.toThrow('write objects with JSON.stringify()');
+  });
+});
+
+describe('a scripted answer of the API', () => {
+  test('without a status still needs a valid token; with one it needs none', async () => {
+    const token = await issueToken(service);
+    service.api.always({ body: '[]' });
+    expect((await callApi(service)).status).toBe(401);
+    expect((await callApi(service, token)).status).toBe(200);
+    service.api.always({ status: 201, body: '[]' });
+    expect((await callApi(service)).status).toBe(201);
+    expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['none', 'valid', 'none']);
+  });
+});

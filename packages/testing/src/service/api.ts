@@ -49,7 +49,7 @@ const challenge = (bearer: BearerState): string => (bearer === 'none' ? 'Bearer'
 
 /** Creates the API under `/api/v1/`. It checks every bearer token and answers with the request that it received. */
 export function createApi(options: ApiOptions): Api {
-  const script = createScript<RecordedApiRequest, ScriptedAnswer>();
+  const script = createScript<RecordedApiRequest, ScriptedAnswer>(false);
   const requests: RecordedApiRequest[] = [];
 
   async function judge(request: ReceivedRequest): Promise<{ bearer: BearerState; tokenId: string | undefined }> {

@@ -1,3 +1,4 @@
+import { checkAnswer } from './check-answer.ts';
 import { createDeferred } from './deferred.ts';
 
 /** A request that the service received, without credentials. */
@@ -11,7 +12,10 @@ export interface RecordedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A scripted answer. The service fills in every field that is missing. */
+/**
+ * A scripted answer. The service fills in every field that is missing: without a `status` the API still answers 401 to a request without a valid token.
+ * A `status` is sent whatever the token.
+ */
 export interface ScriptedAnswer {
   readonly status?: number | undefined;
   /** Headers that are added to the service's own or replace them; undefined removes a header. */
@@ -44,7 +48,10 @@ export interface PausedRequest {
   resume(): void;
 }
 
-/** Scripts the answers of one endpoint. Queued answers come first, then the standing answer, then the service's own. */
+/**
+ * Scripts the answers of one endpoint. Queued answers come first, then the standing answer, then the service's own. A wrong answer throws a `TypeError`;
+ * if a function chose it, the connection breaks and `close()` rejects with the error.
+ */
 export interface Script<Request extends RecordedRequest, Answer extends ScriptedAnswer> {
   /** Queues answers, one for each of the next requests. */
   next(...answers: Answer[]): void;
@@ -70,20 +77,24 @@ export interface ScriptReader<Request, Answer> {
 
 const noPause = async (): Promise<void> => {};
 
-export function createScript<Request extends RecordedRequest, Answer extends ScriptedAnswer>(): Script<
-  Request,
-  Answer
-> &
-  ScriptReader<Request, Answer> {
+/** Creates a script. `isOfTokens`: it is that of the token endpoint, whose answers have more fields. */
+export function createScript<Request extends RecordedRequest, Answer extends ScriptedAnswer>(
+  isOfTokens: boolean,
+): Script<Request, Answer> & ScriptReader<Request, Answer> {
+  const checked = (answer: Answer): Answer => {
+    checkAnswer(answer, isOfTokens);
+    return answer;
+  };
   let queue: Choice<Answer>[] = [];
   let standing: ScriptedChoice<Request, Answer> | undefined;
 
   return {
     next(...answers) {
-      queue.push(...answers.map((answer) => ({ answer, pause: noPause })));
+      queue.push(...answers.map((answer) => ({ answer: checked(answer), pause: noPause })));
     },
     always(answer) {
-      standing = typeof answer === 'function' ? answer : () => answer;
+      const same = typeof answer === 'function' ? undefined : checked(answer);
+      standing = typeof answer === 'function' ? answer : () => same;
     },
     pauseNext(answer = {} as Answer) {
       const arrival = createDeferred();
@@ -92,7 +103,7 @@ export function createScript<Request extends RecordedRequest, Answer extends Scr
         arrival.resolve();
         return resumption.promise;
       };
-      queue.push({ answer, pause });
+      queue.push({ answer: checked(answer), pause });
       return { arrived: arrival.promise, resume: () => resumption.resolve() };
     },
     clear() {
@@ -102,7 +113,7 @@ export function createScript<Request extends RecordedRequest, Answer extends Scr
     async choose(request) {
       const queued = queue.shift();
       if (queued) return queued;
-      return { answer: (await standing?.(request)) ?? ({} as Answer), pause: noPause };
+      return { answer: checked((await standing?.(request)) ?? ({} as Answer)), pause: noPause };
     },
   };
 }

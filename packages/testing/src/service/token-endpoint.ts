@@ -69,7 +69,7 @@ const errorAnswer = ({ status, error, description, headers }: ErrorResponse): Ow
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { clock, clients, log } = options;
-  const script = createScript<RecordedTokenRequest, ScriptedTokenAnswer>();
+  const script = createScript<RecordedTokenRequest, ScriptedTokenAnswer>(true);
   const requests: Writable<RecordedTokenRequest>[] = [];
 
   /** The reason why the client gets no token. The checks have the order of a real service. */
