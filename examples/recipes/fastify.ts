@@ -4,7 +4,7 @@
 import { createServiceAuthFromEnv } from '@service-auth/core';
 import { serviceUnavailable, tokenRejected } from '@service-auth/core/http';
 import { createAuthFetch } from '@service-auth/fetch';
-import Fastify from 'fastify';
+import Fastify, { type FastifyError } from 'fastify';
 
 const authFetch = createAuthFetch(createServiceAuthFromEnv(process.env));
 const app = Fastify();
@@ -15,10 +15,15 @@ app.get('/orders', async (_request, reply) => {
   return reply.code(orders.status).send(await orders.json());
 });
 
-app.setErrorHandler((error, _request, reply) => {
+app.setErrorHandler<FastifyError>((error, request, reply) => {
   const unavailable = serviceUnavailable(error);
-  if (!unavailable) throw error; // Fastify answers it as usual.
-  return reply.code(unavailable.status).headers(unavailable.headers).send({ message: 'Please try again later.' });
+  if (unavailable) {
+    return reply.code(unavailable.status).headers(unavailable.headers).send({ message: 'Please try again later.' });
+  }
+  // Fastify answers errors of the user as usual. It would send the messages of all others, too.
+  if (error.statusCode !== undefined && error.statusCode < 500) throw error;
+  request.log.error(error);
+  return reply.code(500).send({ message: 'Internal Server Error' });
 });
 
 await app.listen({ port: Number(process.env['PORT'] ?? 3000) });

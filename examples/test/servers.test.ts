@@ -78,3 +78,10 @@ describe.each(['express', 'fastify', 'hono'])('%s', (name) => {
     expect(await get('/orders')).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
   });
 });
+
+test('fastify shows users no message of an error of the application', async () => {
+  const { service, get } = await openServer('fastify');
+  service.api.next({ cut: 'request' });
+  expect(await get('/orders')).toMatchObject({ status: 500, text: '{"message":"Internal Server Error"}' });
+  expect(await get('/no-such-page')).toMatchObject({ status: 404 });
+});

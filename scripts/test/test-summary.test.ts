@@ -42,6 +42,13 @@ test('a whole run is counted by folder, and fails if one of them ran no test', {
 });
 
 test('a run of some files only does not fail for the others', { timeout: 60_000 }, () => {
-  const { status, lines } = run("test.skip('passes', () => {});", 'packages');
+  const { status, lines } = run("test('needs a server', ({ skip }) => skip('no server'));", 'packages');
   expect([status, lines.filter((line) => line.includes('passed'))]).toEqual([0, ['1 passed, 0 failed']]);
+});
+
+test('a filter that fits no file is answered with what fits', () => {
+  const argv = [fileURLToPath(new URL('../test.ts', import.meta.url)), 'has-no-such'];
+  const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('No path of a test file contains has-no-such.')]);
+  expect(stderr).toContain('such as: axios, tests/protocol, reset');
 });

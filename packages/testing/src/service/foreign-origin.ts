@@ -27,7 +27,7 @@ export interface ForeignOrigin extends AsyncDisposable {
 
 /** Starts a host on loopback that answers every request and remembers it, for tests that no token goes there. */
 export async function startForeignOrigin(options: { clock?: Clock | undefined } = {}): Promise<ForeignOrigin> {
-  const answers = createScript<RecordedRequest, ScriptedAnswer>();
+  const answers = createScript<RecordedRequest, ScriptedAnswer>(false);
   const requests: ForeignRequest[] = [];
 
   async function exchange(request: ReceivedRequest): Promise<Exchange> {
