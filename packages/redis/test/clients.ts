@@ -1,3 +1,4 @@
+import { startUpstashFront } from '@service-auth/test-tools/servers/upstash';
 import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
@@ -6,7 +7,6 @@ import { createClient as createClient4 } from 'redis-4';
 import { createClient as createClient5 } from 'redis-5';
 import { createClient as createClient6 } from 'redis-6';
 import type { RedisClient } from '../src/index.ts';
-import { startUpstashFront } from './upstash-front.ts';
 
 /** A connected client of any library, and how to part with it. */
 export interface Connection {

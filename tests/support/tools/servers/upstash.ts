@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { Redis } from 'ioredis-6';
+import { Redis } from 'ioredis';
 
 /** An HTTP server that speaks as the REST API of Upstash does, in front of a Redis. */
 export interface UpstashFront {
