@@ -19,6 +19,7 @@ export default defineConfig({
   cleanUrls: true,
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   srcExclude: ['node_modules/**'],
+  router: { prefetchLinks: false },
   sitemap: { hostname: siteUrl.href.replace(/\/?$/, '/') },
   head: [
     ['meta', { property: 'og:title', content: 'Service Auth' }],

@@ -35,7 +35,20 @@ function textsOf({ pages, srcDir, dynamicRoutes, rewrites }: SiteConfig): Text[]
 
 /** Puts each file of the repository that a page shows into its text. */
 function withSnippets(markdown: string, folder: string): string {
-  return markdown.replace(/^<<< (\S+).*$/gm, (_, path: string) => {
-    return `\`\`\`${extname(path).slice(1)}\n${readFileSync(join(folder, path), 'utf8').trimEnd()}\n\`\`\``;
+  return markdown.replace(/^<<< ([^\s#{]+)(?:#(\w+))?.*$/gm, (_, path: string, region?: string) => {
+    const text = readFileSync(join(folder, path), 'utf8');
+    const shown = region ? regionOf(text, region) : text;
+    return `\`\`\`${extname(path).slice(1)}\n${shown.trimEnd()}\n\`\`\``;
   });
+}
+
+/** The lines between `#region` and `#endregion`, without their common indentation. */
+function regionOf(text: string, region: string): string {
+  const lines = text.split('\n');
+  const from = lines.findIndex((line) => line.trim() === `// #region ${region}`);
+  const to = lines.findIndex((line) => line.trim() === `// #endregion ${region}`);
+  if (from < 0 || to < 0) throw new Error(`There is no region ${region}.`);
+  const indentation = lines[from]?.search(/\S/) ?? 0;
+  const inside = lines.slice(from + 1, to).map((line) => line.slice(indentation));
+  return inside.join('\n');
 }

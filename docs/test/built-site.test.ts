@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 // `pnpm check site` builds it first.
@@ -72,4 +73,10 @@ test('every page is there as Markdown too, and llms.txt and the sitemap list the
     expect(list).toContain(`/${markdown})`);
     expect(sitemap).toContain(`/${file.replace(/(?:(?<=\/|^)index)?\.html$/, '')}</loc>`);
   }
+});
+
+test('core and the simulator take less than 60 kB in the page', () => {
+  const [worker = '', ...others] = globSync('assets/worker-*.js', { cwd: dist });
+  expect(others).toEqual([]);
+  expect(gzipSync(readFileSync(join(dist, worker))).length).toBeLessThan(60_000);
 });

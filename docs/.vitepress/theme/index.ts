@@ -1,4 +1,13 @@
+import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
+import LiveBudget from './LiveBudget.vue';
 import './style.css';
 
-export default DefaultTheme;
+const theme: Theme = {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component('LiveBudget', LiveBudget);
+  },
+};
+
+export default theme;

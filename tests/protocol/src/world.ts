@@ -23,10 +23,14 @@ interface Scheduled {
 }
 
 /** More events than any run needs, unless a process asks repeatedly without a pause. */
-const maxEvents = 100_000;
+const defaultMaxEvents = 100_000;
 
 /** Creates a world. `exhausted`: called when it ends because so much happened; `print`: receives every line of the trace. */
-export function createWorld(exhausted: () => void, print?: (line: string) => void): World {
+export function createWorld(
+  exhausted: () => void,
+  print?: (line: string) => void,
+  maxEvents: number = defaultMaxEvents,
+): World {
   const heap: Scheduled[] = [];
   let now = 0;
   let order = 0;

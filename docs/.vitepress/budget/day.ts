@@ -1,0 +1,174 @@
+import { createUsageReader, type ServiceAuthEvent } from '@service-auth/core';
+import { seedGlobals } from '../../../tests/protocol/src/globals.ts';
+import { createMachine } from '../../../tests/protocol/src/machine.ts';
+import { createRandom, type Random } from '../../../tests/protocol/src/random.ts';
+import { createSimulatedStore } from '../../../tests/protocol/src/simulated-store.ts';
+import { createWorld } from '../../../tests/protocol/src/world.ts';
+import { createFleet, type Fleet } from './fleet.ts';
+import { createOperator, type Operator, type Window } from './operator.ts';
+import type { FleetPicture, LogEntry, Picture, Slot } from './picture.ts';
+import { authUrl, type Network, withCore, withNaiveClient } from './programs.ts';
+import type { Incident, IncidentKind, Settings } from './settings.ts';
+
+/** A day of two fleets, which live through the same: one with core, and one with the naive client. */
+export interface Day {
+  /** Lets the time go on up to `time`, in milliseconds since midnight. */
+  runUntil(time: number): Promise<void>;
+  /** Lets something happen, at a later second of the day. */
+  add(incident: Incident): void;
+  picture(): Promise<Picture>;
+  /** Gives the globals back that the day replaced: the randomness, the time and the cryptography. */
+  end(): void;
+}
+
+const second = 1_000;
+const hour = 3_600 * second;
+const dayMs = 24 * hour;
+const maxEvents = 10_000_000;
+const quickMs = 200;
+const slowMs = 20 * second;
+const lostMs = 10 * second;
+const maxLog = 12;
+const quietTypes: ReadonlySet<string> = new Set(['agreement_differs', 'store_warning']);
+
+/** Creates a day that has not begun. */
+export function createDay(settings: Settings): Day {
+  const random = createRandom(`day ${settings.seed}`);
+  const restore = seedGlobals(
+    random.fork('core'),
+    () => false,
+    () => 0,
+  );
+  const exhausted = () => {
+    throw new Error('The day has too many events.');
+  };
+  const world = createWorld(exhausted, undefined, maxEvents);
+  const windows = windowsOf(settings);
+  const network: Network = { answerMs: quickMs, storeIsDown: false };
+  const store = createSimulatedStore(world, 0, () => {});
+  const operators = { ours: createOperator(world, windows), naive: createOperator(world, windows) };
+  let log: LogEntry[] = [];
+  let adopted = 0;
+  const heard = ({ type, instance, ...fields }: ServiceAuthEvent) => {
+    if (type === 'token_adopted') adopted += 1;
+    if (quietTypes.has(type)) return;
+    const reason = 'reason' in fields ? fields.reason : undefined;
+    log = [{ at: world.now, process: instance, type, reason }, ...log].slice(0, maxLog);
+  };
+  const core = withCore(world, network, operators.ours, store, { windows }, heard);
+  const ours = createFleet(world, random.fork('calls'), settings.processes, core);
+  const naiveClient = withNaiveClient(world, network, operators.naive);
+  const naive = createFleet(world, random.fork('calls'), settings.processes, naiveClient);
+  const observer = createMachine(world, 'observer', 0);
+  const reader = createUsageReader({
+    authUrl,
+    clientId: 'client',
+    issuanceLimit: { windows },
+    clock: observer.clock,
+    store: {
+      durability: 'replicated',
+      load: async () => store.load('left'),
+      swap: () => Promise.reject(new Error('A reader writes nothing.')),
+    },
+  });
+
+  const crashed = random.fork('crashed');
+  const acts: Record<IncidentKind, () => void> = {
+    deploy() {
+      ours.deploy();
+      naive.deploy();
+    },
+    crash() {
+      const index = crashed.integer(0, settings.processes - 1);
+      ours.crash(index);
+      naive.crash(index);
+    },
+    storm() {
+      for (const operator of Object.values(operators)) operator.rejectsAll = true;
+      world.at(world.now + 20 * 60 * second, () => {
+        for (const operator of Object.values(operators)) operator.rejectsAll = false;
+      });
+    },
+    slow() {
+      network.answerMs = slowMs;
+      world.at(world.now + 30 * 60 * second, () => {
+        network.answerMs = quickMs;
+      });
+    },
+    failover() {
+      network.storeIsDown = true;
+      store.regress(lostMs);
+      world.at(world.now + 45 * second, () => {
+        network.storeIsDown = false;
+      });
+    },
+  };
+  let pending = planOf(settings, random.fork('plan'));
+  const happened: Incident[] = [];
+
+  return {
+    async runUntil(time) {
+      const end = Math.min(time, dayMs);
+      for (let next = pending[0]; next && next.atSecond * second <= end; next = pending[0]) {
+        pending = pending.slice(1);
+        await world.runUntil(next.atSecond * second);
+        happened.push(next);
+        acts[next.kind]();
+      }
+      await world.runUntil(end);
+    },
+    add(incident) {
+      pending = [...pending, incident].sort(earlierFirst);
+    },
+    async picture() {
+      // What is drawn to read the record must not change the day.
+      const restoreDay = seedGlobals(
+        createRandom('reader'),
+        () => false,
+        () => 0,
+      );
+      try {
+        const usage = await reader.getUsage();
+        const { used, usable } = usage.windows.find(({ windowMs }) => windowMs === dayMs) ?? usage;
+        return {
+          now: world.now,
+          limit: settings.limit,
+          ours: { ...fleetPicture(ours, operators.ours), counted: used, usable, adopted },
+          naive: fleetPicture(naive, operators.naive),
+          log,
+          incidents: [...happened],
+        };
+      } finally {
+        restoreDay();
+      }
+    },
+    end: restore,
+  };
+}
+
+function windowsOf({ limit, hourly }: Settings): Window[] {
+  const windows = [{ tokens: limit, windowMs: dayMs }];
+  return hourly > 0 ? [{ tokens: hourly, windowMs: hour }, ...windows] : windows;
+}
+
+/** What the settings say, and what the seed chooses. */
+function planOf({ deploys, crashes, incidents }: Settings, random: Random): Incident[] {
+  const chosen = (count: number, kind: IncidentKind, [from, to]: readonly [number, number]): Incident[] =>
+    Array.from({ length: count }, () => ({ kind, atSecond: random.integer(from * 3_600, to * 3_600 - 1) }));
+  const plan = [...incidents, ...chosen(deploys, 'deploy', [8, 18]), ...chosen(crashes, 'crash', [0, 24])];
+  return plan.sort(earlierFirst);
+}
+
+function earlierFirst(a: Incident, b: Incident): number {
+  return a.atSecond - b.atSecond;
+}
+
+function fleetPicture(fleet: Fleet, { service, rejected, refused, lockedOutAt }: Operator): FleetPicture {
+  const inMemory = fleet.tokens();
+  const slots = service.issued.map(({ value, issuedAt, machine }): Slot => {
+    const state = inMemory.has(value) ? 'used' : rejected.has(value) ? 'rejected' : 'left';
+    return { at: issuedAt, process: machine, state };
+  });
+  const { states, answered, failed } = fleet;
+  return { slots, processes: states, refused, lockedOutAt, answered, failed };
+}

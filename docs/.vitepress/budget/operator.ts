@@ -1,0 +1,68 @@
+import { createService, type Service } from '../../../tests/protocol/src/service.ts';
+import type { World } from '../../../tests/protocol/src/world.ts';
+
+/** What the operator issues in a window. */
+export interface Window {
+  readonly tokens: number;
+  readonly windowMs: number;
+}
+
+/** The token endpoint and the API of one client. The endpoint counts, and enforces the limit. */
+export interface Operator {
+  /** Answers a token request of a process. */
+  answer(body: string, process: string): { readonly status: number; readonly body: string };
+  /** The answer of the API to a token. */
+  status(token: string): 200 | 401;
+  /** True: the API answers 401 to every token. */
+  rejectsAll: boolean;
+  readonly service: Service;
+  /** The tokens to which the API answered 401. */
+  readonly rejected: ReadonlySet<string>;
+  readonly refused: number;
+  readonly lockedOutAt: number | undefined;
+}
+
+const dayMs = 86_400_000;
+
+/** The credentials of both fleets. */
+export const credentials = {
+  audience: 'https://api.example.com/',
+  clientId: 'client',
+  clientSecret: 'secret of the example',
+};
+
+/** Creates the operator of a fleet. */
+export function createOperator(world: World, windows: readonly Window[]): Operator {
+  const service = createService(
+    world,
+    credentials.clientSecret,
+    () => dayMs,
+    () => {},
+  );
+  const rejected = new Set<string>();
+  let refused = 0;
+  let lockedOutAt: number | undefined;
+  return {
+    service,
+    rejected,
+    rejectsAll: false,
+    answer(body, process) {
+      const isFull = windows.some(({ tokens, windowMs }) => service.issuedSince(world.now - windowMs) >= tokens);
+      if (!isFull) return service.receive(body, world.now, process);
+      refused += 1;
+      lockedOutAt ??= world.now;
+      return { status: 429, body: '' };
+    },
+    status(token) {
+      const status = this.rejectsAll ? 401 : service.status(token);
+      if (status === 401) rejected.add(token);
+      return status;
+    },
+    get refused() {
+      return refused;
+    },
+    get lockedOutAt() {
+      return lockedOutAt;
+    },
+  };
+}

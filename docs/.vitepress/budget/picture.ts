@@ -1,0 +1,58 @@
+import type { Incident } from './settings.ts';
+
+/** `used`: a process has the token in memory. `left`: no process has it any more. `rejected`: the API answered 401 to it, and no process has it any more. */
+type SlotState = 'used' | 'left' | 'rejected';
+
+/** One token that the operator issued. */
+export interface Slot {
+  /** Milliseconds since midnight. */
+  readonly at: number;
+  /** The process that requested it. */
+  readonly process: string;
+  readonly state: SlotState;
+}
+
+/** `down`: the process starts. `failing`: its last call of the API failed. */
+export type ProcessState = 'down' | 'calling' | 'failing';
+
+/** A fleet, as its operator and its processes see it. */
+export interface FleetPicture {
+  /** The tokens that count in the window of 24 hours, by the count of the operator. */
+  readonly slots: readonly Slot[];
+  readonly processes: readonly ProcessState[];
+  /** The token requests that the operator answered with 429. */
+  readonly refused: number;
+  /** When it answered so for the first time, in milliseconds since midnight. */
+  readonly lockedOutAt: number | undefined;
+  /** The calls of the API that were answered 200, and all others. */
+  readonly answered: number;
+  readonly failed: number;
+}
+
+/** An event of core, in a process. */
+export interface LogEntry {
+  readonly at: number;
+  readonly process: string;
+  readonly type: string;
+  readonly reason: string | undefined;
+}
+
+/** A moment of the day. */
+export interface Picture {
+  /** Milliseconds since midnight. */
+  readonly now: number;
+  readonly limit: number;
+  readonly ours: FleetPicture & {
+    /** The tokens in the window of 24 hours, by the count of core. */
+    readonly counted: number;
+    /** The tokens that core may use: the limit less its reserve. */
+    readonly usable: number;
+    /** How often a process took a token that another one had requested. */
+    readonly adopted: number;
+  };
+  readonly naive: FleetPicture;
+  /** The newest events first. */
+  readonly log: readonly LogEntry[];
+  /** Everything that happened so far, with what the seed chose. */
+  readonly incidents: readonly Incident[];
+}

@@ -1,0 +1,9 @@
+// Prints the picture of the default day at 14:00, which the page shows until its own day runs.
+import { createDay } from './day.ts';
+import { defaultSettings } from './settings.ts';
+
+const day = createDay(defaultSettings);
+await day.runUntil(14 * 3_600_000);
+const picture = await day.picture();
+day.end();
+process.stdout.write(JSON.stringify(picture));

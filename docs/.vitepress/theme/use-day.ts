@@ -1,0 +1,131 @@
+import { onBeforeUnmount, onMounted, reactive } from 'vue';
+import type { Answer, Order, Request } from '../budget/messages.ts';
+import type { Picture } from '../budget/picture.ts';
+import { defaultSettings, fromFragment, type IncidentKind, type Settings, toFragment } from '../budget/settings.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const frameMs = 100;
+
+/** The parts of the page that change. */
+interface DayState {
+  settings: Settings;
+  picture: Picture;
+  isPlaying: boolean;
+  /** Seconds of the day per second. */
+  speed: number;
+  /** True: the picture is not yet the one that was asked for. */
+  isBusy: boolean;
+}
+
+/** What a reader can do. */
+export interface DayControls {
+  readonly state: DayState;
+  playOrPause(): void;
+  /** Lets a minute pass. */
+  step(): void;
+  /** Begins again at midnight. */
+  restart(): void;
+  /** Lets something happen a second later. */
+  add(kind: IncidentKind): void;
+  /** Changes settings, and computes the same day with them up to the same moment. */
+  change(settings: Partial<Settings>): void;
+}
+
+/** Runs the day in a worker. `first`: the picture that the page came with. */
+export function useDay(first: Picture): DayControls {
+  const state: DayState = reactive({
+    settings: defaultSettings,
+    picture: first,
+    isPlaying: false,
+    speed: 1_800,
+    isBusy: true,
+  });
+  let worker: Worker | undefined;
+  let lastId = 0;
+  let asked = 0;
+  /** The moment that the picture goes to. */
+  let target = 0;
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  function send(order: Order): void {
+    lastId += 1;
+    asked += 1;
+    state.isBusy = true;
+    worker?.postMessage({ ...order, id: lastId } satisfies Request);
+  }
+
+  /** Asks for the next part of the day, once the one before has come. */
+  function goOn(): void {
+    const { now } = state.picture;
+    if (asked === 0 && now < target) send({ type: 'run', until: Math.min(target, now + hourMs) });
+  }
+
+  /** Lets the day go on by what it goes on in a frame. */
+  function playFrame(): void {
+    const { now } = state.picture;
+    if (!state.isPlaying || state.isBusy) return;
+    if (now >= dayMs) state.isPlaying = false;
+    target = Math.min(dayMs, now + state.speed * frameMs);
+    goOn();
+  }
+
+  function begin(until: number): void {
+    target = until;
+    send({ type: 'start', settings: JSON.parse(JSON.stringify(state.settings)) as Settings });
+  }
+
+  onMounted(() => {
+    worker = new Worker(new URL('../budget/worker.ts', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: { data: Answer }) => {
+      asked -= 1;
+      if (data.id !== lastId) return;
+      state.picture = data.picture;
+      state.isBusy = data.picture.now < target;
+      goOn();
+    };
+    state.settings = fromFragment(location.hash);
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches || location.hash.includes('at=');
+    const at = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
+    state.isPlaying = !isStill;
+    begin(isStill ? Math.min(dayMs, at * 1_000 || first.now) : 0);
+    timer = setInterval(playFrame, frameMs);
+  });
+  onBeforeUnmount(() => {
+    clearInterval(timer);
+    worker?.terminate();
+  });
+
+  function set(settings: Settings): void {
+    state.settings = settings;
+    history.replaceState(history.state, '', `#${toFragment(settings)}`);
+  }
+
+  return {
+    state,
+    playOrPause() {
+      state.isPlaying = !state.isPlaying;
+      if (state.isPlaying && state.picture.now >= dayMs) begin(0);
+    },
+    step() {
+      state.isPlaying = false;
+      target = Math.min(dayMs, target + 60_000);
+      goOn();
+    },
+    restart() {
+      state.isPlaying = false;
+      begin(0);
+    },
+    add(kind) {
+      const atSecond = Math.floor(target / 1_000) + 1;
+      if (atSecond * 1_000 >= dayMs) return;
+      const incident = { kind, atSecond };
+      set({ ...state.settings, incidents: [...state.settings.incidents, incident] });
+      send({ type: 'add', incident });
+    },
+    change(settings) {
+      set({ ...state.settings, ...settings });
+      begin(target);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { FleetPicture, LogEntry } from '../budget/picture.ts';
+import type { IncidentKind } from '../budget/settings.ts';
+
+/** The names of what can happen. */
+export const incidentNames: Readonly<Record<IncidentKind, string>> = {
+  deploy: 'Deploy',
+  crash: 'Crash of a process',
+  storm: '401 storm',
+  slow: 'Slow token endpoint',
+  failover: 'Store fails over',
+};
+
+/** Writes milliseconds since midnight as `14:05`. */
+export function clock(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  const two = (value: number) => `${value}`.padStart(2, '0');
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** Says how a fleet is, in one sentence. */
+export function summary(name: string, { slots, processes, lockedOutAt }: FleetPicture, limit: number): string {
+  const calling = processes.filter((state) => state === 'calling').length;
+  const locked = lockedOutAt === undefined ? '' : ` The endpoint refused a token at ${clock(lockedOutAt)}.`;
+  return `${name}: ${slots.length} of ${limit} tokens spent, ${calling} of ${processes.length} processes get answers.${locked}`;
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  token_issued: 'got a token from the endpoint',
+  token_adopted: 'took the token that another process had requested',
+  token_rejected: 'told the fleet that the API rejects the token',
+  token_request_failed: 'got no token from the endpoint',
+  issuance_refused: 'did not ask, to spare the budget',
+  token_unavailable: 'has no token for its callers',
+  store_failed: 'could not reach the store',
+  store_recovered: 'reaches the store again',
+  ledger_lost: 'put back what the store had lost',
+  token_reset: 'reset the token',
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  cold: 'there was none',
+  refresh: 'the old one would end soon',
+  expired: 'the old one had ended',
+  rejected: 'the API had rejected the old one',
+};
+
+/** Says what happened in a process. */
+export function sentence({ at, process, type, reason }: LogEntry): string {
+  const because = reason && reasons[reason] ? `: ${reasons[reason]}` : '';
+  return `${clock(at)} Process ${process.split('.')[0]} ${sentences[type] ?? type}${because}.`;
+}

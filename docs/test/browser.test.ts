@@ -1,0 +1,229 @@
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDay } from '../.vitepress/budget/day.ts';
+import type { Picture } from '../.vitepress/budget/picture.ts';
+import { fromFragment, incidentKinds } from '../.vitepress/budget/settings.ts';
+import { serveSite, startBrowser } from './support/browser.ts';
+
+// `pnpm check site` builds the site first.
+const browser = await orSkip(startBrowser);
+const site = await serveSite();
+
+const hour = 3_600_000;
+/** Two hours of a small fleet, with a storm after half an hour. */
+const morning = '#seed=7&processes=4&deploys=0&crashes=3&limit=150&hourly=0&incidents=storm.1800&at=7200';
+
+// These run in the page.
+const recordShifts = `
+  globalThis.shifts = [];
+  new PerformanceObserver((list) => shifts.push(...list.getEntries().map(({ value }) => value)))
+    .observe({ type: 'layout-shift', buffered: true });
+`;
+const focusedControl = `
+  const control = document.activeElement;
+  control?.closest('.live-budget') ? (control.getAttribute('name') ?? control.textContent.trim()) : '';
+`;
+
+let page: Page;
+
+beforeEach(async () => {
+  if (browser) page = await browser.newPage({ reducedMotion: 'reduce' });
+  page?.setDefaultTimeout(20_000);
+});
+afterEach(() => page?.close());
+afterAll(async () => {
+  await browser?.close();
+  site.close();
+});
+
+/** Opens the start page, and waits until its own day has come to the moment in the address. */
+async function open(fragment: string): Promise<void> {
+  await page.goto(`${site.url}/${fragment}`);
+  await settled();
+}
+
+/** Waits until the page shows the moment that was asked for. */
+async function settled(): Promise<void> {
+  await page.locator('.live-budget[data-busy="false"]').waitFor();
+}
+
+async function fact(name: string): Promise<string> {
+  return ((await page.locator(`[data-fact="${name}"]`).textContent()) ?? '').replaceAll(',', '');
+}
+
+/** Lives through the same day in this process, up to the moment that the page shows. */
+async function sameDay(): Promise<Picture> {
+  const now = Number(await page.locator('.live-budget').getAttribute('data-now'));
+  const day = createDay(fromFragment(new URL(page.url()).hash));
+  try {
+    await day.runUntil(now);
+    return await day.picture();
+  } finally {
+    day.end();
+  }
+}
+
+/** The page shows what the operators of the same day have counted. */
+async function expectSameDay(): Promise<Picture> {
+  const { ours, naive, now, limit } = await sameDay();
+  const shown = {
+    'ours-issued': ours.slots.length,
+    'ours-counted': `${ours.counted} of ${ours.usable}`,
+    'ours-refused': ours.refused,
+    'ours-answered': ours.answered,
+    'ours-failed': ours.failed,
+    'naive-issued': naive.slots.length,
+    'naive-refused': naive.refused,
+    'naive-answered': naive.answered,
+    'naive-failed': naive.failed,
+  };
+  for (const [name, value] of Object.entries(shown)) expect(await fact(name), name).toBe(`${value}`);
+  for (const [name, fleet] of Object.entries({ ours, naive })) {
+    const panel = page.locator(`[data-fleet="${name}"]`);
+    expect(await panel.locator('.slots g:not(.free)').count()).toBe(fleet.slots.length);
+    expect(await panel.locator('.slots g').count()).toBe(limit);
+    expect(await panel.locator('.processes li').count()).toBe(fleet.processes.length);
+  }
+  return { ours, naive, now, limit } as Picture;
+}
+
+describe.runIf(browser)('the start page', () => {
+  test('the naive client is locked out on the default day, and ours is not', async () => {
+    await open('#at=50400');
+    const { ours } = await expectSameDay();
+    expect(await fact('naive-issued')).toBe('150');
+    await page.locator('[data-fleet="naive"] .outcome', { hasText: 'Locked out since 11:' }).waitFor();
+    await page.locator('[data-fleet="ours"] .outcome', { hasText: 'No token was refused.' }).waitFor();
+    expect(ours.counted).toBe(ours.slots.length);
+  });
+
+  test.each([
+    ['processes', 'ArrowRight'],
+    ['deploys', 'ArrowRight'],
+    ['crashes', 'ArrowLeft'],
+  ])('the slider %s changes the day, by keyboard', async (name, key) => {
+    await open(morning);
+    const before = page.url();
+    await page.locator(`input[name="${name}"]`).press(key);
+    await settled();
+    expect(page.url()).not.toBe(before);
+    await expectSameDay();
+  });
+
+  test.each([
+    ['limit', '20'],
+    ['hourly', '5'],
+  ])('the choice of %s changes the day', async (name, value) => {
+    await open(morning);
+    await page.locator(`select[name="${name}"]`).selectOption(value);
+    await settled();
+    expect(page.url()).toContain(`${name}=${value}`);
+    const { naive } = await expectSameDay();
+    expect(naive.lockedOutAt).toBeDefined();
+  });
+
+  test('another seed is another day', async () => {
+    await open(morning);
+    const answered = await fact('ours-answered');
+    await page.locator('input[name="seed"]').fill('8');
+    await page.locator('input[name="seed"]').press('Enter');
+    await settled();
+    expect(await fact('ours-answered')).not.toBe(answered);
+    await expectSameDay();
+  });
+
+  test.each(incidentKinds)('a button lets this happen: %s', async (kind) => {
+    await open(morning);
+    await page.locator(`button[data-incident="${kind}"]`).click();
+    await settled();
+    await page.locator('button[data-control="step"]').click();
+    await settled();
+    expect(page.url()).toContain(`${kind}.7201`);
+    const { now } = await expectSameDay();
+    expect(now).toBe(2 * hour + 60_000);
+  });
+
+  test('every control is reached and used by keyboard alone', async () => {
+    await open(morning);
+    const reached: string[] = [];
+    await page.locator('h1').click();
+    for (let count = 0; count < 40; count++) {
+      await page.keyboard.press('Tab');
+      const name = await page.evaluate<string>(focusedControl);
+      if (name !== '') reached.push(name);
+      if (name === 'One minute') await page.keyboard.press('Enter');
+    }
+    await settled();
+    expect(reached).toEqual([
+      'Play',
+      'One minute',
+      'Midnight',
+      'speed',
+      'Deploy',
+      'Crash of a process',
+      '401 storm',
+      'Slow token endpoint',
+      'Store fails over',
+      'processes',
+      'deploys',
+      'crashes',
+      'limit',
+      'hourly',
+      'seed',
+      'What core reported last',
+    ]);
+    expect((await expectSameDay()).now).toBe(2 * hour + 60_000);
+  });
+
+  test('the day plays, pauses and begins again', async () => {
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.goto(`${site.url}/`);
+    await page.locator('button[data-control="play"]', { hasText: 'Pause' }).click();
+    await settled();
+    await expectSameDay();
+    await page.locator('select[name="speed"]').selectOption('3600');
+    await page.locator('button[data-control="play"]', { hasText: 'Play' }).press('Enter');
+    await expect.poll(() => page.locator('.clock').textContent()).not.toBe('00:00');
+    await page.locator('button[data-control="restart"]').click();
+    await settled();
+    expect(await page.locator('.clock').textContent()).toBe('00:00');
+  });
+
+  test.each(['light', 'dark'] as const)('axe-core finds nothing serious in the theme %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await open('#at=50400');
+    expect(await page.evaluate<boolean>("document.documentElement.classList.contains('dark')")).toBe(
+      colorScheme === 'dark',
+    );
+    await page.locator('details summary').click();
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<AxeResults>('axe.run()');
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(', ')}`)).toEqual([]);
+  });
+
+  test('nothing moves while the page loads, and it takes less than 200 kB', async () => {
+    const sentBefore = site.sentBytes;
+    await page.addInitScript(recordShifts);
+    await open('');
+    const shifts = await page.evaluate<number[]>('shifts');
+    expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.01);
+    expect(site.sentBytes - sentBefore).toBeLessThan(200_000);
+  });
+
+  test('on a narrow screen nothing is wider than the screen', async () => {
+    await page.setViewportSize({ width: 360, height: 800 });
+    await open('#at=50400');
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(360);
+  });
+
+  test('without JavaScript the page has the picture of the afternoon', async () => {
+    const plain = await browser?.newPage({ javaScriptEnabled: false });
+    await plain?.goto(`${site.url}/`);
+    expect(await plain?.locator('[data-fleet="naive"] .slots g:not(.free)').count()).toBe(150);
+    expect(await plain?.locator('[data-fact="naive-issued"]').textContent()).toBe('150');
+    await plain?.close();
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { createDay } from '../.vitepress/budget/day.ts';
+import type { Picture } from '../.vitepress/budget/picture.ts';
+import {
+  defaultSettings,
+  fromFragment,
+  incidentKinds,
+  type Settings,
+  toFragment,
+} from '../.vitepress/budget/settings.ts';
+
+const hour = 3_600_000;
+const small: Settings = { ...defaultSettings, processes: 4, deploys: 0, crashes: 0, incidents: [] };
+
+/** Lives through the first hours of a day, with a picture after each step. */
+async function live(settings: Settings, hours: number, stepHours: number = hours): Promise<Picture> {
+  const day = createDay(settings);
+  try {
+    let picture = await day.picture();
+    for (let time = stepHours; time <= hours; time += stepHours) {
+      await day.runUntil(time * hour);
+      picture = await day.picture();
+    }
+    return picture;
+  } finally {
+    day.end();
+  }
+}
+
+test('the same settings give the same day, in one step or in many', async () => {
+  const settings: Settings = { ...small, crashes: 24, incidents: [{ kind: 'storm', atSecond: 1_800 }] };
+  const once = await live(settings, 2);
+  expect(once.ours.answered).toBeGreaterThan(300);
+  expect(await live(settings, 2, 0.25)).toEqual(once);
+  expect(await live({ ...settings, seed: 8 }, 2)).not.toEqual(once);
+});
+
+test('an incident that is added while the day runs has the effect of one that was planned', async () => {
+  const incident = { kind: 'storm', atSecond: 1_801 } as const;
+  const day = createDay(small);
+  await day.runUntil(hour / 2);
+  day.add(incident);
+  await day.runUntil(hour);
+  const picture = await day.picture();
+  day.end();
+  expect(picture.incidents).toEqual([incident]);
+  expect(picture).toEqual(await live({ ...small, incidents: [incident] }, 1));
+});
+
+test('a 401 storm locks the naive client out, and the other fleet goes on', async () => {
+  const settings: Settings = { ...small, processes: 8, incidents: [{ kind: 'storm', atSecond: 1_800 }] };
+  const { ours, naive, limit } = await live(settings, 2);
+  expect(naive.slots).toHaveLength(limit);
+  expect(naive.lockedOutAt).toBeDefined();
+  expect(new Set(naive.processes)).toEqual(new Set(['failing']));
+  expect(ours.lockedOutAt).toBeUndefined();
+  expect(ours.slots.length).toBeLessThan(10);
+  expect(new Set(ours.processes)).toEqual(new Set(['calling']));
+});
+
+test.each(incidentKinds)('core counts what the operator counts, when this happens: %s', async (kind) => {
+  const settings: Settings = { ...small, incidents: [{ kind, atSecond: 1_800 }] };
+  const { ours } = await live(settings, 1);
+  expect(ours.counted).toBe(ours.slots.length);
+  expect(ours.refused).toBe(0);
+  expect(ours.slots.length).toBeGreaterThan(0);
+});
+
+test('the tokens of a naive fleet grow with its processes and deploys, and those of the other one do not', async () => {
+  const deploys = [1, 2, 3].map((quarter) => ({ kind: 'deploy', atSecond: quarter * 900 }) as const);
+  const { ours, naive } = await live({ ...small, incidents: deploys }, 1);
+  expect(naive.slots).toHaveLength(4 * small.processes);
+  expect(ours.slots).toHaveLength(1);
+});
+
+test('an hourly window and a small limit hold', async () => {
+  const settings: Settings = { ...small, limit: 20, hourly: 5, incidents: [{ kind: 'storm', atSecond: 600 }] };
+  const { ours, naive } = await live(settings, 1);
+  expect(naive.slots).toHaveLength(5);
+  expect(ours.refused).toBe(0);
+  expect(ours.usable).toBeLessThan(20);
+});
+
+test('settings can be written into an address and read from it', () => {
+  const incidents = incidentKinds.map((kind, index) => ({ kind, atSecond: index * 1_000 }));
+  const settings: Settings = { seed: 9, processes: 40, deploys: 1, crashes: 2, limit: 20, hourly: 5, incidents };
+  expect(fromFragment(toFragment(settings))).toEqual(settings);
+  expect(fromFragment(`#${toFragment({ ...settings, incidents: [] })}`)).toEqual({ ...settings, incidents: [] });
+});
+
+test('an address with nonsense gives the default settings', () => {
+  expect(fromFragment('')).toEqual(defaultSettings);
+  expect(fromFragment('#seed=x&processes=1e9&limit=-1&deploys=999')).toEqual(defaultSettings);
+  expect(fromFragment('incidents=storm.99999_none.5_crash.x_deploy').incidents).toEqual([]);
+});

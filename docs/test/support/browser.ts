@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { debianProgram } from '@service-auth/test-tools/servers/debian';
+import { onPath } from '@service-auth/test-tools/servers/tools';
+import { type Browser, chromium } from 'playwright-core';
+
+const dist = fileURLToPath(new URL('../../.vitepress/dist', import.meta.url));
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** The built site on loopback. */
+export interface SiteServer {
+  readonly url: string;
+  /** The compressed bytes that it has sent. */
+  readonly sentBytes: number;
+  close(): void;
+}
+
+/** Serves the built site as a host of static files does: compressed, and with `/errors` for `errors.html`. */
+export async function serveSite(): Promise<SiteServer> {
+  let sentBytes = 0;
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site');
+    const name = join(dist, decodeURIComponent(pathname));
+    const file = [name, `${name}.html`, join(name, 'index.html')].find(isFile);
+    if (!file) {
+      response.writeHead(404).end();
+      return;
+    }
+    const body = gzipSync(readFileSync(file));
+    sentBytes += body.length;
+    response.writeHead(200, {
+      'content-type': types[extname(file)] ?? 'application/octet-stream',
+      'content-encoding': 'gzip',
+    });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get sentBytes() {
+      return sentBytes;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Starts the Chromium of the machine, or else that of Debian, which is unpacked into the cache of this repository. */
+export async function startBrowser(): Promise<Browser> {
+  // The sandbox needs a user namespace, which containers do not have. The browser opens only the built site.
+  const args = ['--no-sandbox'];
+  const installed = onPath('chromium', 'chromium-browser');
+  if (installed) return chromium.launch({ executablePath: installed, args });
+  const packages = ['chromium', 'fonts-dejavu-core'];
+  const { command, env } = await debianProgram('chromium', 'usr/lib/chromium/chromium', packages);
+  // Chromium loads a library of PulseAudio, which has a folder of its own.
+  const libraries = (env['LD_LIBRARY_PATH'] ?? '').split(':').flatMap((folder) => [folder, join(folder, 'pulseaudio')]);
+  const environment = { ...process.env, LD_LIBRARY_PATH: libraries.join(':') };
+  return chromium.launch({ executablePath: command, env: environment, args });
+}
