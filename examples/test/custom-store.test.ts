@@ -1,32 +1,37 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { controls, type OpenStore, storeContract, storeMistakes } from '@service-auth/testing';
+import { readFileSync } from 'node:fs';
+import { createServiceAuth } from '@service-auth/core';
+import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startEtcd } from '@service-auth/test-tools/servers/etcd';
+import { controls, type OpenStore, startTestService, storeContract, storeMistakes } from '@service-auth/testing';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sqliteStore } from '../custom-store.ts';
+import { etcdStore } from '../custom-store.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'service-auth-sqlite-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const etcd = await orSkip(() => startEtcd());
+afterAll(() => etcd?.stop());
 
-describe('the store of custom-store.ts', () => {
+describe.runIf(etcd)('the store of custom-store.ts', () => {
   const open: OpenStore = async () => {
-    const databases: DatabaseSync[] = [];
-    async function another() {
-      const database = new DatabaseSync(join(folder, 'store.db'));
-      databases.push(database);
-      return sqliteStore(database);
-    }
-    async function close() {
-      for (const database of databases) database.close();
-    }
-    return { store: await another(), another, close };
+    const another = async () => etcdStore(etcd?.url ?? '');
+    return { store: await another(), another, close: async () => {} };
   };
   test.each(storeContract(open))('$name', ({ run }) => run());
   test.each(controls(storeContract, open, storeMistakes))('$name', { timeout: 20_000 }, ({ run }) => run());
 
-  test('is the one that the documentation shows', () => {
-    const code = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-    expect(code('docs/choosing-a-store.md')).toContain(`\`\`\`ts\n${code('examples/custom-store.ts')}\`\`\`\n`);
+  test('keeps token and count when its server is killed', async () => {
+    await using service = await startTestService();
+    const cold = async () => {
+      await using auth = createServiceAuth({ ...service.options, store: etcdStore(etcd?.url ?? '') });
+      return (await auth.getToken()).id;
+    };
+    const ids = await Promise.all(Array.from({ length: 10 }, cold));
+    await etcd?.kill();
+    await etcd?.restart();
+    expect(new Set([...ids, await cold()]).size).toBe(1);
+    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
   });
+});
+
+test('the store of custom-store.ts is the one that the documentation shows', () => {
+  const code = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  expect(code('docs/choosing-a-store.md')).toContain(`\`\`\`ts\n${code('examples/custom-store.ts')}\`\`\`\n`);
 });

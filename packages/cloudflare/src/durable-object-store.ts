@@ -18,7 +18,7 @@ export interface DurableObjectStoreOptions {
 export type WorkersKvIsRefused =
   'Workers KV cannot keep a count: it has no compare-and-swap, and its reads are up to a minute old. Pass a Durable Object namespace.';
 
-/** The most attempts of a call. Before the last one, they have waited for 0.8 seconds at most: core waits for 2 seconds. */
+/** The most attempts of a call. Before the last one, they have waited for 0.8 seconds at most: core waits for 2 seconds or more. */
 const maxAttempts = 6;
 const firstPauseMs = 25;
 
