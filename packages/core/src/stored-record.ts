@@ -1,5 +1,7 @@
 import { configError, problemOfText } from './config-problems.ts';
+import { rejectionsOf } from './ledger/admission.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
+import { isOfCredentials } from './ledger/holds.ts';
 import { type Backoff, newRecord } from './ledger/record.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
@@ -78,16 +80,19 @@ export interface RepeatedFailure {
 export function failuresInRow(record: string): readonly RepeatedFailure[] {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return [];
-  const { failures, rateLimit, deaths, rejections, audiences } = decoded;
+  const { failures, rateLimit, deaths, audiences } = decoded;
   const failure = (kind: RepeatedFailure['kind'], backoff: Backoff | undefined, more: Partial<RepeatedFailure> = {}) =>
     backoff && backoff.count > 0 ? [{ kind, count: backoff.count, retryAt: backoff.retryAt, ...more }] : [];
   return [
     ...failure('backoff', failures, { status: failures?.status }),
     ...failure('rate_limited', rateLimit, { status: 429 }),
     ...failure('deaths', deaths),
-    ...failure('rejections', rejections),
-    ...audiences.flatMap(({ audience, credentialsBackoff }) =>
-      failure('credentials', credentialsBackoff, { audience, status: credentialsBackoff?.status }),
+    ...[...new Set(audiences.map(({ audience }) => audience))].flatMap((audience) =>
+      failure('rejections', rejectionsOf(decoded, audience), { audience }),
     ),
+    ...audiences.flatMap(({ audience, credentialsBackoff }) => {
+      const kind = isOfCredentials(credentialsBackoff?.status) ? 'credentials' : 'backoff';
+      return failure(kind, credentialsBackoff, { audience, status: credentialsBackoff?.status });
+    }),
   ];
 }

@@ -96,14 +96,11 @@ test('a record remembers failures in a row until a token is issued, also when th
   endpoint.otherwise(answering(404));
   await ask();
   await ask();
-  expect(await remembered()).toMatchObject([{ kind: 'backoff', count: 2, status: 404 }]);
+  expect(await remembered()).toMatchObject([{ kind: 'backoff', count: 2, status: 404, audience: 'orders' }]);
   endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
   await ask();
   const failures = await remembered();
-  expect(failures).toMatchObject([
-    { kind: 'backoff', count: 2 },
-    { kind: 'credentials', count: 1, status: 401, audience: 'orders' },
-  ]);
+  expect(failures).toMatchObject([{ kind: 'credentials', count: 3, status: 401, audience: 'orders' }]);
   for (const { retryAt } of failures) expect(retryAt).toBeLessThan(clock.now());
   endpoint.otherwise(endpoint.issue);
   await ask();

@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly dice: Dice;
   readonly judge: Judge;
   readonly service: Service;
+  /** The answer of the API of an audience to a token. */
+  readonly api: (audience: string, token: string) => 200 | 401;
   /** The code under test. */
   readonly createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth;
   readonly resets: FleetReset[];
@@ -59,7 +61,7 @@ export function createClient(
   options: ServiceAuthOptions,
   around: Surroundings,
 ): Client {
-  const { world, dice, judge, service, leaseMs } = around;
+  const { world, dice, judge, leaseMs } = around;
   const callDeadlineMs = Math.max(10 * minute, 5 * leaseMs);
   const auth = around.createServiceAuth({ ...options, onEvent: onEvent });
   const handedOut = new Set<string>();
@@ -89,7 +91,7 @@ export function createClient(
     const token = auth.peekToken();
     if (token === undefined) return undefined;
     const spurious = dice.roll('api_401');
-    if (!spurious && service.status(token.value) === 200) return undefined;
+    if (!spurious && around.api(audience, token.value) === 200) return undefined;
     dice.count('api answered 401');
     rejected.add(token.value);
     good = undefined;

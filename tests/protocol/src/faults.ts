@@ -46,6 +46,7 @@ export const timedFaults = [
   'crash',
   'freeze',
   'sleep',
+  'sleep_long',
   'close',
   'wall_clock_step',
   'wall_clock_stands_still',

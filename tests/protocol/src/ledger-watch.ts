@@ -107,8 +107,16 @@ export function createLedgerWatch(
       const usedThen = used - (added.length - 1 - index);
       if (usedThen > term.ceilings[reason]) violated('every purpose keeps to its share', `${reason} at ${usedThen}`);
     }
-    const renewals = entries.filter(({ reason }) => reason === 'rejected').length;
-    if (renewals > term.rejectedShare) violated('renewals caused by 401s are few', `${renewals}`);
+    const renewals = entries.filter(({ reason }) => reason === 'rejected').map(({ audience }) => audience);
+    const audiences = [...new Set(renewals)];
+    const most = Math.max(0, ...audiences.map((one) => renewals.filter((audience) => audience === one).length));
+    // The first audience may take the whole share, the second one half as much, and so on.
+    const allowed = audiences.reduce(
+      (sum, _, index) => sum + Math.max(1, Math.floor(term.rejectedShare / (index + 1))),
+      0,
+    );
+    if (most > term.rejectedShare || renewals.length > allowed)
+      violated('renewals caused by 401s are few', `${renewals.length}`);
   }
 
   /** The first token that arrives ends the row of deaths. */

@@ -343,6 +343,36 @@ export const modes: Readonly<Record<string, Mode>> = {
       };
     },
   },
+  'one-api': {
+    about: 'the real figures, an API that rejects every token of its audience, and revocations of all tokens',
+    promised: true,
+    weight: 4,
+    settings: (random) => {
+      return {
+        ...established(random),
+        audiences: audiencesOf(random.integer(2, 3)),
+        processes: random.integer(1, 3),
+        rejecting: 'api 0',
+        faultsForMs: random.between(40, 70) * hour,
+        lifetimeMs: random.between(6, 24) * hour,
+        callEveryMs: random.between(1, 6) * minute,
+        rates: { revoked: 0.5, close: 2, crash: 2, caller_aborts: 0.02 },
+      };
+    },
+  },
+  'long-sleep': {
+    about: 'machines that sleep for more than a week while their monotonic clock stands still',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        processes: random.integer(1, 3),
+        tokens: 12,
+        lifetimeMs: Math.round(random.between(6, 60)) * hour,
+        callEveryMs: random.between(1, 6) * hour,
+        faultsForMs: 40 * day,
+        rates: { sleep_long: 0.2, close: 0.3, reset: 0.2 },
+      }),
+  },
   deaths: {
     about: 'the real figures, an endpoint that is slow, and processes that are killed while they wait for it',
     promised: true,

@@ -9,6 +9,7 @@ import { createJudge, type Judge } from './judge.ts';
 import { modes } from './modes.ts';
 import { createNetwork } from './network.ts';
 import { createRandom } from './random.ts';
+import { createRejectionWatch } from './rejection-watch.ts';
 import { budgetIsSpared, deathsArePaced, scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
 import { phaseAt, type Settings, windowsOf } from './settings.ts';
@@ -89,6 +90,7 @@ export async function run(
     dice,
     judge,
     service,
+    api: createRejectionWatch(world, service, settings.rejecting, judge),
     createServiceAuth,
     resets: [],
     lostAt: () => store.lostAt,

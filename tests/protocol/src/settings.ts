@@ -75,6 +75,8 @@ export interface Settings {
   readonly timeoutMs?: number | undefined;
   /** From then on, until faults end, the endpoint is in this state. */
   readonly outage?: { readonly fromMs: number; readonly state: EndpointState };
+  /** The API of this audience answers 401 to every token. */
+  readonly rejecting?: string;
   /** Until faults end. */
   readonly failing?: FailingAudience;
   /** From then on, until faults end, processes begin, ask for a token, and are killed. */

@@ -99,6 +99,10 @@ function happenings({
         random.chance(0.3) ? random.between(1, 90) * 1_000 : random.between(minute, 9 * hour),
       );
     },
+    sleep_long() {
+      if (!dice.strike('sleep_long')) return;
+      someone('sleep_long').member.machine.sleep(dice.of('sleep_long').between(7.05, 9) * day);
+    },
     wall_clock_step() {
       if (!dice.strike('wall_clock_step')) return;
       const random = dice.of('wall_clock_step');

@@ -1,6 +1,10 @@
+import { nextBackoff } from './backoff.ts';
 import { type Limits, leavesAt, type TermLimits } from './limits.ts';
-import type { IssuanceReason, LedgerRecord } from './record.ts';
+import type { Backoff, IssuanceReason, LedgerEntry, LedgerRecord } from './record.ts';
+import { isRetryOpen } from './retry.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+
+const minute = 60_000;
 
 /** The answer of one term to a token for one reason. */
 export interface TermRoom extends EnforcedTerm {
@@ -81,14 +85,36 @@ export function nextFreeAt(record: LedgerRecord, now: number, term: TermLimits):
   return parts.length > 0 ? Math.min(...parts.map((part) => part.leavesAt)) : undefined;
 }
 
-/** Returns the instant from which a 401 of the API may cause a renewal. The fleet spaces such renewals 1, 2, 4 … 60 minutes apart. */
-export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits): number {
-  const renewals = record.entries.filter((entry) => entry.reason === 'rejected');
-  const sharedAt = enforcedTerms(record, now, limits).map(({ term }) => {
+/**
+ * Returns the instant from which a 401 of the API may cause a renewal for an audience. Each window has a share for such renewals. If others spent it, an
+ * audience that has had less than its part of it may take what renewals ahead of expiry may take.
+ */
+export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
+  const renewals = record.entries.filter(({ reason }) => reason === 'rejected');
+  const own = renewals.filter((entry) => entry.audience === audience);
+  const roomAts = enforcedTerms(record, now, limits).map(({ term }) => {
+    const counts = (entry: LedgerEntry) => leavesAt(entry, term) > now;
     const oldest = renewals[renewals.length - term.rejectedShare];
-    return oldest ? leavesAt(oldest, term) : 0;
+    const sharedAt = oldest ? leavesAt(oldest, term) : 0;
+    const audiences = new Set(renewals.filter(counts).map((entry) => entry.audience)).add(audience);
+    const hadItsPart = own.filter(counts).length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
+    if (sharedAt <= now || hadItsPart) return sharedAt;
+    return Math.min(sharedAt, freeAt(partsOf(record, now, term), now, term, term.ceilings.refresh));
   });
-  return Math.max(now, record.rejections.retryAt, ...sharedAt);
+  const spacedUntil = isRetryOpen(record, now) ? 0 : (rejectionsOf(record, audience)?.retryAt ?? 0);
+  return Math.max(now, spacedUntil, ...roomAts);
+}
+
+/** Returns the renewals in a row that 401s caused for an audience, and when the next one may follow: they are 1, 2, 4 … 60 minutes apart. */
+export function rejectionsOf({ entries }: LedgerRecord, audience: string): Backoff | undefined {
+  let spacing: Backoff | undefined;
+  for (const { at, ...entry } of entries) {
+    if (entry.reason !== 'rejected' || entry.audience !== audience) continue;
+    // If nobody needed such a renewal for an hour after it was allowed, the spacing starts again.
+    const before = spacing && at <= spacing.retryAt + 60 * minute ? spacing : undefined;
+    spacing = nextBackoff(before, at, minute, 60 * minute);
+  }
+  return spacing;
 }
 
 /**

@@ -52,7 +52,6 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
       toldUntil: toldUntil === undefined ? undefined : rest(toldUntil),
     },
     rateLimit: record.rateLimit && shorter(record.rateLimit),
-    rejections: shorter(record.rejections),
     resets: record.resets.map((reset) => ({ ...reset, at: Math.min(reset.at, now) })),
     retry: record.retry && { ...shorter(record.retry), openUntil: rest(record.retry.openUntil) },
     // Leases that ended before are counted already.

@@ -3,7 +3,6 @@ import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
 import { count, countOrZero, demand, flag, list, listOf, optional, type Reader, text } from './readers.ts';
 import {
   type AudienceState,
-  type Backoff,
   type Condensed,
   type CredentialsBackoff,
   type Deaths,
@@ -56,7 +55,7 @@ export function encodeRecord(record: LedgerRecord): string {
     reason ?? null,
   ];
   const json = toJson({
-    ...stored({ ...record, rejections: stored(record.rejections), deaths: stored(record.deaths) }),
+    ...stored({ ...record, deaths: stored(record.deaths) }),
     terms: record.terms.map(({ tokens, windowMs, reserve, seenAt, by }) => [
       tokens,
       windowMs,
@@ -191,7 +190,6 @@ const shape = object<Omit<LedgerRecord, keyof Indexed> & Indexed>({
     }),
   ),
   rateLimit: optional(object(spacing)),
-  rejections: object<Backoff>(calm),
   deaths: object<Deaths>({ ...calm, countedUntil: countOrZero }),
   resets: (wire) => list(wire ?? [], maxResets),
   retry: optional(object<Retry>({ ...spacing, openUntil: count, id: optional(text) })),

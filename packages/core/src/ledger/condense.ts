@@ -33,7 +33,7 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   const isKept = ({ at }: { readonly at: number }) => at > keptFrom;
   const entries = record.entries.filter(isKept);
   const dropped = [...record.entries, ...record.condensed].filter((part) => !isKept(part));
-  const { detailed, surplus } = divided(entries, record.audiences, now);
+  const { detailed, surplus } = divided(entries, record.audiences, now, longestMs);
   const counted = new Set(detailed.filter(({ at }) => at + longestMs > now).map(({ audience }) => audience));
   const needed = (state: AudienceState) =>
     counted.has(state.audience) ||
@@ -60,13 +60,17 @@ function withLatestRefusals(audiences: readonly AudienceState[]): readonly Audie
   return audiences.filter((state) => !dropped.has(state));
 }
 
-/** Divides entries into those that stay in detail and those that are only counted. An entry stays while its request may be under way. */
-function divided(entries: readonly LedgerEntry[], audiences: readonly AudienceState[], now: number) {
+/**
+ * Divides entries into those that stay in detail and those that are only counted. An entry stays while its request may be under way, or while it is a
+ * renewal after a 401 that counts in a term.
+ */
+function divided(entries: readonly LedgerEntry[], audiences: readonly AudienceState[], now: number, longestMs: number) {
   const leased = new Set(audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.id] : [])));
   const stays = (entry: LedgerEntry, index: number) => {
     const newer = entries.length - 1 - index;
     const mayBeUnderWay = newer < maxUnderWay && entry.at + maxLeaseMs > now;
-    return newer < newest || mayBeUnderWay || leased.has(entry.id);
+    const isSpaced = entry.reason === 'rejected' && entry.at + longestMs > now;
+    return newer < newest || mayBeUnderWay || isSpaced || leased.has(entry.id);
   };
   const detailed = entries.filter(stays).slice(-maxDetailedEntries);
   const kept = new Set(detailed);

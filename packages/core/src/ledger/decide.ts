@@ -1,5 +1,4 @@
 import { admission, type TermRoom, tightest } from './admission.ts';
-import { nextBackoff } from './backoff.ts';
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
@@ -10,6 +9,7 @@ import {
   type IssuanceReason,
   type LedgerEntry,
   type LedgerRecord,
+  maxLifetimeMs,
   type StoredToken,
   withAudienceState,
 } from './record.ts';
@@ -45,7 +45,7 @@ export interface Denial {
 }
 
 /**
- * The next step of the process. `use`: use this token of the record. `keep`: keep the cached token. `drop`: the cached token was reset. `wait`: another
+ * The next step of the process. `use`: use this token of the record. `keep`: keep the cached token. `drop`: the cached token was reset, or has expired. `wait`: another
  * process requests a token. `write`: swap in this record and decide again. `admitted`: the record has the reservation of this process, so send
  * the request; with `probesFirst`, only if the endpoint answers a probe. `deny`: no token can be issued now.
  */
@@ -85,7 +85,9 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
     return { kind: 'admitted', entry, generation: state.lease.generation, probesFirst };
   }
 
-  const cached = ask.cached && ask.cached.generation > state.revoked ? ask.cached : undefined;
+  // No token lives for longer than a week. If a machine slept for longer than that, its clocks do not tell.
+  const oldest = now - maxLifetimeMs;
+  const cached = ask.cached && ask.cached.generation > Math.max(state.revoked, oldest) ? ask.cached : undefined;
   const stored = state.token;
   const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === cached?.id;
   const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
@@ -160,10 +162,7 @@ export function withReservation(
 ): LedgerRecord {
   const record = withDeaths(known, now, limits);
   const { id, instance, audience } = ask;
-  const { rejections } = record;
   const state = audienceStateOf(record, audience, ask.keyId);
-  // If nobody needed such a renewal for an hour after it was allowed, the count starts again.
-  const recent = now > rejections.retryAt + 60 * minute ? undefined : rejections;
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withAudienceState(record, {
     ...state,
@@ -174,6 +173,5 @@ export function withReservation(
     ...withRetryTaken(next, now, id),
     // An earlier reservation of this ask lost its lease before its request was sent. The new one replaces it.
     entries: [...next.entries.filter((other) => other.id !== id), entry],
-    rejections: reason === 'rejected' ? nextBackoff(recent, now, minute, 60 * minute) : rejections,
   };
 }

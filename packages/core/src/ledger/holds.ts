@@ -55,6 +55,7 @@ export function holdsOf(
       const { retryAt = 0, status } = credentialsBackoff ?? {};
       return [
         { kind: isOfCredentials(status) ? 'credentials' : 'misconfigured', until: retryAt, status, audience, state },
+        { kind: 'rejections', until: rejectedRoomAt(record, now, limits, audience), audience, state },
         { kind: 'renewal', until: renewAfter, audience, state },
         { kind: 'unreadable', until: unreadableUntil, audience, state },
       ];
@@ -62,7 +63,6 @@ export function holdsOf(
     { kind: 'rate_limited', until: rateLimit?.retryAt ?? 0, status: 429 },
     ...holdsOfFailures(record),
     { kind: 'deaths', until: deaths.retryAt },
-    { kind: 'rejections', until: rejectedRoomAt(record, now, limits) },
   ];
   const isOpen = isRetryOpen(record, now);
   return holds.filter(({ kind, until }) => until > now && (!isOpen || kind === 'rejections'));

@@ -161,8 +161,6 @@ export interface LedgerRecord {
   readonly failures?: Failures | undefined;
   /** The token endpoint answered 429. */
   readonly rateLimit?: Backoff | undefined;
-  /** Spaces the renewals that 401s of the API cause. */
-  readonly rejections: Backoff;
   readonly deaths: Deaths;
   /** The newest resets, at most 20. The oldest comes first. */
   readonly resets: readonly ResetEntry[];
@@ -182,7 +180,6 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     audiences: [],
     failures: undefined,
     rateLimit: undefined,
-    rejections: { count: 0, retryAt: 0 },
     deaths: { count: 0, retryAt: 0, countedUntil: now },
     resets: [],
     retry: undefined,

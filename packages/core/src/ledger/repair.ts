@@ -119,7 +119,6 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     audiences,
     failures: base.failures ?? memory.failures,
     rateLimit: base.rateLimit ?? memory.rateLimit,
-    rejections: base.rejections.count > 0 ? base.rejections : memory.rejections,
     deaths: base.deaths.count > 0 ? base.deaths : memory.deaths,
     resets: unitedResets(base.resets, older.resets.map(shifted)),
     retry: base.retry ?? memory.retry,

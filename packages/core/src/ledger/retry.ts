@@ -20,13 +20,12 @@ export function isRetryOpen({ retry }: LedgerRecord, now: number): boolean {
  * share of it that 401s of the API may spend, still decide.
  */
 export function withRetry(record: LedgerRecord, now: number): LedgerRecord {
-  const { retry, rejections } = record;
+  const { retry } = record;
   const before = retry && now > retry.retryAt + 60 * minute ? undefined : retry;
   return {
     ...record,
     retry: { ...nextBackoff(before, now, minute, 60 * minute), openUntil: now + openForMs },
     // Each of these holds allows one request of its own when it ends.
-    rejections: { ...rejections, retryAt: Math.min(rejections.retryAt, now) },
     audiences: record.audiences.map((state) => ({
       ...state,
       renewAfter: Math.min(state.renewAfter, now),

@@ -167,17 +167,43 @@ describe('terms of others', () => {
 });
 
 describe('rejectedRoomAt', () => {
-  test('waits for the spacing', () => {
-    const record = recordWith({ rejections: { count: 2, retryAt: noon + minute } });
-    expect(rejectedRoomAt(record, noon, usualLimits)).toBe(noon + minute);
-    expect(rejectedRoomAt(recordWith(), noon, usualLimits)).toBe(noon);
+  const rejectedAt = (...instants: number[]) => instants.map((at) => entryAt(at, { reason: 'rejected' }));
+
+  test('waits for the spacing of the audience, not for that of others', () => {
+    const record = recordWith({ entries: rejectedAt(noon - 2 * minute, noon - minute) });
+    expect(rejectedRoomAt(record, noon, usualLimits, 'orders')).toBe(noon + minute);
+    expect(rejectedRoomAt(record, noon, usualLimits, 'invoices')).toBe(noon);
+    expect(rejectedRoomAt(recordWith(), noon, usualLimits, 'orders')).toBe(noon);
+  });
+
+  test('starts the spacing again after an hour in which nobody needed it', () => {
+    const afterPause = (pauseMs: number) =>
+      rejectedRoomAt(recordWith({ entries: rejectedAt(noon - minute - pauseMs, noon) }), noon, usualLimits, 'orders');
+    expect(afterPause(hour)).toBe(noon + 2 * minute);
+    expect(afterPause(hour + 1)).toBe(noon + minute);
+  });
+
+  test('leaves a part of the share to audiences that have had less, as long as renewals ahead have room', () => {
+    const spent = entriesAt(noon - 20 * hour, 20, { reason: 'rejected' });
+    const others = (count: number) => entriesAt(noon - 10 * hour, count, { reason: 'rejected', audience: 'invoices' });
+    const roomAt = (count: number, more = 0) =>
+      rejectedRoomAt(
+        recordWith({ entries: [...spent, ...others(count), ...entriesAt(noon, more)] }),
+        noon,
+        usualLimits,
+        'invoices',
+      );
+    expect([0, 9].map((count) => roomAt(count))).toEqual([noon, noon]);
+    expect(roomAt(10)).toBeGreaterThan(noon);
+    expect(roomAt(0, 63)).toBe(noon);
+    expect(roomAt(0, 64)).toBeGreaterThan(noon);
   });
 
   test('allows 20 per window, whatever the spacing says', () => {
     const oldest = noon - 20 * hour;
     const renewals = (count: number) => recordWith({ entries: entriesAt(oldest, count, { reason: 'rejected' }) });
-    expect(rejectedRoomAt(renewals(19), noon, usualLimits)).toBe(noon);
-    expect(rejectedRoomAt(renewals(20), noon, usualLimits)).toBe(oldest + usualTerm.settledMs);
+    expect(rejectedRoomAt(renewals(19), noon, usualLimits, 'orders')).toBe(noon);
+    expect(rejectedRoomAt(renewals(20), noon, usualLimits, 'orders')).toBe(oldest + usualTerm.settledMs);
   });
 
   test('allows as many as the strictest window does', () => {
@@ -190,7 +216,7 @@ describe('rejectedRoomAt', () => {
       'durable',
     );
     const record = recordWith({ entries: entriesAt(noon, 1, { reason: 'rejected' }) });
-    expect(rejectedRoomAt(record, noon, limits)).toBe(noon + hour + hour / 24 + hour / 144);
+    expect(rejectedRoomAt(record, noon, limits, 'orders')).toBe(noon + hour + hour / 24 + hour / 144);
   });
 });
 

@@ -92,7 +92,6 @@ const aRecord = fc
     audiences: fc.uniqueArray(anAudience, { selector: ({ audience }) => audience }),
     failures: maybe(backoff.map((backoff) => failuresWith(backoff))),
     rateLimit: maybe(backoff),
-    rejections: backoff,
     deathsAt: until,
     retried: fc.boolean(),
   })

@@ -85,7 +85,6 @@ const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
     }),
   ),
   rateLimit: maybe(fc.record(spacing)),
-  rejections: fc.record(spacing),
   deaths: fc.record({ ...spacing, countedUntil: instant }),
   resets: fc.array(
     fc.record({ id: name, at: instant, audience: name, tokenId: maybe(name), instance: name, reason: maybe(name) }),
@@ -121,7 +120,6 @@ const full = recordWith({
   ],
   failures: failuresWith({ count: 2, retryAt: noon + second, status: 502, reason: 'not_json' }),
   rateLimit: { count: 1, retryAt: noon + minute },
-  rejections: { count: 3, retryAt: noon + minute },
   deaths: { count: 2, retryAt: noon + minute, countedUntil: noon },
   resets: [
     { id: 'reset-1', at: noon, audience: 'orders', tokenId: 'token-2', instance: 'process', reason: 'leaked' },
@@ -185,7 +183,7 @@ describe('encodeRecord and decodeRecord', () => {
 
   test('write what every version of this format reads', () => {
     expect(encodeRecord({ ...newRecord('epoch', 7), sequence: 7 })).toBe(
-      'service-auth/2 6bf2f49e {"epoch":"epoch","sequence":7,"terms":[],"completeSince":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"rejections":{},"deaths":{"countedUntil":7},"names":[]}',
+      'service-auth/2 1937b45f {"epoch":"epoch","sequence":7,"terms":[],"completeSince":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"deaths":{"countedUntil":7},"names":[]}',
     );
   });
 

@@ -19,9 +19,10 @@ const decideAt = (now: number, record: LedgerRecord, ask: Partial<Ask> = {}): De
   decide(record, now, askFor(ask), usualLimits);
 const decideOn = (record: LedgerRecord, ask: Partial<Ask> = {}): Decision => decideAt(noon, record, ask);
 
-const current = tokenAt(5, noon + hour);
+const issued = noon - hour;
+const current = tokenAt(issued + 5, noon + hour);
 const withCurrent = recordWith({ audiences: [audienceWith({ token: current })] });
-const cachedCurrent = { id: current.id, generation: 5 };
+const cachedCurrent = { id: current.id, generation: issued + 5 };
 
 /** The record that the decision wants to swap in. */
 function reserved(decision: Decision): LedgerRecord {
@@ -45,7 +46,11 @@ describe('a token in the record', () => {
 
   test('is used instead of the one in memory when it is newer, whatever the reason for asking', () => {
     for (const reason of ['refresh', 'rejected', 'expired'] as const) {
-      const decision = decideOn(withCurrent, { reason, cached: { id: 'older', generation: 4 }, unusable: ['older'] });
+      const decision = decideOn(withCurrent, {
+        reason,
+        cached: { id: 'older', generation: issued + 4 },
+        unusable: ['older'],
+      });
       expect(decision).toEqual({ kind: 'use', token: current });
     }
   });
@@ -58,12 +63,12 @@ describe('a token in the record', () => {
   });
 
   test('is used instead of an expired one of a later reservation, because it may come from processes with another key', () => {
-    const cached = { id: 'newer', generation: 6 };
+    const cached = { id: 'newer', generation: issued + 6 };
     expect(decideOn(withCurrent, { reason: 'expired', cached, unusable: ['newer'] }).kind).toBe('use');
   });
 
   test('is not used when it is older than the one in memory', () => {
-    const cached = { id: 'newer', generation: 6 };
+    const cached = { id: 'newer', generation: issued + 6 };
     expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, cached })).toEqual({
       kind: 'keep',
       retryAt: noon,
@@ -88,13 +93,19 @@ describe('a revalidation', () => {
     expect(decideOn(withCurrent, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'use', token: current });
   });
 
+  test('drops a cached token that is older than any token can be: the machine slept', () => {
+    const kept = (generation: number) =>
+      decideOn(recordWith(), { mayIssue: false, cached: { id: 'old', generation } }).kind;
+    expect([kept(noon - 7 * day + 1), kept(noon - 7 * day)]).toEqual(['keep', 'drop']);
+  });
+
   test('keeps the cached token when the record has none', () => {
     const decision = decideOn(recordWith(), { ...revalidation, cached: cachedCurrent });
     expect(decision).toEqual({ kind: 'keep', retryAt: noon });
   });
 
   test('drops what was reset, under whichever key', () => {
-    const record = recordWith({ audiences: [audienceWith({ revoked: 5 })] });
+    const record = recordWith({ audiences: [audienceWith({ revoked: issued + 5 })] });
     expect(decideOn(record, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'drop' });
     expect(decideOn(record, { ...revalidation, cached: cachedCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
   });
@@ -108,14 +119,14 @@ describe('a decision', () => {
     const use = { kind: 'use', token: current } as const;
     const confirmed = [use, reserved, kept].map((decision) => confirms(decision, cachedCurrent));
     expect(confirmed).toEqual([true, true, true]);
-    expect(confirms(use, { id: 'other', generation: 4 })).toBe(false);
+    expect(confirms(use, { id: 'other', generation: issued + 4 })).toBe(false);
     expect(confirms(use, undefined)).toBe(false);
     expect(confirms({ kind: 'drop' }, cachedCurrent)).toBe(false);
   });
 });
 
 describe('a token that was reset', () => {
-  const reset = audienceWith({ revoked: 5 });
+  const reset = audienceWith({ revoked: issued + 5 });
 
   test.each(['refresh', 'rejected', 'expired'] as const)(
     'is dropped before anything is credentialsBackoff, when the reason is %s',
@@ -123,7 +134,7 @@ describe('a token that was reset', () => {
       const spent = recordWith({ audiences: [reset], entries: entriesAt(noon, 120) });
       expect(decideOn(spent, { reason, cached: cachedCurrent })).toEqual({ kind: 'drop' });
       const leased = recordWith({
-        audiences: [{ ...reset, lease: { id: 'other', generation: 6, until: noon + minute } }],
+        audiences: [{ ...reset, lease: { id: 'other', generation: issued + 6, until: noon + minute } }],
       });
       expect(decideOn(leased, { reason, cached: cachedCurrent })).toEqual({ kind: 'drop' });
     },
@@ -131,7 +142,7 @@ describe('a token that was reset', () => {
 
   test('by this process, and forgotten by the store, is reset once more before anything else', () => {
     const record = recordWith({
-      audiences: [audienceWith({ token: current }), audienceWith({ audience: 'invoices' })],
+      audiences: [audienceWith({ token: tokenAt(5, noon + hour) }), audienceWith({ audience: 'invoices' })],
     });
     const revoked = noon - 7 * day + 1;
     for (const mayIssue of [true, false]) {
@@ -145,7 +156,7 @@ describe('a token that was reset', () => {
   test('is replaced from the slots that only a reset may use', () => {
     const record = recordWith({ audiences: [reset], entries: entriesAt(noon, 115) });
     expect(reserved(decideOn(record)).entries.at(-1)).toMatchObject({ reason: 'reset' });
-    const expired = { token: tokenAt(6, noon) };
+    const expired = { token: tokenAt(issued + 6, noon) };
     expect(decideOn({ ...record, audiences: [{ ...reset, ...expired }] })).toMatchObject({
       kind: 'deny',
       reason: 'cold',
@@ -158,12 +169,12 @@ describe('a token that was reset', () => {
   });
 
   test('is not used, whatever is stored beside the reset', () => {
-    const lease = { id: 'asked', generation: 5, until: noon + minute };
+    const lease = { id: 'asked', generation: issued + 5, until: noon + minute };
     const entries = [entryAt(noon - second, { id: 'asked', pending: true })];
     const under = (keyId: string) => audienceWith({ keyId, token: current, lease });
     for (const audiences of [
-      [{ ...under('key'), revoked: 5 }],
-      [under('key'), audienceWith({ keyId: 'other key', revoked: 5 })],
+      [{ ...under('key'), revoked: issued + 5 }],
+      [under('key'), audienceWith({ keyId: 'other key', revoked: issued + 5 })],
     ]) {
       expect(decideOn(recordWith({ audiences, entries })).kind).toBe('write');
     }
@@ -208,14 +219,16 @@ describe('a reservation', () => {
   });
 
   test('leaves other slots alone', () => {
-    const other = audienceWith({ audience: 'invoices', token: tokenAt(3, noon + hour) });
+    const other = audienceWith({ audience: 'invoices', token: tokenAt(issued + 3, noon + hour) });
     expect(reserved(decideOn(recordWith({ audiences: [other] }))).audiences).toContainEqual(other);
   });
 });
 
 describe('the lease of another process', () => {
   const leased = (until: number) =>
-    recordWith({ audiences: [audienceWith({ token: current, lease: { id: 'other', generation: 9, until } })] });
+    recordWith({
+      audiences: [audienceWith({ token: current, lease: { id: 'other', generation: issued + 9, until } })],
+    });
 
   test('is waited for by those without a token', () => {
     const record = leased(noon + minute);
@@ -239,7 +252,7 @@ describe('the lease of another process', () => {
     const busy = Array.from({ length: 512 }, (_, index) =>
       audienceWith({
         audience: `other-${index}`,
-        lease: { id: `${index}`, generation: 9, until: noon + minute + index },
+        lease: { id: `${index}`, generation: issued + 9, until: noon + minute + index },
       }),
     );
     // The store has room for all their tokens.
@@ -391,23 +404,16 @@ describe('renewals caused by 401s', () => {
     expect(Math.max(...allowed.map((from) => allowed.filter((at) => at >= from && at < from + day).length))).toBe(20);
   });
 
-  test('start again with a minute after an hour without one', () => {
-    const after = (rejections: { count: number; retryAt: number }) =>
-      reserved(decideOn(recordWith({ rejections }), { reason: 'rejected', cached: cachedCurrent })).rejections;
-    expect(after({ count: 5, retryAt: noon - hour })).toEqual({ count: 6, retryAt: noon + 32 * minute });
-    expect(after({ count: 5, retryAt: noon - hour - 1 })).toEqual({ count: 1, retryAt: noon + minute });
-  });
-
-  test('are spaced in the whole fleet, while other renewals are not', () => {
-    const record = recordWith({ rejections: { count: 3, retryAt: noon + minute } });
+  test('are spaced for their audience, while other renewals are not', () => {
+    const record = recordWith({ entries: [entryAt(noon, { reason: 'rejected' })] });
     const ask = { cached: cachedCurrent, unusable: [current.id] };
     expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ denial: { cause: 'rejections' } });
+    expect(decideOn(record, { ...ask, reason: 'rejected', audience: 'invoices' }).kind).toBe('write');
     expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('write');
-    expect(reserved(decideOn(record, { ...ask, reason: 'expired' })).rejections).toEqual(record.rejections);
   });
 
   test('do not use entries of other reasons as their own', () => {
-    const entries = [...entriesAt(noon, 19, { reason: 'rejected' }), entryAt(noon)];
+    const entries = [...entriesAt(noon - 20 * hour, 19, { reason: 'rejected' }), entryAt(noon)];
     expect(decideOn(recordWith({ entries }), { reason: 'rejected', cached: cachedCurrent }).kind).toBe('write');
   });
 });

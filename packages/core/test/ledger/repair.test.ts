@@ -70,27 +70,26 @@ describe('a record that was lost', () => {
     audiences: [audienceWith({ token })],
     failures: failuresWith({ count: 1, retryAt: noon + minute, ambiguous: true }),
     rateLimit: { count: 2, retryAt: noon + hour },
-    rejections: { count: 4, retryAt: noon + minute },
   });
 
   test('is put back with the token, in a new epoch', () => {
     const found = repaired(undefined, seenAt(known));
     expect(found).toMatchObject({ lost: true, restored: 42, changed: true });
-    const { entries, audiences, failures, rateLimit, rejections } = known;
+    const { entries, audiences, failures, rateLimit } = known;
     expect(found.record).toMatchObject({ epoch: 'new epoch', completeSince: noon, sequence: 9, entries, audiences });
-    expect(found.record).toMatchObject({ failures, rateLimit, rejections });
+    expect(found.record).toMatchObject({ failures, rateLimit });
     expect(spentIn(found.record)).toEqual(spentIn(known));
   });
 
   test('is put back with what is left of the pauses, when the clock was set back', () => {
     const pausedBy = (now: number, elapsedMs: number) => {
-      const { failures, rateLimit, rejections } = repaired(undefined, seenAt(known, noon, elapsedMs), now).record;
-      return [failures, rateLimit, rejections].map((pause) => (pause?.retryAt ?? Number.NaN) - now);
+      const { failures, rateLimit } = repaired(undefined, seenAt(known, noon, elapsedMs), now).record;
+      return [failures, rateLimit].map((pause) => (pause?.retryAt ?? Number.NaN) - now);
     };
-    expect(pausedBy(noon, 0)).toEqual([minute, hour, minute]);
-    expect(pausedBy(noon - minute, 0)).toEqual([2 * minute, hour + minute, 2 * minute]);
-    expect(pausedBy(noon - minute - 1, 0)).toEqual([minute, hour, minute]);
-    expect(pausedBy(noon - 9 * hour, 40 * second)).toEqual([20 * second, hour - 40 * second, 20 * second]);
+    expect(pausedBy(noon, 0)).toEqual([minute, hour]);
+    expect(pausedBy(noon - minute, 0)).toEqual([2 * minute, hour + minute]);
+    expect(pausedBy(noon - minute - 1, 0)).toEqual([minute, hour]);
+    expect(pausedBy(noon - 9 * hour, 40 * second)).toEqual([20 * second, hour - 40 * second]);
   });
 
   test('is completed when somebody else began it anew, and keeps what has happened there', () => {
@@ -99,7 +98,6 @@ describe('a record that was lost', () => {
       sequence: 3,
       completeSince: noon - minute,
       entries: [entryAt(noon - second)],
-      rejections: { count: 1, retryAt: noon },
       failures: failuresWith({ count: 9, retryAt: noon, ambiguous: false }),
     });
     const found = repaired(begun, seenAt(known));
@@ -108,7 +106,6 @@ describe('a record that was lost', () => {
       epoch: 'other',
       completeSince: begun.completeSince,
       sequence: 9,
-      rejections: begun.rejections,
     });
     expect(found.record.failures).toEqual(begun.failures);
     expect(found.record.entries.map(({ id }) => id)).toEqual([...known.entries, ...begun.entries].map(({ id }) => id));
@@ -257,7 +254,6 @@ describe('clocks', () => {
       ],
       failures: failuresWith({ count: 3, retryAt: before + 5 * minute, ambiguous: true }),
       rateLimit: { count: 4, retryAt: before + 25 * hour },
-      rejections: { count: 5, retryAt: before - minute },
     });
 
     test('make the ledger start again: entries count in full, pauses have left what they had', () => {
@@ -266,7 +262,7 @@ describe('clocks', () => {
       expect(found.record).toMatchObject({ epoch: 'epoch', sequence: 9, completeSince: noon, highWaterAt: noon });
       expect(found.record.entries.map(({ at }) => at)).toEqual([noon - hour, noon]);
       expect(spentIn(found.record)).toEqual({ used: 7, pending: 5 });
-      const { audiences, failures, rateLimit, rejections } = found.record;
+      const { audiences, failures, rateLimit } = found.record;
       expect(audiences).toMatchObject([
         {
           lease: { id: 'x', generation: before + 1, until: noon + minute },
@@ -277,7 +273,6 @@ describe('clocks', () => {
       ]);
       expect(failures).toMatchObject({ count: 3, retryAt: noon + 5 * minute });
       expect(rateLimit).toEqual({ count: 4, retryAt: noon + hour });
-      expect(rejections).toEqual({ count: 5, retryAt: noon });
     });
 
     test('end a token whose life was not measured, and keep its generation', () => {

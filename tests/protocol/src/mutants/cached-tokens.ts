@@ -46,6 +46,14 @@ export const cachedTokenMutants: readonly Mutant[] = [
     modes: ['sleep'],
   },
   {
+    name: 'a sleep of more than a week is not noticed',
+    about: 'a token that is older than any token can be is served',
+    file: 'ledger/decide.ts',
+    find: 'Math.max(state.revoked, oldest)',
+    replace: 'Math.max(state.revoked, 0 * oldest)',
+    modes: ['long-sleep'],
+  },
+  {
     name: 'sleep on the way is not noticed',
     about: 'both clocks are compared with their values at the arrival of the token',
     file: 'memory.ts',
@@ -83,8 +91,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'reset ends the stored token only',
     about: 'a process with a cached token does not learn that it was reset',
     file: 'ledger/decide.ts',
-    find: 'const cached = ask.cached && ask.cached.generation > state.revoked ? ask.cached : undefined;',
-    replace: 'const cached = ask.cached;',
+    find: 'ask.cached.generation > Math.max(state.revoked, oldest) ? ask.cached : undefined;',
+    replace: 'ask.cached.generation > oldest ? ask.cached : undefined;',
     modes: ['feasible', 'faults'],
   },
   {

@@ -11,6 +11,22 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['operated'],
   },
   {
+    name: '401s of one audience space all',
+    about: 'the renewals after a 401 of one audience space those of the others',
+    file: 'ledger/admission.ts',
+    find: 'const own = renewals.filter((entry) => entry.audience === audience);',
+    replace: 'const own = renewals.filter((entry) => entry.audience !== audience || now > 0);',
+    modes: ['one-api'],
+  },
+  {
+    name: '401s of one audience take the whole share',
+    about: 'an audience whose API rejects every token leaves no renewal after a 401 to the others',
+    file: 'ledger/admission.ts',
+    find: 'if (sharedAt <= now || hadItsPart) return sharedAt;',
+    replace: 'if (sharedAt > 0 || hadItsPart) return sharedAt;',
+    modes: ['one-api'],
+  },
+  {
     name: 'one failing audience holds all',
     about: 'the back-off of an audience for which alone the endpoint fails is that of all audiences',
     file: 'ledger/settle.ts',
