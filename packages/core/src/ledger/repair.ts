@@ -2,7 +2,14 @@ import { type SetBack, withClockSetBack, withMeasuredTokens } from './clock-set-
 import { compact } from './condense.ts';
 import { revoke } from './generations.ts';
 import type { Limits } from './limits.ts';
-import { type AudienceState, audienceStateOf, type LedgerRecord, newRecord, withAudienceState } from './record.ts';
+import {
+  type AudienceState,
+  audienceStateOf,
+  type Condensed,
+  type LedgerRecord,
+  newRecord,
+  withAudienceState,
+} from './record.ts';
 import { unitedResets } from './resets.ts';
 import { unitedTerms } from './terms.ts';
 
@@ -105,8 +112,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   });
   const present = new Set(base.entries.map((entry) => entry.id));
   const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
-  // Buckets do not say what they contain: entries may count twice, never zero times.
-  const condensed = regressed || !loaded ? older.condensed.map(shifted) : [];
+  const condensed = regressed || !loaded ? missing(older.condensed, base.condensed).map(shifted) : [];
   const { audiences } = memory.audiences.reduce(withMemory, base);
   const record: LedgerRecord = {
     ...base,
@@ -127,6 +133,18 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   // A higher sequence that only this process knows must be written too. The next read would take the record for an older one otherwise.
   const changed = restored > 0 || audiences !== base.audiences || record.sequence > base.sequence;
   return { record, restored, changed };
+}
+
+/**
+ * Returns what buckets count that others do not. A bucket of the same latest instant is the same bucket, which may have grown. Other buckets do not say what
+ * they contain: entries may count twice, never zero times.
+ */
+function missing(buckets: readonly Condensed[], known: readonly Condensed[]): Condensed[] {
+  return buckets.flatMap((bucket) => {
+    const same = known.find(({ at, pending }) => at === bucket.at && pending === bucket.pending);
+    const count = bucket.count - (same?.count ?? 0);
+    return count > 0 ? [{ ...bucket, count }] : [];
+  });
 }
 
 /** Merges one audience state from memory into the record: the later token wins, and a reset on either side holds. */

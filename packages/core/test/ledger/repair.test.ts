@@ -142,16 +142,25 @@ describe('a record that went back to an older state', () => {
   const added = entryAt(noon - hour);
   const known = { ...before, sequence: 6, entries: [...before.entries, added] };
 
-  test('begins anew with what memory adds, counting twice what it cannot tell apart', () => {
+  test('begins anew with what memory adds', () => {
     const found = repaired(before, seenAt(known));
-    expect(found).toMatchObject({ lost: true, restored: 4, changed: true });
+    expect(found).toMatchObject({ lost: true, restored: 1, changed: true });
     expect(found.record).toMatchObject({
       epoch: 'new epoch',
       completeSince: noon,
       sequence: 6,
       entries: known.entries,
     });
-    expect(spentIn(found.record).used).toBe(8);
+    expect(spentIn(found.record).used).toBe(5);
+  });
+
+  test('counts a bucket once that both have, as large as it became, and counts twice what it cannot tell apart', () => {
+    const restored = (at: number, pending: boolean, count: number) =>
+      repaired(before, seenAt({ ...known, condensed: [{ at, pending, count }] })).restored - 1;
+    expect(restored(noon - hour, true, 7)).toBe(4);
+    expect(restored(noon - hour, true, 2)).toBe(0);
+    expect(restored(noon - hour, false, 3)).toBe(3);
+    expect(restored(noon - hour + 1, true, 3)).toBe(3);
   });
 
   test('allows only as many as the reserve covers before the window has passed', () => {

@@ -91,6 +91,16 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     modes: ['remembered'],
   },
   {
+    name: 'what was added up is put back twice',
+    about: 'after a store went back, buckets that it still has are added to themselves',
+    file: 'ledger/repair.ts',
+    find: '(same?.count ?? 0)',
+    replace: '(same ? 0 : 0)',
+    modes: ['failover'],
+    survives:
+      'it counts too much, which breaks no promise, and takes more than 150 tokens in a window; a test in packages/core/test/ledger/repair.test.ts notices',
+  },
+  {
     name: 'an older state is taken for the present one',
     about: 'only another epoch is noticed, not a lower sequence',
     file: 'ledger/repair.ts',
