@@ -27,6 +27,7 @@ const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   postgres: { types: ['@service-auth/core'], values: ['@service-auth/core/sql'] },
   cloudflare: { types: ['@service-auth/core'] },
   dynamodb: { types: ['@service-auth/core'], values: ['@service-auth/core/store', '@aws-sdk/client-dynamodb'] },
+  sqlite: { types: ['@service-auth/core'], values: ['@service-auth/core/sql'] },
   nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
   testing: { types: ['@service-auth/core'], values: ['node:'] },
   opentelemetry: { types: ['@service-auth/core'], values: ['own'] },

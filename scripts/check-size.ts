@@ -25,6 +25,7 @@ const limits: Readonly<Record<string, number>> = {
   opentelemetry: 3,
   postgres: 1.5,
   redis: 1.4,
+  sqlite: 2,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.7,
 };

@@ -43,7 +43,7 @@ export const projects: readonly Project[] = [
   },
   {
     name: 'stores',
-    ours: ['core', 'dynamodb', 'fetch', 'file', 'mysql', 'postgres', 'redis'],
+    ours: ['core', 'dynamodb', 'fetch', 'file', 'mysql', 'postgres', 'redis', 'sqlite'],
     others: { ...newest('@aws-sdk/client-dynamodb'), ...types },
   },
   {

@@ -5,6 +5,7 @@ export const suites: Record<Suite, readonly string[]> = {
   servers: [
     'packages/{dynamodb,mysql,postgres,redis}/test/**/*.test.ts',
     'packages/cloudflare/test/{contract,worker}.test.ts',
+    'packages/sqlite/test/!(sqlite-store).test.ts',
     'tests/{interop,leaks}/test/*.test.ts',
   ],
   'command-line': ['packages/cli/test/**/*.test.ts'],

@@ -1,10 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '@service-auth/core';
 import { fileStore } from '@service-auth/file';
 import { createTable as createMysqlTable, mysqlStore } from '@service-auth/mysql';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import { redisStore } from '@service-auth/redis';
+import { createTable as createSqliteTable, sqliteStore } from '@service-auth/sqlite';
 import { Redis } from 'ioredis';
 import mysql2 from 'mysql2/promise';
 import pg from 'pg';
@@ -44,6 +46,9 @@ export async function openStores(places: Places, secret: string): Promise<Record
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, 'a-file'), '');
   stores['file'] = { up: fileStore(join(directory, 'records')), down: fileStore(join(directory, 'a-file', 'records')) };
+  const database = new DatabaseSync(join(directory, 'records.db'));
+  await createSqliteTable(database);
+  stores['sqlite'] = { up: sqliteStore(database), down: sqliteStore(database, { table: 'missing' }) };
   if (redis) {
     stores['node-redis'] = { up: await nodeRedis(redis), down: await nodeRedis(unreachable('redis', secret)) };
     stores['ioredis'] = { up: ioRedis(redis), down: ioRedis(unreachable('redis', secret)) };

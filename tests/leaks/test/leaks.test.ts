@@ -41,6 +41,7 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   redis: (redis ? ['node-redis', 'ioredis'] : []).map((store) => ['core', store]),
   postgres: (postgres ? ['pg'] : []).map((store) => ['core', store]),
   mysql: (mariadb ? ['mysql2'] : []).map((store) => ['core', store]),
+  sqlite: [['core', 'sqlite']],
   // It has a test of its own, below.
   testing: [],
   // Its tests search what it prints, and what other processes can see of it.

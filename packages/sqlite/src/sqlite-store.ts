@@ -1,0 +1,111 @@
+import type { Store } from '@service-auth/core';
+import { quotedName, raced } from '@service-auth/core/sql';
+import type { Row, SqliteDatabase, Statement, Transactions } from './database.ts';
+import { explain, isBusy } from './errors.ts';
+import { transactionsOf } from './transactions.ts';
+
+/** Options of {@link sqliteStore} and {@link createTable}. */
+export interface SqliteStoreOptions {
+  /** The name of the table, with or without a schema: letters, digits and underscores, 58 at most. Default `service_auth`. */
+  table?: string | undefined;
+}
+
+/** The deadline of core is 2 seconds. */
+const waitForLockMs = 1_500;
+/** The longest pause between two tries. Others write for some milliseconds. */
+const maxPauseMs = 20;
+
+/** The clock of the machine with the database, in milliseconds. `unixepoch('subsec')` needs a newer SQLite. */
+const clock = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer) as now";
+
+/**
+ * Keeps records in SQLite, one row for each client of the service. `database` is an open database of node:sqlite, better-sqlite3 or `bun:sqlite`, a client of
+ * `@libsql/client`, or a binding of Cloudflare D1. Several processes may use one file. Each operation is one transaction. Both methods reject if
+ * another connection locks the database for more than 1.5 seconds, if the disk is full or read-only, if the connection is in a transaction, or
+ * if the table is missing.
+ * @throws TypeError if `database` is none of these, or if `table` is no valid name
+ */
+export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
+  const transactions = transactionsOf(database);
+  const table = tableOf(options);
+  const load = `select version, record, ${clock} from (select 1) left join ${table} on "key" = ?`;
+  const insert = `insert into ${table} ("key", version, record) values (?, ?, ?) on conflict ("key") do nothing`;
+  const replace = `update ${table} set version = ?, record = ? where "key" = ? and version = ?`;
+  // A change that is executed again finds its own version, and so reports success again.
+  const outcome = `select exists (select 1 from ${table} where "key" = ? and version = ?) as swapped, ${clock}`;
+
+  return {
+    durability: 'durable',
+    name: `table ${table}`,
+    async load(key, { signal } = {}) {
+      const query = { text: load, values: [key] };
+      const [version, record, now] = await runUnlocked(transactions, undefined, query, signal, loadColumns);
+      return version == null
+        ? { now: Number(now) }
+        : { version: String(version), record: String(record), now: Number(now) };
+    },
+    async swap(key, { expected, version, record }, { signal } = {}) {
+      const change =
+        expected === undefined
+          ? { text: insert, values: [key, version, record] }
+          : { text: replace, values: [version, record, key, expected] };
+      const query = { text: outcome, values: [key, version] };
+      const [swapped, now] = await runUnlocked(transactions, change, query, signal, swapColumns);
+      return { swapped: Number(swapped) === 1, now: Number(now) };
+    },
+  };
+}
+
+/** The SQL that creates the table, for migrations by hand. */
+export function createTableSql(options: SqliteStoreOptions = {}): string {
+  return `create table if not exists ${tableOf(options)} ("key" text not null primary key, version text not null, record text not null);\n`;
+}
+
+/** Creates the table if it is missing. Several processes may call it at once. */
+export async function createTable(database: SqliteDatabase, options: SqliteStoreOptions = {}): Promise<void> {
+  const transactions = transactionsOf(database);
+  const sql = createTableSql(options);
+  await untilUnlocked(() => transactions.create(sql), undefined);
+}
+
+const loadColumns = ['version', 'record', 'now'];
+const swapColumns = ['swapped', 'now'];
+
+async function runUnlocked(
+  transactions: Transactions,
+  change: Statement | undefined,
+  query: Statement,
+  signal: AbortSignal | undefined,
+  columns: readonly string[],
+): Promise<unknown[]> {
+  const row = await untilUnlocked(() => transactions.run(change, query), signal);
+  return columnsOf(row, columns);
+}
+
+/** Tries until no other connection locks the database. Between two tries the process does other work. */
+async function untilUnlocked<Result>(
+  attempt: () => Result | Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  for (const giveUpAt = performance.now() + waitForLockMs; ; ) {
+    signal?.throwIfAborted();
+    try {
+      const running = attempt();
+      return running instanceof Promise ? await raced(running, signal) : running;
+    } catch (error) {
+      if (signal?.aborted || !isBusy(error) || performance.now() > giveUpAt) explain(error);
+    }
+    const pause = new Promise((resolve) => setTimeout(resolve, Math.random() * maxPauseMs));
+    await raced(pause, signal);
+  }
+}
+
+function columnsOf(row: Row | undefined, names: readonly string[]): unknown[] {
+  return names.map((name, index) =>
+    Array.isArray(row) ? row[index] : (row as Record<string, unknown> | undefined)?.[name],
+  );
+}
+
+function tableOf({ table = 'service_auth' }: SqliteStoreOptions): string {
+  return quotedName(table, '"', 63);
+}
