@@ -10,9 +10,28 @@ export function sidebar(): Item[] {
   const packages = readPackages().map(({ name, manifest }) => page(manifest.name, `/packages/${name}`));
   return [
     {
+      text: 'Start in five minutes',
+      collapsed: true,
+      items: [
+        page('By who you are', '/start/'),
+        page('axios', '/start/axios'),
+        page('got', '/start/got'),
+        page('fetch or ky', '/start/fetch'),
+        page('undici', '/start/undici'),
+        page('NestJS', '/start/nestjs'),
+        page('Next.js', '/start/next'),
+        page('Your own stack', '/start/own-stack'),
+        page('AWS Lambda', '/start/lambda'),
+        page('Cloudflare Workers', '/start/workers'),
+        page('On call', '/start/on-call'),
+        page('Another language', '/start/another-language'),
+      ],
+    },
+    {
       text: 'Guide',
       items: [
         page('The live budget', '/'),
+        page('The problem', '/the-problem'),
         page('Overview', '/project/overview'),
         page('How it works', '/how-it-works'),
         page('Recipes', '/recipes'),
@@ -50,6 +69,7 @@ export function sidebar(): Item[] {
         page('Chaos', '/chaos'),
         page('Mutation testing', '/mutation-testing'),
         page('Performance', '/performance'),
+        page('Comparison', '/comparison'),
         page('Decisions', '/decisions/'),
         page('Contributing', '/project/contributing'),
       ],
@@ -61,6 +81,7 @@ export function sidebar(): Item[] {
 /** The links at the top of each page. */
 export function navigation(): DefaultTheme.NavItem[] {
   return [
+    { text: 'Start', link: '/start/' },
     { text: 'Guide', link: '/how-it-works' },
     { text: 'Stores', link: '/choosing-a-store' },
     { text: 'HTTP clients', link: '/http-clients' },
@@ -80,6 +101,7 @@ export function navigation(): DefaultTheme.NavItem[] {
         { text: 'Security', link: '/project/security' },
         { text: 'Reliability', link: '/reliability' },
         { text: 'Performance', link: '/performance' },
+        { text: 'Comparison', link: '/comparison' },
         { text: 'Decisions', link: '/decisions/' },
       ],
     },
