@@ -41,7 +41,9 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
       signal.throwIfAborted();
       await settlement.enterUnsettled();
       hasTurn ||= request.mayIssue && turns.take();
-      const { decision, view, readAt } = await (request.mayIssue ? reserved(work, ask, hasTurn) : looked(work, ask));
+      const { decision, view, readAt } = await (request.mayIssue
+        ? decideAndReserve(work, ask, hasTurn)
+        : decideByRecentRead(work, ask));
       // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the request.
       const declared = ledger.declare(settings, view);
       if (settings.requestBound) await declared;
@@ -78,13 +80,13 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
           if (decision.denial.cause === 'limit') reportDenial(settings, decision.reason, decision.denial, view);
           throw errorOf(settings, decision.denial, view, keyId);
       }
-      // Others are asking; or the store was too slow for a request, or its clocks differ. Do not keep a turn in the meantime.
+      // Another process is asking, or our reservation was written too late to be used. Others of this process may go ahead while this one waits.
       if (hasTurn) turns.end();
       hasTurn = false;
       const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
       if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
       // The store may have taken longer than the lease lasts.
-      waitedMs += await waited(work, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
+      waitedMs += await pauseFor(work, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
     }
   } finally {
     if (hasTurn) turns.end();
@@ -92,11 +94,11 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
 }
 
 /** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */
-async function looked(work: Work, ask: Ask): Promise<Decided> {
+async function decideByRecentRead(work: Work, ask: Ask): Promise<Decided> {
   const { settings, ledger } = work;
   const { view, now } = await ledger.look(settings);
   const decision = decide(view.record, now, ask, settings.limits);
-  if (decision.kind === 'write') return reserved(work, ask, false);
+  if (decision.kind === 'write') return decideAndReserve(work, ask, false);
   const { readAt } = view;
   if (decision.kind !== 'keep') return { decision, view, readAt };
   // The view is as old as its read, and so is its time.
@@ -105,8 +107,8 @@ async function looked(work: Work, ask: Ask): Promise<Decided> {
 
 type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
 
-/** Decides by the present record, and writes the reservation if there is one. */
-async function reserved({ settings, ledger }: Work, ask: Ask, hasTurn: boolean): Promise<Decided> {
+/** Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. */
+async function decideAndReserve({ settings, ledger }: Work, ask: Ask, hasTurn: boolean): Promise<Decided> {
   const { result, view } = await ledger.commit(settings, ({ record: present, now, readAt }): Change => {
     let record = present;
     for (;;) {
@@ -114,6 +116,7 @@ async function reserved({ settings, ledger }: Work, ask: Ask, hasTurn: boolean):
       if (decision.kind !== 'write') return { record, result: { decision, readAt } };
       const reserves = decision.record.entries.some(({ id }) => id === ask.id);
       if (reserves && !hasTurn) return { record, result: { decision: undefined, readAt } };
+      // Decide again on the record with our reservation: it is admitted. `commit` returns that only if the swap succeeded.
       record = decision.record;
     }
   });
@@ -121,7 +124,7 @@ async function reserved({ settings, ledger }: Work, ask: Ask, hasTurn: boolean):
 }
 
 /** Waits, and resolves with the time that it waited. Time in which the event loop stood still does not count. */
-async function waited({ settings: { clock } }: Work, delayMs: number, signal: AbortSignal): Promise<number> {
+async function pauseFor({ settings: { clock } }: Work, delayMs: number, signal: AbortSignal): Promise<number> {
   const from = clock.monotonic();
   await pause(clock, delayMs, signal);
   return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);

@@ -139,13 +139,13 @@ export function after(memory: Memory, attempt: Attempt, result: AttemptResult, n
       const retryAt = now.monotonic + retryMs;
       const read = { ...revalidated(memory, attempt, now), revalidateAt: retryAt };
       const failed = attempt.mayIssue ? { ...read, renewRetryAt: retryAt } : read;
-      return outlivesFailure(attempt, now) ? keepRejected(failed, attempt, retryAt) : failed;
+      return servesRejected(attempt, now) ? keepRejected(failed, attempt, retryAt) : failed;
     }
   }
 }
 
 /** Returns whether a caller is served although the attempt failed: with the rejected token, which the API may accept again. */
-export function outlivesFailure({ reason, cached }: Attempt, now: Instant): boolean {
+export function servesRejected({ reason, cached }: Attempt, now: Instant): boolean {
   return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
 }
 

@@ -95,7 +95,7 @@ export class RecordAccess {
     if (typeof loaded === 'string') throw integrityError(loaded, key, store);
     const warnings = this.#news.read(callers, key, snapshot, loaded);
     const found = reconcile(loaded, before, storeNow, randomId(), limits);
-    this.#news.found(callers, found, before, storeNow);
+    this.#news.repairs(callers, found, before, storeNow);
     const { now, changed: isRepaired } = found;
     const record = declare(found.record, now, limits, callers[0]?.instance ?? '');
     this.#news.agreements(callers, record, now);

@@ -55,9 +55,9 @@ export class RecordNews {
   }
 
   /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */
-  found(callers: Callers, found: Reconciled, before: Seen | undefined, storeNow: number): void {
-    if (found.lost) tell(callers, 'ledger_lost', { restored: found.restored });
-    const backMs = Math.max(found.clockBackMs, before ? before.now + before.elapsedMs - storeNow : 0);
+  repairs(callers: Callers, repaired: Reconciled, before: Seen | undefined, storeNow: number): void {
+    if (repaired.lost) tell(callers, 'ledger_lost', { restored: repaired.restored });
+    const backMs = Math.max(repaired.clockBackMs, before ? before.now + before.elapsedMs - storeNow : 0);
     const aheadMs = before ? storeNow - before.now - before.maxElapsedMs : 0;
     if (Math.max(backMs, aheadMs) <= tolerableMs) return;
     const byMs = backMs > tolerableMs ? -backMs : aheadMs;

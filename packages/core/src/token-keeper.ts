@@ -14,9 +14,9 @@ import {
   attemptOf,
   emptyMemory,
   type Memory,
-  outlivesFailure,
   revalidated,
   servableForMs,
+  servesRejected,
   unusable,
 } from './memory.ts';
 import { outsideRequest } from './next.ts';
@@ -85,7 +85,7 @@ export class TokenKeeper {
     const flight = running ?? this.#start(reason, true, onEnd, needsAnother);
     if (!this.settings.common.requestBound) this.#acquiring = flight;
     const landed = this.#wait(flight, callers, !running);
-    // The failure of an attempt with another reason says nothing about the rejected token, which may be served further. Ask again.
+    // A caller with a rejected token joined an attempt with another reason. If that failed, the loop of the caller starts one of its own.
     return reason === 'rejected' && flight.waiting.reason !== reason ? landed.catch(() => {}) : landed;
   }
 
@@ -107,7 +107,7 @@ export class TokenKeeper {
 
   #wait({ landed, waiting }: Flight, callers: 0 | 1, hasBegun: boolean): Promise<unknown> {
     waiting.callers += callers;
-    // A listener may ask for a token. Without this it would be told of that, and ask again, without end.
+    // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
     if (this.#isTelling) return landed;
     this.#isTelling = true;
     const { acquisition, reason } = waiting;
@@ -176,7 +176,7 @@ export class TokenKeeper {
     } catch (error) {
       const now = instantOf(clock);
       this.remember(after(this.memory, begun, { kind: 'failed' }, now, 0));
-      if (!outlivesFailure(begun, now)) throw error;
+      if (!servesRejected(begun, now)) throw error;
       return 'kept';
     }
   }

@@ -11,12 +11,12 @@ import {
   emptyMemory,
   type Memory,
   need,
-  outlivesFailure,
   rejected,
   reset,
   retried,
   revalidated,
   servableForMs,
+  servesRejected,
   unusable,
 } from '../src/memory.ts';
 import { hour, minute, second } from './support/bed.ts';
@@ -294,14 +294,14 @@ describe('an attempt that failed', () => {
     const rejected = { ...fresh, mustReplace: true };
     const failed = fail(rejected, attempt(rejected, 'rejected'));
     expect(failed).toMatchObject({ mustReplace: false, rejectionRetryAt: retryAt });
-    expect(outlivesFailure(attempt(rejected, 'rejected'), now)).toBe(true);
+    expect(servesRejected(attempt(rejected, 'rejected'), now)).toBe(true);
   });
 
   test('is a failure for the caller without a token that lives, and for any other reason', () => {
     const over = at(first.usableUntil);
-    expect(outlivesFailure(attempt(fresh, 'rejected'), over)).toBe(false);
-    expect(outlivesFailure(attempt(emptyMemory, 'rejected'), now)).toBe(false);
-    expect(outlivesFailure(attempt(fresh, 'refresh'), now)).toBe(false);
+    expect(servesRejected(attempt(fresh, 'rejected'), over)).toBe(false);
+    expect(servesRejected(attempt(emptyMemory, 'rejected'), now)).toBe(false);
+    expect(servesRejected(attempt(fresh, 'refresh'), now)).toBe(false);
     const rejected = { ...fresh, mustReplace: true };
     expect(after(rejected, attempt(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
       ...{ mustReplace: true, rejectionRetryAt: 0 },

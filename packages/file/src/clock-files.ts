@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClockFiles } from './directory-clock.ts';
-import { storeError } from './errors.ts';
+import { errorWithAdvice } from './errors.ts';
 import { readText, removeAll, writeStamped } from './files.ts';
 import { latestMark } from './states.ts';
 
@@ -19,7 +19,7 @@ export function clockFiles(directory: string): ClockFiles {
       const name = `clock.${id}`;
       const text = await readText(directory, name);
       if (text !== undefined && !/^-?\d{1,15}\n$/.test(text)) {
-        throw storeError('EIO', `the file ${name} is damaged; delete it.`);
+        throw errorWithAdvice('EIO', `the file ${name} is damaged; delete it.`);
       }
       return text === undefined ? undefined : Number(text);
     },

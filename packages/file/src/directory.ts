@@ -1,7 +1,7 @@
 import { lstat, mkdir, open, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { storeError } from './errors.ts';
+import { errorWithAdvice } from './errors.ts';
 
 /**
  * The directory `service-auth` in the user's cache directory: `$XDG_CACHE_HOME` or `~/.cache` on Linux, `~/Library/Caches` on macOS,
@@ -19,13 +19,13 @@ export function defaultDirectory(platform: string = process.platform, env: NodeJ
 export async function prepareDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const found = await lstat(directory);
-  if (!found.isDirectory()) throw storeError('ENOTDIR', `${directory} is a symbolic link or no directory.`);
+  if (!found.isDirectory()) throw errorWithAdvice('ENOTDIR', `${directory} is a symbolic link or no directory.`);
   // Windows has neither user ids nor modes.
   if (process.getuid && found.uid !== process.getuid()) {
-    throw storeError('EPERM', `${directory} belongs to another user; choose a directory of your own.`);
+    throw errorWithAdvice('EPERM', `${directory} belongs to another user; choose a directory of your own.`);
   }
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) {
-    throw storeError(
+    throw errorWithAdvice(
       'EPERM',
       `${directory} is open to other users; run chmod 700 on it, or name a new directory in it.`,
     );
@@ -47,7 +47,7 @@ export function refuseNetwork(directory: string, type: number): void {
   const network = networkTypes.get(type >>> 0);
   if (network === undefined) return;
   const instead = 'choose a directory on a local disk, or the Redis or PostgreSQL store for several machines';
-  throw storeError('ENOTSUP', `${directory} is on ${network}; ${instead}.`);
+  throw errorWithAdvice('ENOTSUP', `${directory} is on ${network}; ${instead}.`);
 }
 
 /** Writes the names in the directory to disk. Windows cannot do this and does not need it. */

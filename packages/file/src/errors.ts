@@ -11,7 +11,7 @@ const remedies: Record<string, string> = {
 };
 
 /** An error with advice. Core puts the code and the advice into its own error. */
-export function storeError(code: string, message: string): Error {
+export function errorWithAdvice(code: string, message: string): Error {
   return Object.assign(new Error(`[service-auth/file] ${message}`), { code, advice: message });
 }
 
@@ -24,5 +24,5 @@ export function isCode(error: unknown, ...codes: string[]): boolean {
 export function explained(error: unknown, directory: string): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   const code = String(error.code);
-  return storeError(code, `${directory} cannot be used: ${remedies[code] ?? error.message}.`);
+  return errorWithAdvice(code, `${directory} cannot be used: ${remedies[code] ?? error.message}.`);
 }

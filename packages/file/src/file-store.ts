@@ -3,7 +3,7 @@ import type { Store, StoreChange } from '@service-auth/core';
 import { clockFiles } from './clock-files.ts';
 import { defaultDirectory, prepareDirectory, syncDirectory } from './directory.ts';
 import { directoryTime } from './directory-clock.ts';
-import { explained, storeError } from './errors.ts';
+import { errorWithAdvice, explained } from './errors.ts';
 import { kernelClock } from './kernel-clock.ts';
 import { openStates, type State, type States } from './states.ts';
 
@@ -81,5 +81,8 @@ async function isInPlace(states: States, { number, version }: State): Promise<bo
   if (newest === number) return true;
   const following = await states.read(number + 1);
   if (following) return following.replaced === version;
-  throw storeError('EAGAIN', 'others wrote so much meanwhile that it is unknown whether this was written; load again.');
+  throw errorWithAdvice(
+    'EAGAIN',
+    'others wrote so much meanwhile that it is unknown whether this was written; load again.',
+  );
 }

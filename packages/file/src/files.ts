@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isCode, storeError } from './errors.ts';
+import { errorWithAdvice, isCode } from './errors.ts';
 
 const temporary = /^t\.[\w-]+$/;
 const orphanedAfterMs = 3_600_000;
@@ -68,7 +68,10 @@ async function linkOnce(from: string, to: string, directory: string): Promise<bo
 }
 
 function noLinks(directory: string): Error {
-  return storeError('ENOTSUP', `the file system of ${directory} has no hard links; choose a directory on another one.`);
+  return errorWithAdvice(
+    'ENOTSUP',
+    `the file system of ${directory} has no hard links; choose a directory on another one.`,
+  );
 }
 
 // Windows has neither flag. Without O_NONBLOCK, opening a pipe in the place of a file would block one of Node's few threads for files.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explained, storeError } from '../src/errors.ts';
+import { errorWithAdvice, explained } from '../src/errors.ts';
 
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: as the system says it, open`), { code, syscall: 'open', errno: -1 });
@@ -23,7 +23,7 @@ test.each([
 test('what is no failure of the system stays what it is', () => {
   const reason = new DOMException('no answer within 2 seconds', 'TimeoutError');
   expect(explained(reason, '/')).toBe(reason);
-  const error = storeError('ENOTSUP', 'said already');
+  const error = errorWithAdvice('ENOTSUP', 'said already');
   expect(explained(error, '/')).toBe(error);
   expect(explained(undefined, '/')).toBe(undefined);
 });
