@@ -24,8 +24,8 @@ const limits: Readonly<Record<string, number>> = {
   'nestjs/terminus': 1.2,
   opentelemetry: 3,
   postgres: 1.5,
-  redis: 1.4,
   sqlite: 2,
+  redis: 1.6,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.7,
 };

@@ -3,7 +3,10 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debuglog } from 'node:util';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Logger } from '@nestjs/common';
+import { dynamodbStore } from '@service-auth/dynamodb';
+import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 import axios from 'axios';
 import got from 'got';
 import { Redis } from 'ioredis';
@@ -47,6 +50,7 @@ export async function plant({
   redis,
   postgres,
   mysql,
+  dynamoDb,
   print,
   log,
 }: Ground): Promise<void> {
@@ -97,5 +101,10 @@ export async function plant({
     await pool.query(insert, [marked('mysql-key'), marked('mysql-version'), marked('mysql-record')]);
     await pool.query(insert, ['past', '1', marked('mysql-past')]);
     await pool.query("delete from service_auth where `key` = 'past'");
+  }
+  if (dynamoDb) {
+    const store = dynamodbStore(new DynamoDBClient(dynaliteClientSettings(dynamoDb)));
+    const [version, record] = [marked('dynamodb-version'), marked('dynamodb-record')];
+    await store.swap(marked('dynamodb-key'), { version, record });
   }
 }

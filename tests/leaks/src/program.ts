@@ -18,7 +18,7 @@ export interface Outcome {
   readonly outcome: number | string;
 }
 
-const [origin = '', directory = '', redis, postgres, mysql] = process.argv.slice(2);
+const [origin = '', directory = '', redis, postgres, mysql, dynamoDb] = process.argv.slice(2);
 const secret = process.env['SECRET_CANARY'] ?? '';
 const token = process.env['TOKEN_CANARY'] ?? '';
 
@@ -105,7 +105,7 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
   await connected.close?.();
 }
 
-const stores = await openStores({ directory, redis, postgres, mysql }, secret);
+const stores = await openStores({ directory, redis, postgres, mysql, dynamoDb }, secret);
 for (const [store, places] of Object.entries(stores)) {
   // The stored record does not depend on the HTTP client.
   const those = store === 'file' ? Object.keys(clients) : ['core'];
@@ -125,5 +125,5 @@ try {
   print(error);
 }
 heading('planted');
-await plant({ secret, token, origin, directory, redis, postgres, mysql, print, log });
+await plant({ secret, token, origin, directory, redis, postgres, mysql, dynamoDb, print, log });
 process.exit();

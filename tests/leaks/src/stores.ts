@@ -1,12 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Store } from '@service-auth/core';
+import { createTable as createDynamoDbTable, dynamodbStore } from '@service-auth/dynamodb';
 import { fileStore } from '@service-auth/file';
 import { createTable as createMysqlTable, mysqlStore } from '@service-auth/mysql';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import { redisStore } from '@service-auth/redis';
 import { createTable as createSqliteTable, sqliteStore } from '@service-auth/sqlite';
+import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 import { Redis } from 'ioredis';
 import mysql2 from 'mysql2/promise';
 import pg from 'pg';
@@ -18,6 +21,7 @@ export interface Places {
   readonly redis?: string | undefined;
   readonly postgres?: string | undefined;
   readonly mysql?: string | undefined;
+  readonly dynamoDb?: string | undefined;
 }
 
 /** Stores in one place: one that works, and one that cannot reach it, although it knows the password. */
@@ -41,7 +45,7 @@ function ioRedis(url: string): Store {
 
 /** Every store that the places allow, by the client that it uses. */
 export async function openStores(places: Places, secret: string): Promise<Record<string, Stores>> {
-  const { directory, redis, postgres, mysql } = places;
+  const { directory, redis, postgres, mysql, dynamoDb } = places;
   const stores: Record<string, Stores> = {};
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, 'a-file'), '');
@@ -63,6 +67,13 @@ export async function openStores(places: Places, secret: string): Promise<Record
     const pool = mysql2.createPool(mysql);
     await createMysqlTable(pool);
     stores['mysql2'] = { up: mysqlStore(pool), down: mysqlStore(mysql2.createPool(unreachable('mysql', secret))) };
+  }
+  if (dynamoDb) {
+    const client = new DynamoDBClient(dynaliteClientSettings(dynamoDb));
+    await createDynamoDbTable(client);
+    const credentials = { accessKeyId: 'user', secretAccessKey: secret };
+    const settings = { ...dynaliteClientSettings('http://127.0.0.1:1'), credentials, maxAttempts: 1 };
+    stores['dynamodb'] = { up: dynamodbStore(client), down: dynamodbStore(new DynamoDBClient(settings)) };
   }
   return stores;
 }

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
+import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 import { Redis } from 'ioredis';
 import mysql2, { type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
@@ -27,7 +29,7 @@ const wireRecord =
 /** Runs the program in `folder`, with every trace of every library turned on. */
 export async function runProgram(
   folder: string,
-  { redis, postgres, mysql }: Omit<Places, 'directory'>,
+  { redis, postgres, mysql, dynamoDb }: Omit<Places, 'directory'>,
 ): Promise<Traces> {
   const inFolder = (name: string) => join(folder, name);
   const [directory, temporary] = [inFolder('written'), inFolder('written/temporary')];
@@ -37,7 +39,7 @@ export async function runProgram(
   const service = await startService((behaviour) => child.send(behaviour));
   const child = fork(
     fileURLToPath(new URL('program.ts', import.meta.url)),
-    [service.origin, directory, redis ?? '', postgres ?? '', mysql ?? ''],
+    [service.origin, directory, redis ?? '', postgres ?? '', mysql ?? '', dynamoDb ?? ''],
     {
       cwd: directory,
       execArgv: ['--conditions=@service-auth/source'],
@@ -71,6 +73,7 @@ export async function runProgram(
     ...(redis && { redis: await contentsOfRedis(redis) }),
     ...(postgres && { postgres: await contentsOfPostgres(postgres) }),
     ...(mysql && { mysql: await contentsOfMysql(mysql) }),
+    ...(dynamoDb && { dynamodb: await contentsOfDynamoDb(dynamoDb) }),
   };
   return { exitCode, outcomes, places, wire };
 }
@@ -110,6 +113,14 @@ async function contentsOfMysql(url: string): Promise<string> {
   const [settings] = await connection.query<RowDataPacket[]>('select @@datadir as folder');
   await connection.end();
   return [JSON.stringify(rows), filesIn(settings[0]?.['folder'])].join('\n');
+}
+
+/** Every item of the table. */
+async function contentsOfDynamoDb(url: string): Promise<string> {
+  const client = new DynamoDBClient(dynaliteClientSettings(url));
+  const { Items } = await client.send(new ScanCommand({ TableName: 'service-auth' }));
+  client.destroy();
+  return JSON.stringify(Items);
 }
 
 /** The findings in a place: the marks of planted leaks, and all others. */

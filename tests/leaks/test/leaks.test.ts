@@ -5,6 +5,7 @@ import { createServiceAuth } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { canariesIn, secretCanary, sightings, tokenCanary } from '@service-auth/test-tools/canaries';
 import { orSkip } from '@service-auth/test-tools/or-skip';
+import { startDynalite } from '@service-auth/test-tools/servers/dynalite';
 import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
@@ -13,18 +14,19 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { behaviours } from '../src/behaviours.ts';
 import { findingsIn, runProgram } from '../src/watch.ts';
 
-const [redis, postgres, mariadb] = await Promise.all([
+const [dynalite, redis, postgres, mariadb] = await Promise.all([
+  startDynalite(),
   orSkip(() => startRedis({ appendonly: 'yes' })),
   orSkip(() => startPostgres()),
   orSkip(() => startMariadb()),
 ]);
 const folder = mkdtempSync(join(tmpdir(), 'canaries-'));
 afterAll(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop(), mariadb?.stop()]);
+  await Promise.all([dynalite.stop(), redis?.stop(), postgres?.stop(), mariadb?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
-const servers = { redis: redis?.url, postgres: postgres?.url, mysql: mariadb?.url };
+const servers = { redis: redis?.url, postgres: postgres?.url, mysql: mariadb?.url, dynamoDb: dynalite.url };
 const { exitCode, outcomes, places, wire } = await runProgram(folder, servers);
 const findings = Object.fromEntries(Object.entries(places).map(([place, text]) => [place, findingsIn(text)]));
 
@@ -42,6 +44,9 @@ const rows: Readonly<Record<string, readonly (readonly [client: string, store: s
   postgres: (postgres ? ['pg'] : []).map((store) => ['core', store]),
   mysql: (mariadb ? ['mysql2'] : []).map((store) => ['core', store]),
   sqlite: [['core', 'sqlite']],
+  dynamodb: [['core', 'dynamodb']],
+  // It runs in workerd, where no trace can be turned on. It gets the sealed record, as every store does.
+  cloudflare: [],
   // It has a test of its own, below.
   testing: [],
   // Its tests search what it prints, and what other processes can see of it.
@@ -70,6 +75,7 @@ const planted: Readonly<Record<string, readonly string[]>> = {
   files: ['file', 'file-name', 'temporary'],
   redis: ['redis-key', 'redis-past', 'redis-value'],
   postgres: ['postgres-key', 'postgres-past', 'postgres-record', 'postgres-version'],
+  dynamodb: ['dynamodb-key', 'dynamodb-record', 'dynamodb-version'],
   mysql: ['mysql-key', 'mysql-past', 'mysql-record', 'mysql-version'],
 };
 
