@@ -13,7 +13,7 @@ const { SERVICE_AUTH, ...variables } = env;
 const auth = createServiceAuthFromEnv(variables, {
   store: durableObjectStore(SERVICE_AUTH),
   waitUntil,
-  timeoutMs: 10_000,
+  timeoutMs: 20_000,
 });
 const authFetch = createAuthFetch(auth);
 

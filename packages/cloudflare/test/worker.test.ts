@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createUsageReader, memoryStore } from '@service-auth/core';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startTestService } from '@service-auth/testing';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -78,6 +79,48 @@ describe.runIf(platform)('a Durable Object', () => {
     });
     expect(await ask('load')).toEqual(kept);
   });
+});
+
+describe.runIf(platform)('copies that want too many tokens', () => {
+  test('keep to the limit, and the record counts every token, while objects and the whole platform restart', async () => {
+    const limit = 10;
+    const audiences = Array.from({ length: 60 }, (_, index) => `https://audience-${index}.example`);
+    const client = { clientId: 'greedy', clientSecret: 'a secret of no value', audiences };
+    // It enforces no limit, and it counts.
+    await using service = await startTestService({ clients: [client], issuanceLimit: { tokens: 1_000_000 } });
+    const optionsOf = (audience = '') => ({
+      ...{ authUrl: service.authUrl, audience, clientId: client.clientId, clientSecret: client.clientSecret },
+      ...{ issuanceLimit: { tokens: limit, reserve: 0 }, timeoutMs: 20_000 },
+    });
+    const recordKey = createUsageReader({
+      store: memoryStore(),
+      authUrl: service.authUrl,
+      clientId: client.clientId,
+    }).recordKey;
+    const outcomes = new Map<string, number>();
+    for (let wave = 0; wave < 6; wave += 1) {
+      const calls = audiences.slice(10 * wave, 10 * wave + 10).map((audience) => {
+        return ask('fresh', { options: optionsOf(audience) }).catch(() => ({
+          failure: { code: 'the platform restarted' },
+        }));
+      });
+      const fault = wave % 3 === 2 ? platform?.setOptions({}) : ask('abort', { key: recordKey }).catch(() => {});
+      for (const { failure } of await Promise.all(calls)) {
+        const code = (failure as { code?: string } | undefined)?.code ?? 'token';
+        outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
+      }
+      await fault;
+    }
+    const { result } = (await ask('usage', { options: optionsOf(audiences[0]) })) as { result: { used: number } };
+    const { issued } = service.counts;
+    expect(issued).toBeGreaterThan(0);
+    expect(issued).toBeLessThanOrEqual(limit);
+    expect(result.used).toBeGreaterThanOrEqual(issued);
+    expect(outcomes.get('token')).toBeGreaterThan(0);
+    // The rest was refused by the limit, or met a fault.
+    const expected = ['token', 'the platform restarted', 'ERR_ISSUANCE_LIMIT', 'ERR_STORE', 'ERR_TOKEN_ENDPOINT'];
+    expect([...outcomes.keys()].filter((code) => !expected.includes(code))).toEqual([]);
+  }, 120_000);
 });
 
 describe.runIf(platform)('a binding', () => {

@@ -57,6 +57,20 @@ const operations: Record<string, (call: Call, env: Bindings, waitUntil: (work: P
       await ask(env, key, '/abort').catch(() => {});
       return (await Promise.all(loads)).length;
     },
+    /** A token of a copy of its own, which has just started. */
+    async fresh({ options }, env, waitUntil) {
+      const store = storeOf(env, 'SERVICE_AUTH');
+      const auth = createServiceAuth({ ...(options as Parameters<typeof createServiceAuth>[0]), store, waitUntil });
+      return (await auth.getToken()).id;
+    },
+    async usage({ options }, env) {
+      const store = storeOf(env, 'SERVICE_AUTH');
+      return createServiceAuth({ ...(options as Parameters<typeof createServiceAuth>[0]), store }).getUsage();
+    },
+    /** Has the object of each key restarted. */
+    async abort({ key }, env) {
+      await ask(env, key, '/abort').catch(() => {});
+    },
     async token({ options }, env, waitUntil) {
       const store = storeOf(env, 'SERVICE_AUTH');
       shared ??= createServiceAuth({ ...(options as Parameters<typeof createServiceAuth>[0]), store, waitUntil });
