@@ -9,21 +9,22 @@ import { writeTexts } from './texts.ts';
 const description = 'One access token for a whole fleet: 150 tokens a day are enough.';
 
 /** The address of the site. The deploy job knows it. */
-const siteUrl = new URL(process.env['SITE_URL'] ?? 'http://localhost:4173/');
+const siteUrl = new URL((process.env['SITE_URL'] ?? 'http://localhost:4173').replace(/\/?$/, '/'));
 
 export default defineConfig({
   title: 'Service Auth',
   description,
   lang: 'en',
-  base: siteUrl.pathname.replace(/\/?$/, '/'),
+  base: siteUrl.pathname,
   cleanUrls: true,
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   srcExclude: ['node_modules/**'],
   router: { prefetchLinks: false },
-  sitemap: { hostname: siteUrl.href.replace(/\/?$/, '/') },
+  sitemap: { hostname: siteUrl.href },
   head: [
     ['meta', { property: 'og:title', content: 'Service Auth' }],
     ['meta', { property: 'og:description', content: description }],
+    ['meta', { property: 'og:image', content: new URL('card.png', siteUrl).href }],
   ],
   markdown: {
     // The anchors are those of GitHub, so that a link leads to its heading here and there.

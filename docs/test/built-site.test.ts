@@ -55,6 +55,11 @@ test('no page loads anything from another host', () => {
   expect(foreign).toEqual([]);
 });
 
+test('every page names the picture that other sites show beside a link', () => {
+  expect(existsSync(join(dist, 'card.png'))).toBe(true);
+  for (const html of pages.values()) expect(html).toMatch(/<meta property="og:image" content="http[^"]+\/card\.png">/);
+});
+
 test('every error code has an anchor of its own', () => {
   const codes = [...(pages.get('errors.html') ?? '').matchAll(/<td>.*?<code>(ERR_\w+)<\/code><\/td>/g)].map(
     ([, code = '']) => code,

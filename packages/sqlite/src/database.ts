@@ -21,7 +21,7 @@ export interface D1Binding {
   batch(statements: any[]): Promise<any[]>;
 }
 
-/** The databases that {@link Transactions} know. */
+/** The databases that `sqliteStore` takes. It knows them by their methods. */
 export type SqliteDatabase = SyncDatabase | LibsqlClient | D1Binding;
 
 export interface Statement {
