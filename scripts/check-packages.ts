@@ -33,7 +33,7 @@ const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   opentelemetry: { types: ['@service-auth/core'], values: ['own'] },
   cli: {
     values: [
-      ...['core', 'file', 'postgres', 'redis', 'testing'].map((name) => `@service-auth/${name}`),
+      ...['core', 'file', 'mysql', 'postgres', 'redis', 'sqlite', 'testing'].map((name) => `@service-auth/${name}`),
       ...['node:', 'own'],
     ],
   },

@@ -7,7 +7,7 @@ import { AddressError, type OpenedStore, type Trial } from './address.ts';
 
 /** `file:` is the default directory, `file:DIRECTORY` and `file:///DIRECTORY` are others. `~/` is the home directory, because no shell expands it there. */
 export function openFileStore(address: string): OpenedStore {
-  const directory = directoryOf(address) || defaultDirectory();
+  const directory = pathIn(address, 'file:DIRECTORY, or file:///DIRECTORY with three slashes') || defaultDirectory();
   const trial = (key: string): Trial => {
     const folder = join(directory, key);
     return { store: fileStore(folder), remove: () => rm(folder, { recursive: true, force: true }) };
@@ -15,17 +15,19 @@ export function openFileStore(address: string): OpenedStore {
   return { store: fileStore(directory), label: `file:${directory}`, trial };
 }
 
-function directoryOf(address: string): string {
-  if (address.startsWith('file://')) {
-    const path = pathOf(address);
-    if (path === undefined || path.includes('\0')) {
-      throw new AddressError('must be file:DIRECTORY, or file:///DIRECTORY with three slashes');
-    }
+/**
+ * The path in an address of the form `SCHEME:PATH` or `SCHEME:///PATH`; empty if it names none. `form`: what to write instead.
+ * @throws AddressError
+ */
+export function pathIn(address: string, form: string): string {
+  const place = address.slice(address.indexOf(':') + 1);
+  if (place.startsWith('//')) {
+    const path = pathOf(`file:${place}`);
+    if (path === undefined || path.includes('\0')) throw new AddressError(`must be ${form}`);
     return path;
   }
-  const path = address.slice('file:'.length);
-  if (path === '') return '';
-  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(path);
+  if (place === '') return '';
+  return place.startsWith('~/') ? join(homedir(), place.slice(2)) : resolve(place);
 }
 
 function pathOf(address: string): string | undefined {

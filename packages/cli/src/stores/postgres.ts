@@ -14,6 +14,7 @@ import {
   parameterOf,
   takeParameters,
 } from './address.ts';
+import { explainingStore } from './explaining.ts';
 
 /**
  * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. Every `sslmode` that
@@ -44,7 +45,7 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
   try {
     const store = postgresStore(pool, options);
     const create = writes ? () => createTable(pool, options) : undefined;
-    const connected = explainingStore(store, url.host, create);
+    const connected = explainingStore(store, { create, explain: (error) => explained(error, url.host) });
     const name = (table ?? 'service_auth')
       .split('.')
       .map((part) => `"${part}"`)
@@ -114,23 +115,6 @@ function storeOf(pool: pg.Pool, table: string): Store | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Creates a missing table for a command that writes, and adds what to do to errors of the connection. */
-function explainingStore(store: Store, host: string, create: (() => Promise<unknown>) | undefined): Store {
-  return {
-    ...store,
-    load: (key, options) =>
-      store.load(key, options).catch(async (error: unknown) => {
-        if (Object(error).name !== 'MissingTable') throw explained(error, host);
-        if (!create) {
-          const advice = 'no program has used it yet, or the address names another table or database.';
-          throw Object.assign(new Error('missing'), { name: 'MissingTable', advice });
-        }
-        await create();
-        return store.load(key, options);
-      }),
-  };
 }
 
 const advices: Readonly<Record<string, string>> = {

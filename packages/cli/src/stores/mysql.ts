@@ -1,0 +1,134 @@
+import { createTable, type MysqlPool, mysqlStore } from '@service-auth/mysql';
+import { certificateAdvice } from '../line/certificates.ts';
+import {
+  AddressError,
+  contentOf,
+  type Diagnosis,
+  labelOf,
+  type OpenedStore,
+  type OpenOptions,
+  takeParameters,
+} from './address.ts';
+import { type Connection, connectingStore } from './connecting.ts';
+import { explainingStore } from './explaining.ts';
+import { importFromHere } from './from-here.ts';
+
+/** The parts of mysql2 that are used. */
+interface Driver {
+  createPool(settings: object): Pool;
+}
+interface Pool extends MysqlPool {
+  on(event: 'connection', listen: (connection: { destroy(): void }) => void): unknown;
+  promise(): { query(sql: string, values?: unknown[]): Promise<[rows: Record<string, unknown>[]]> };
+}
+
+interface MysqlConnection extends Connection {
+  readonly pool: Pool;
+}
+
+const names = ['table', 'ssl-ca', 'ssl-cert', 'ssl-key', 'ssl-mode'] as const;
+
+/**
+ * `mysql://USER:PASSWORD@HOST:PORT/DATABASE?table=`, also as `mariadb://`. With `ssl-mode=REQUIRED` the connection has TLS, and the certificate and its name
+ * are checked; `ssl-ca`, `ssl-cert` and `ssl-key` are files of PEM. Its driver mysql2 is looked for from the working directory.
+ * @throws AddressError
+ */
+export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise<OpenedStore> {
+  const { table, ...tls } = takeParameters(url, names);
+  const [unknown] = url.searchParams.keys();
+  if (unknown !== undefined) {
+    throw new AddressError(`has an unknown parameter ${unknown}; there are ${names.join(', ')}`);
+  }
+  const settings = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 3_306),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    connectionLimit: 2,
+    connectTimeout: 2_000,
+    ...tlsOf(tls),
+  };
+  const { createPool } = (await importFromHere('mysql2')) as Driver;
+  const options = table === undefined ? {} : { table };
+  const { store, connection } = connectingStore<MysqlConnection>('durable', async (ending) => {
+    const pool = createPool(settings);
+    // A connection that has gone silent does not answer a farewell either.
+    pool.on('connection', (opened) => ending.addEventListener('abort', () => opened.destroy()));
+    return { pool, store: mysqlStore(pool, options), isUsable: cameFromServer };
+  });
+  const create = writes ? async () => createTable((await connection()).pool, options) : undefined;
+  const explaining = explainingStore(store, { create, explain: (error) => explained(error, url.host) });
+  const query = async (sql: string, values: unknown[]) =>
+    (await (await connection()).pool.promise().query(sql, values))[0];
+  const name = nameOf(table);
+  return {
+    store: explaining,
+    label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
+    trial: (key) => ({ store: explaining, remove: () => query(`delete from ${name} where \`key\` = ?`, [key]) }),
+    examine: async () => [await readOnly(query)],
+  };
+}
+
+/** @throws AddressError */
+function nameOf(table = 'service_auth'): string {
+  try {
+    return mysqlStore({ query: () => undefined }, { table }).name?.replace('table ', '') ?? '';
+  } catch {
+    throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a database');
+  }
+}
+
+function tlsOf(given: Readonly<Record<Exclude<(typeof names)[number], 'table'>, string | undefined>>): object {
+  const files = Object.entries({ ca: given['ssl-ca'], cert: given['ssl-cert'], key: given['ssl-key'] }).flatMap(
+    ([name, file]) => (file ? [[name, contentOf(file)] as const] : []),
+  );
+  const mode = given['ssl-mode'] ?? (files.length > 0 ? 'REQUIRED' : 'DISABLED');
+  if (mode === 'DISABLED') return {};
+  if (!['REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'].includes(mode)) {
+    throw new AddressError('has an unknown ssl-mode; there are DISABLED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY');
+  }
+  return { ssl: { ...Object.fromEntries(files), rejectUnauthorized: true, verifyIdentity: true } };
+}
+
+/** The server has answered with an error, so the connection works. */
+function cameFromServer(error: unknown): boolean {
+  return typeof Object(error).sqlState === 'string' || typeof Object(error).advice === 'string';
+}
+
+async function readOnly(
+  query: (sql: string, values: unknown[]) => Promise<Record<string, unknown>[]>,
+): Promise<Diagnosis> {
+  const [row] = await query('select @@read_only as answer', []);
+  if (Number(row?.['answer']) === 0) return { state: 'ok', message: 'this server takes writes' };
+  return {
+    state: 'failure',
+    message: 'this server is read-only, as a replica is',
+    advice: 'name the primary server.',
+  };
+}
+
+const advices: Readonly<Record<string, string>> = {
+  ER_ACCESS_DENIED_ERROR: 'did not accept the user and password of SERVICE_AUTH_STORE.',
+  ER_DBACCESS_DENIED_ERROR: 'does not give this user the right to use the database.',
+  ER_BAD_DB_ERROR: 'has no such database.',
+  ER_TABLEACCESS_DENIED_ERROR: 'does not give this user the rights on the table.',
+  ER_PROCACCESS_DENIED_ERROR: 'does not give this user the right to execute the procedures.',
+  HANDSHAKE_NO_SSL_SUPPORT: 'offers no TLS, which ssl-mode asks for.',
+};
+
+/** Core shows the name, the code and the advice of an error. */
+function explained(error: unknown, host: string): unknown {
+  const { code = '', advice: given } = Object(error) as { code?: string; advice?: string };
+  const advice = adviceFor(code, host) ?? given;
+  return advice === undefined
+    ? error
+    : Object.assign(new Error('failed'), { name: 'MysqlConnection', ...(code && { code }), advice });
+}
+
+function adviceFor(code: string, host: string): string | undefined {
+  const certificate = certificateAdvice(code, 'name it with ssl-ca=FILE');
+  if (certificate !== undefined) return `${host}: ${certificate}`;
+  if (/^E[A-Z]+$/.test(code)) return `is ${host} the right address, and does it listen there?`;
+  return advices[code] && `${host} ${advices[code]}`;
+}
