@@ -14,7 +14,7 @@ const limits: Readonly<Record<string, number>> = {
   'core/record': Number.POSITIVE_INFINITY,
   'core/sql': 1.2,
   axios: 4,
-  cloudflare: 1.9,
+  cloudflare: 1.6,
   dynamodb: 1.9,
   fetch: 1.6,
   file: 3.7,
