@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { courseSentences } from '../src/explain/course.ts';
+import { paceSentence, scopeSentences } from '../src/explain/course.ts';
 import { explain, isUnusual } from '../src/explain/explain.ts';
-import type { Cause } from '../src/explain/finding.ts';
+import type { Cause, Finding } from '../src/explain/finding.ts';
 import type { Usage } from '../src/report/usage.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
@@ -29,7 +29,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     ),
     says: [
       '61 of the 92 tokens of the last 24 h were issued because the API rejected the one before (401) within 5 minutes',
-      'All by instance api-7f9c.',
+      /^For https:\/\/api\.example\/, by instance api-7f9c: first at .* \(4 h 1 min ago\), last at .* \(1 min ago\)\. It goes on\. 61 /,
       /let through at .* \(in 30 min\)/,
     ],
   },
@@ -39,7 +39,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       refusedUntil: now + 5 * minute,
       refusedBecause: 'credentials',
     }),
-    says: ['rejected the credentials for https://api.example/ (401)', 'another secret at once'],
+    says: ['For https://api.example/. The token endpoint rejected the credentials (401).', 'another secret at once'],
   },
   deaths: {
     usage: usageOf(series(5, 3, { reason: 'cold', pending: true }, 2), {
@@ -47,7 +47,10 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       availableNow: 0,
       unknown: 0,
     }),
-    says: ['Several programs that asked for a token ended', 'All by instance api-1', '(in 8 min)'],
+    says: [
+      /^For https:\/\/api\.example\/, by instance api-1: first at .* \(14 min ago\), last at .* \(2 min ago\)\. It goes on\. 5 token requests had no end/,
+      '(in 8 min), for any audience',
+    ],
   },
   'different-keys': {
     usage: usageOf(
@@ -55,7 +58,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       { tokens: inUse(40) },
     ),
     says: [
-      '40 tokens are in use for https://api.example/; programs with one key share one.',
+      /^For https:\/\/api\.example\/, by 39 instances, such as .* It goes on\. 40 tokens are in use for https:\/\/api\.example\/; programs with one key share one\. 39/,
       '39 of the 40 tokens',
       '39 instances did so, each of them once',
       'The usual time between two of them is 6 min',
@@ -73,7 +76,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     says: [
       'Only 2 of the 22 tokens of the last 24 h were for https://api.example/',
       '20 were for https://reports.example/',
-      'All by instance reports',
+      /^For https:\/\/reports\.example\/, by instance reports: first at /,
     ],
   },
   'new-record': {
@@ -86,7 +89,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       refusedUntil: now + 3 * hour,
       refusedBecause: 'rate_limited',
     }),
-    says: ['answers 429, but this record counts only 2 of 150 tokens'],
+    says: ['For all audiences. The token endpoint answers 429, but this record counts only 2 of 150 tokens'],
   },
   outage: {
     usage: usageOf(regular, {
@@ -94,7 +97,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       refusedUntil: now + minute,
       refusedBecause: 'backoff',
     }),
-    says: ['The token endpoint answered 503'],
+    says: ['For all audiences. The token endpoint answered 503'],
   },
   resets: {
     usage: usageOf([...regular, ...series(12, 20, { reason: 'reset', instance: 'cron' })], {
@@ -110,8 +113,8 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     }),
     says: [
       '12 of the 14 tokens of the last 24 h replaced tokens that were reset',
-      'All by instance cron',
-      '"error in the job"',
+      /^For https:\/\/api\.example\/, by instance cron: first at .* \(3 h 41 min ago\), last at/,
+      'cron called reset() last, with the reason "error in the job"',
     ],
   },
   restarts: {
@@ -153,16 +156,25 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
   },
   'unknown-outcomes': {
     usage: usageOf([...regular, ...series(14, 30, { reason: 'expired', pending: true, instance: 'api-2' })]),
-    says: ['14 of the 16 tokens that count were perhaps never issued', 'All by instance api-2'],
+    says: [
+      '14 of the 16 tokens that count were perhaps never issued',
+      /^For https:\/\/api\.example\/, by instance api-2: /,
+    ],
   },
 };
+
+/** Returns the sentences of `explain` about a finding, up to what to do. */
+function printed(finding: Finding, usage: Usage): string {
+  const { evidence } = finding;
+  return [scopeSentences(finding, usage, now), evidence, paceSentence(finding, usage, now)].join(' ').trim();
+}
 
 test.for(Object.entries(journals))(
   '%s is the first cause that is named, with its evidence',
   ([cause, { usage, says }]) => {
     const [first, ...others] = explain(usage, { now, audience: 'https://api.example/', failures: [] });
     expect(first?.cause).toBe(cause);
-    for (const part of says) expect(first?.evidence).toMatch(part);
+    for (const part of says) expect(first && printed(first, usage)).toMatch(part);
     expect(first?.remedy.length).toBeGreaterThan(40);
     // One disturbance is not explained in five ways.
     expect(others.length, others.map(({ cause }) => cause).join()).toBeLessThanOrEqual(1);
@@ -187,7 +199,7 @@ test('programs that died are not taken for an endpoint that fails, and a few tok
   const failures = [{ kind: 'deaths', count: 8, retryAt: now - hour }] as const;
   const findings = explain(died, { now, audience: undefined, failures });
   expect(findings).toMatchObject([
-    { cause: 'deaths', evidence: expect.stringMatching(/^The last 8 programs .* All by instance job\.$/) },
+    { cause: 'deaths', evidence: expect.stringMatching(/^9 token requests had no end/) },
   ]);
   const others = series(4, 300, { reason: 'refresh', audience: 'https://reports.example/' });
   const healthy = usageOf([...others, ...regular]);
@@ -199,10 +211,10 @@ test('several programs that restart are one finding with their names', () => {
     series(10, 33, { reason: 'cold', instance }, 1 + 11 * index),
   );
   const [first, ...others] = explain(usageOf(entries), { now, audience: undefined, failures: [] });
-  expect(first).toMatchObject({
-    cause: 'restarts',
-    evidence: expect.stringContaining('By 3 instances: batch-'),
-  });
+  expect(first).toMatchObject({ cause: 'restarts' });
+  expect(first && scopeSentences(first, usageOf(entries), now)).toMatch(
+    /, by 3 instances: batch-\d, batch-\d and batch-\d: first/,
+  );
   expect(others).toEqual([]);
 });
 
@@ -223,18 +235,43 @@ test.for([
   expect(findings.find(({ cause }) => cause === 'different-keys')?.evidence).toContain(says);
 });
 
-test('a finding says when its newest token was spent, and what a window takes if it goes on', () => {
-  const courseOf = (entries: Parameters<typeof usageOf>[0]) => {
-    const usage = usageOf(entries);
+test('a finding says since when it goes on, and what a window takes at this pace', () => {
+  const courseOf = (entries: Parameters<typeof usageOf>[0], changes: Partial<Usage> = {}) => {
+    const usage = usageOf(entries, changes);
     const [finding] = explain(usage, { now, audience: undefined, failures: [] });
-    return finding && courseSentences(finding, usage, now);
+    return finding && [scopeSentences(finding, usage, now), paceSentence(finding, usage, now)].join(' ');
   };
-  expect(courseOf([...regular, ...series(24, 5, { reason: 'cold', instance: 'api-7f9c' })])).toMatch(
-    /^The latest of them was at .* \(1 min ago\)\. If it goes on, it takes 288 tokens in 24 h; 120 are usable\.$/,
+  const starts = series(24, 5, { reason: 'cold', instance: 'api-7f9c' });
+  expect(courseOf([...regular, ...starts])).toMatch(
+    /by instance api-7f9c: first at .* \(1 h 56 min ago\), last at .* \(1 min ago\)\. It goes on\. At this pace it takes 288 tokens in 24 h; 120 are usable\.$/,
   );
-  expect(courseOf(series(24, 5, { reason: 'cold', instance: 'api-7f9c' }, 60))).toMatch(/None has followed for 60 min/);
+  expect(courseOf(series(24, 5, { reason: 'cold', instance: 'api-7f9c' }, 60))).toMatch(
+    /last at .*\. None has followed for 60 min, so it may be over\. $/,
+  );
   // Renewals after a 401 are spaced, so their pace does not go on.
-  expect(courseOf(series(20, 4, { reason: 'rejected' }))).not.toContain('If it goes on');
+  expect(courseOf(series(20, 4, { reason: 'rejected' }))).not.toContain('At this pace');
+  // The first of those that a record lists need not be the first of all.
+  expect(courseOf(starts, { used: 100 })).toMatch(/first at .* ago\) or earlier, last at/);
+});
+
+test('requests that died in a row are told from older ones, so that no number contradicts another', () => {
+  const usage = usageOf([
+    ...series(2, 9, { reason: 'cold', pending: true, instance: 'job' }, 200),
+    ...series(1, 1, { reason: 'cold' }, 150),
+    ...series(8, 9, { reason: 'cold', pending: true, instance: 'job' }, 2),
+  ]);
+  const failures = [{ kind: 'deaths', count: 8, retryAt: now - hour }] as const;
+  const [finding] = explain(usage, { now, audience: undefined, failures });
+  expect(finding?.evidence).toMatch(
+    /^10 token requests had no end.* The last 8 of them came without an issued token in between\.$/,
+  );
+});
+
+test('all audiences whose credentials were rejected are named', () => {
+  const held = (audience: string) => ({ kind: 'credentials', until: now + hour, audience, status: 401 }) as const;
+  const usage = usageOf(regular, { holds: [held('https://a.example/'), held('https://b.example/')] });
+  const [finding] = explain(usage, { now, audience: undefined, failures: [] });
+  expect(finding && printed(finding, usage)).toMatch(/^For https:\/\/a\.example\/ and https:\/\/b\.example\/\. The/);
 });
 
 test('a record that lists only its newest issuances says so, whatever the limit is', () => {

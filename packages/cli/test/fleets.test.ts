@@ -2,7 +2,7 @@
 import type { Store } from '@service-auth/core';
 import { expect, test } from 'vitest';
 import { concernsOf } from '../src/explain/concerns.ts';
-import { courseSentences } from '../src/explain/course.ts';
+import { scopeSentences } from '../src/explain/course.ts';
 import { explain } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';
 import { checkLine } from '../src/report/check-line.ts';
@@ -204,7 +204,7 @@ const stories: Readonly<Record<string, readonly [cause: Cause | undefined, story
       fleet.service.tokenEndpoint.always({ cut: 'answer' });
       for (let call = 0; call < 8; call += 1) {
         await tried(fleet.start('api-2', { audience: 'https://second.example/' }).getToken());
-        await fleet.pass(120);
+        await fleet.pass(50);
       }
       fleet.service.tokenEndpoint.clear();
       return fleet;
@@ -215,8 +215,8 @@ const stories: Readonly<Record<string, readonly [cause: Cause | undefined, story
 /** The line of `check` and the first sentence of `usage`, where something is wrong. */
 const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]>> = {
   'an API that answers 401 to every token is a 401 storm': [
-    /^WARNING - .*; the API rejected the last \d+ tokens \(401\)\|/,
-    /^The limit leaves room for \d+ tokens, but the API rejected the last \d+ tokens \(401\)\. A new token may be rejected/,
+    /^WARNING - .*; the API of https:\S+ rejected the last \d+ tokens of api-7f9c \(401\)\|/,
+    /^The limit leaves room for \d+ tokens, but the API of https:\S+ rejected the last \d+ tokens of api-7f9c \(401\)\. A new token for https:\S+ may be rejected like them\. Others get one\.$/,
   ],
   'a program that starts every 10 minutes with a key of its own restarts': [
     /^WARNING - .*; api-7f9c started 12 times without a token\|/,
@@ -231,12 +231,12 @@ const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]
     /^A caller without a token is refused until .*answered 429/,
   ],
   'requests that the endpoint never answers are unknown outcomes': [
-    /^WARNING - .*; the last 8 token requests brought no token \(no usable answer\)\|/,
+    /^(WARNING|CRITICAL) - [^;|]*; the last 8 token requests brought no token \(no usable answer\)\|/,
     /^The limit leaves room for \d+ tokens, but the last 8 token requests brought no token \(no usable answer\)\. A caller without a token may get none\.$/,
   ],
   'jobs that are killed while they ask are deaths': [
-    /^(WARNING|CRITICAL) - [^;|]*; the last 5 programs that asked for a token ended before the answer\|/,
-    /the last 5 programs that asked for a token ended before the answer/,
+    /^(WARNING|CRITICAL) - [^;|]*; the programs of the last 6 token requests for https:\/\/second\.example\/ ended, or stood still, before the answer\|/,
+    /programs (of the last 6 token requests|that asked for a token) for https:\/\/second\.example\/ ended/,
   ],
   'a program that resets its token at each start is resets': [
     /^WARNING - .*; 6 tokens replaced tokens that were reset\|/,
@@ -269,7 +269,7 @@ test('what is over is told as such, and monitoring is quiet again', async () => 
   const usage = await fleet.usage();
   const now = fleet.clock.now();
   const [finding] = explain(usage, { now, audience: undefined, failures: await fleet.failures() });
-  expect(finding && courseSentences(finding, usage, now)).toMatch(
+  expect(finding && scopeSentences(finding, usage, now)).toMatch(
     /None has followed for 1 h 40 min, so it may be over\.$/,
   );
 });
@@ -286,9 +286,11 @@ test('an endpoint that failed is told also when the wait after that is over, unt
   expect(await causesOf(fleet)).toEqual(['outage']);
   expect(await told(fleet)).toMatchObject({
     line: expect.stringMatching(
-      /^WARNING - .*the last 2 token requests brought no token \(the endpoint answered 404\)/,
+      /^WARNING - .*the last 2 token requests for https:\S+ brought no token \(the endpoint answered 404\)/,
     ),
-    first: expect.stringMatching(/but the last 2 token requests brought no token \(the endpoint answered 404\)/),
+    first: expect.stringMatching(
+      /but the last 2 token requests for https:\S+ brought no token \(the endpoint answered 404\)/,
+    ),
   });
   fleet.service.tokenEndpoint.clear();
   await ask();
@@ -300,7 +302,13 @@ test('credentials that were rejected are told for an hour after the last wait, i
   const fleet = await settledFleet();
   const wrong = { clientSecret: 'a secret that is wrong', audience: 'https://second.example/' };
   await tried(fleet.start('api', wrong).getToken());
-  expect((await told(fleet)).line).toMatch(/^CRITICAL/);
+  // Nobody else is told to be refused.
+  expect(await told(fleet)).toMatchObject({
+    line: expect.stringMatching(/^CRITICAL - [^;|]*, programs for https:\/\/second\.example\/ are refused until /),
+    first: expect.stringMatching(
+      /^Programs for https:\/\/second\.example\/ get no token: the token endpoint rejected their credentials \(40\d\)\. The next try is at .* Others are not affected before their tokens expire, the first at .*\)\.$/,
+    ),
+  });
   await fleet.pass(20);
   expect(await causesOf(fleet)).toEqual(['credentials-rejected']);
   const told401 = /the token endpoint rejected the credentials for https:\/\/second\.example\/ \(40\d\)/;
@@ -310,4 +318,27 @@ test('credentials that were rejected are told for an hour after the last wait, i
   });
   await fleet.pass(60);
   expect((await told(fleet)).line).toMatch(/^OK/);
+});
+
+test('of several audiences the one whose API answers 401 is named, and whose tokens it rejected', async () => {
+  const [own = '', partner = ''] = ['https://api.example/', 'https://partner.example/'];
+  const fleet = await settledFleet({
+    clients: [{ clientId: 'client', clientSecret: 'secret', audiences: [own, partner] }],
+  });
+  const reports = fleet.start('reports-worker', { audience: partner });
+  for (let call = 0; call < 10; call += 1) {
+    await reports.invalidate(await reports.getToken());
+    await fleet.pass(30);
+  }
+  const { first } = await told(fleet);
+  expect(first).toMatch(
+    /but the API of https:\/\/partner\.example\/ rejected the last \d+ tokens of reports-worker \(401\)\./,
+  );
+  const usage = await fleet.usage();
+  const now = fleet.clock.now();
+  const [finding] = explain(usage, { now, audience: undefined, failures: await fleet.failures() });
+  expect(finding?.cause).toBe('401-storm');
+  expect(finding && scopeSentences(finding, usage, now)).toMatch(
+    /^For https:\/\/partner\.example\/, by instance reports-worker: first at .* ago\), last at .* ago\)\. It goes on\.$/,
+  );
 });

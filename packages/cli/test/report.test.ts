@@ -4,7 +4,7 @@ import { places } from '../src/report/bar.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
 import { availability, forecast } from '../src/report/sentences.ts';
-import { zone } from '../src/report/text.ts';
+import { cutApart, zone } from '../src/report/text.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
 const scene: Scene = {
@@ -126,7 +126,7 @@ test.for([
   ['backoff', 5, undefined, 'the last 5 token requests brought no token (no usable answer)'],
   ['backoff', 1, 503, 'the last token request brought no token (the endpoint answered 503)'],
   ['rate_limited', 2, 429, 'the token endpoint answered 429 to the last 2 token requests'],
-  ['deaths', 3, undefined, 'the last 3 programs that asked for a token ended before the answer'],
+  ['deaths', 3, undefined, 'the programs of the last 3 token requests ended, or stood still, before the answer'],
   ['rejections', 4, undefined, 'the API rejected the last 4 tokens (401)'],
 ] as const)('after failures of the kind %s nobody is promised a token', ([kind, count, status, says]) => {
   const sentence = availability(usageOf([]), [{ kind, count, status, retryAt: now - minute }], now);
@@ -142,7 +142,7 @@ test('one 401, and failures that nobody met again for an hour, raise no doubt', 
     { kind: 'credentials', count: 2, audience, status: 401, ...old } as const,
   ]) {
     expect(availability(usageOf([]), [failure], now)).toBe(
-      'A caller without a token gets one now; 110 tokens can be issued.',
+      'A caller without a token gets one now; 110 tokens can be issued, and 10 more for resets.',
     );
   }
 });
@@ -153,7 +153,9 @@ test('those who keep their token are told that the API rejects it', () => {
     [{ kind: 'rejections', count: 20, retryAt: now + minute }],
     now,
   );
-  expect(sentence).toContain('Programs that use a token of the store keep it, but the API rejected the last 20 tokens');
+  expect(sentence).toContain(
+    'Programs that use a token of the store keep it, but the API of https://api.example/ rejected the last 20 tokens of api-1',
+  );
 });
 
 test('a budget that is spent, a new record and tokens that are kept for resets are different sentences', () => {
@@ -193,4 +195,34 @@ test('the zone of the times is their distance from UTC', () => {
     if (TZ === undefined) delete process.env['TZ'];
     else process.env['TZ'] = TZ;
   }
+});
+
+test('tokens of others that lie between are not counted among those that the API rejected', () => {
+  const usage = usageOf([
+    ...series(5, 10, { reason: 'rejected', instance: 'reports' }),
+    ...series(1, 1, { reason: 'cold', instance: 'reports' }, 6),
+    ...series(3, 20, { reason: 'rejected', audience: 'https://partner.example/', instance: 'sync' }, 3),
+    ...series(9, 3, { reason: 'refresh', audience: 'https://partner.example/', instance: 'api-1' }),
+  ]);
+  const sentence = availability(usage, [{ kind: 'rejections', count: 8, retryAt: now }], now);
+  expect(sentence).toContain('the API of https://api.example/ rejected 5 tokens of reports (401)');
+  expect(sentence).toContain('the API of https://partner.example/ rejected the last 3 tokens of sync (401)');
+});
+
+test('names that differ only in their middle do not look equal when they are cut', () => {
+  const partner = (name: string) => `https://service.example/${name}/of-the-partner/with/a/long/path/`;
+  const cases = [
+    ['audience', partner('orders'), partner('reports')],
+    ['orders-7f9c4d5b6-aaaaa-production', 'orders-7f9c4d5b6-bbbbb-production', 'orders-7f9c4d5b7-bbbbb-production'],
+    [partner('a1'), partner('a2'), partner('b1'), partner('b2'), 'https://other.example/'],
+  ];
+  for (const names of cases) {
+    for (const columns of [12, 16, 24, 30]) {
+      const shown = cutApart(names, columns);
+      expect(new Set(shown).size, shown.join()).toBe(names.length);
+      for (const name of shown) expect(name.length).toBeLessThanOrEqual(columns);
+    }
+  }
+  expect(cutApart(['https://api.example/', 'short'], 30)).toEqual(['https://api.example/', 'short']);
+  expect(cutApart(['https://api.example/', 'short'], 14)).toEqual(['api.example/', 'short']);
 });

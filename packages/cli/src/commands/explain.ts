@@ -1,5 +1,5 @@
 import { openReader } from '../configuration/reader.ts';
-import { courseSentences } from '../explain/course.ts';
+import { paceSentence, scopeSentences } from '../explain/course.ts';
 import { explain, isUnusual } from '../explain/explain.ts';
 import type { Finding } from '../explain/finding.ts';
 import type { Context } from '../line/command.ts';
@@ -25,7 +25,7 @@ export async function run(context: Context): Promise<number> {
   const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
   const problems = [...(hasRecord ? [] : [absent]), ...(await reader.problemsOfStore())];
   const lines = [
-    ...summary(usage, failures, style),
+    ...summary(usage, failures, findings.length + problems.length === 0 && !isUnusual(usage), style),
     ...findings.flatMap((finding) => described(finding, usage, style)),
     ...problems.flatMap((problem) => inStore(problem, style)),
     ...(findings.length + problems.length === 0 ? ending(usage, style) : []),
@@ -34,12 +34,21 @@ export async function run(context: Context): Promise<number> {
   return exitCodes.success;
 }
 
-function summary(usage: Usage, failures: readonly Failure[], style: Style): string[] {
-  const { used, usable, windowMs } = usage;
-  const spent = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}.`;
+function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean, style: Style): string[] {
+  const { limit, used, usable, windowMs } = usage;
+  const keptBack = usable < limit ? `; ${limit - usable} of the ${limit} are kept back` : '';
+  const healthy = isHealthy ? ['Nothing is unusual.'] : [];
+  const spent = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${keptBack}.`;
   const { now } = style;
   const times = `Times are ${zone(now)}, as on this machine.`;
-  const sentences = [availability(usage, failures, now), spent, lastSpent(usage, now), forecast(usage, now), times];
+  const sentences = [
+    ...healthy,
+    availability(usage, failures, now),
+    spent,
+    lastSpent(usage, now),
+    forecast(usage, now),
+    times,
+  ];
   return wrapped(sentences.join(' '), style.columns);
 }
 
@@ -54,10 +63,11 @@ function indented(text: string, style: Style): string[] {
 
 function described(finding: Finding, usage: Usage, style: Style): string[] {
   const { cause, evidence, remedy } = finding;
+  const sentences = [scopeSentences(finding, usage, style.now), evidence, paceSentence(finding, usage, style.now)];
   return [
     '',
     coloured(style, 'bold', cause.replaceAll('-', ' ')),
-    ...indented(`${evidence} ${courseSentences(finding, usage, style.now)}`.trim(), style),
+    ...indented(sentences.filter((sentence) => sentence !== '').join(' '), style),
     ...indented(`What to do: ${remedy}`, style),
     coloured(style, 'dim', `  ${runbook}#${cause}`),
   ];
@@ -66,7 +76,7 @@ function described(finding: Finding, usage: Usage, style: Style): string[] {
 function ending(usage: Usage, style: Style): string[] {
   const text = isUnusual(usage)
     ? `The record shows no cause that this program knows. Look at service-auth usage: which instance or audience spent most, and for which reason? ${runbook}#no-cause-found`
-    : `Nothing is unusual. ${regularity(usage)}If a program is refused all the same, or the operator counts more, that program uses another store, prefix, table or client id: run service-auth doctor in its environment.`;
+    : `${regularity(usage)}If a program is refused all the same, it uses another store, prefix, table or client id: run service-auth doctor in its environment. If the operator counts more tokens, some program has another store, which this record does not show.`;
   return ['', ...wrapped(text, style.columns)];
 }
 

@@ -1,7 +1,7 @@
 import { counted, duration, grouped } from '../report/text.ts';
 import type { Issuance, Usage } from '../report/usage.ts';
 import type { Rule } from './finding.ts';
-import { culprits, few, lifetimeMs, spentIn, stepsOf, usualIntervalMs } from './journal.ts';
+import { few, lifetimeMs, spentIn, stepsOf, usualIntervalMs } from './journal.ts';
 
 const shortMs = 45 * 60_000;
 
@@ -31,7 +31,7 @@ function needlessStarts(usage: Usage): NeedlessStarts {
 function provenKeys({ tokens }: Usage): string {
   const [most = []] = [...grouped(tokens, ({ audience }) => audience).values()].sort((a, b) => b.length - a.length);
   if (most.length < few) return '';
-  return ` ${most.length} tokens are in use for ${most[0]?.audience}; programs with one key share one.`;
+  return `${most.length} tokens are in use for ${most[0]?.audience}; programs with one key share one. `;
 }
 
 /** Programs that start again and again and never find the token of their predecessor. */
@@ -47,11 +47,10 @@ const restarts: Rule = (usage) => {
     repeated.length === 1
       ? `instance ${instance} started and found no token that it could use${every}`
       : `${repeated.length} instances started again and again and found no token that they could use`;
-  const names = repeated.length === 1 ? '' : ` ${culprits(series)}`;
   return {
     cause: 'restarts',
     short: `${repeated.length === 1 ? instance : `${repeated.length} instances`} started ${series.length} times without a token`,
-    evidence: `${series.length} ${spentIn(usage)} were issued because ${who}, although others had been issued a short time before.${names}${provenKeys(usage)} The name is the same each time, so it is a program that restarts, or jobs that all have one name; jobs with names of their own are listed apart.`,
+    evidence: `${provenKeys(usage)}${series.length} ${spentIn(usage)} were issued because ${who}, although others had been issued a short time before. The name is the same each time, so it is a program that restarts, or jobs that all have one name; jobs with names of their own are listed apart.`,
     remedy: `Look into the log of ${instance}: why does it start so often? Its earlier tokens are in this record, so it has this store. It cannot decrypt them, because its storeKey (SERVICE_AUTH_STORE_KEY) or its client secret is another one at each start.`,
     weight: series.length / usage.issuances.length,
     series,
@@ -75,9 +74,9 @@ const differentKeys: Rule = (usage) => {
   return {
     cause: 'different-keys',
     short: `${counted(groups.size, 'instance')} started without a token that they could use`,
-    evidence: `${series.length} ${spentIn(usage)} were issued to programs that started and found no token that they could use, although one had been issued a short time before. ${groups.size} instances did so, ${often}, such as ${[...groups.keys()].slice(-3).join(', ')}.${every}${provenKeys(usage)} Names that come once are those of jobs or pods; a program that restarts under its own name is listed apart.`,
+    evidence: `${provenKeys(usage)}${series.length} ${spentIn(usage)} were issued to programs that started and found no token that they could use, although one had been issued a short time before. ${groups.size} instances did so, ${often}.${every} Names that come once are those of jobs or pods; a program that restarts under its own name is listed apart.`,
     remedy:
-      'All of them are in this record, so they have this store. They cannot decrypt the token of the others: their storeKey (SERVICE_AUTH_STORE_KEY) or their client secret differs. Compare both between two of these instances; jobs need the same in each run. If the names are made anew at each start, it may be one program that restarts.',
+      'Compare storeKey (SERVICE_AUTH_STORE_KEY) and client secret of two of these instances. All of them are in this record, so they have this store, but programs with another key or secret cannot decrypt the tokens of the others. Jobs need the same in each run. If these are names of one program that gets a new one at each start, find out also why it restarts.',
     weight: series.length / usage.issuances.length,
     series,
   };

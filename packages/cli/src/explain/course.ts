@@ -1,5 +1,6 @@
 import { counted, duration, instant, windowName } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
+import { audiencesIn, culprits, listed } from '../report/whose.ts';
 import type { Finding } from './finding.ts';
 import { usualIntervalMs } from './journal.ts';
 
@@ -7,13 +8,18 @@ const minute = 60_000;
 
 /** The present state of a finding: whether its tokens go on being spent, and how many a window takes then. */
 interface Course {
+  readonly firstAt: number;
   readonly latestAt: number;
   readonly goesOn: boolean;
   /** Undefined: there are too few of them, or something else bounds them. */
   readonly perWindow: number | undefined;
 }
 
-function courseOf({ series = [], isBounded }: Finding, { windowMs }: Usage, now: number): Course | undefined {
+function courseOf(
+  { about = [], series = about, isBounded }: Finding,
+  { windowMs }: Usage,
+  now: number,
+): Course | undefined {
   const instants = series.map(({ at }) => at).sort((a, b) => b - a);
   const [latestAt] = instants;
   if (latestAt === undefined) return undefined;
@@ -21,24 +27,42 @@ function courseOf({ series = [], isBounded }: Finding, { windowMs }: Usage, now:
   const goesOn = now - latestAt <= Math.max(15 * minute, 2 * Math.max(...pauses));
   const everyMs = usualIntervalMs(series);
   const isKnown = !isBounded && everyMs !== undefined && everyMs > 0;
-  return { latestAt, goesOn, perWindow: isKnown ? Math.round(windowMs / everyMs) : undefined };
+  const perWindow = isKnown ? Math.round(windowMs / everyMs) : undefined;
+  return { firstAt: instants.at(-1) ?? latestAt, latestAt, goesOn, perWindow };
 }
 
-/** Says when the newest token of a finding was spent, and what comes of it. */
-export function courseSentences(finding: Finding, usage: Usage, now: number): string {
+/** Says whom a finding concerns, since when, and whether it goes on. Empty: it concerns the whole record. */
+export function scopeSentences(finding: Finding, usage: Usage, now: number): string {
+  const { about = [], series = about, audiences } = finding;
   const course = courseOf(finding, usage, now);
-  if (!course) return '';
-  const { latestAt, goesOn, perWindow } = course;
-  const latest = `The latest of them was at ${instant(latestAt, now)}.`;
-  if (!goesOn) return `${latest} None has followed for ${duration(now - latestAt)}, so it may be over.`;
-  if (perWindow === undefined) return latest;
-  const window = windowName(usage.windowMs);
-  return `${latest} If it goes on, it takes ${counted(perWindow, 'token')} in ${window}; ${usage.usable} are usable.`;
+  if (!course) {
+    if (!audiences) return '';
+    return audiences.length === 0 ? 'For all audiences.' : `For ${listed(audiences)}.`;
+  }
+  const { firstAt, latestAt, goesOn } = course;
+  const who = `For ${listed(audiencesIn(series))}, by ${culprits(series)}`;
+  if (series.length === 1) return `${who}: at ${instant(latestAt, now)}.`;
+  const earlier = isOlderPossible(firstAt, usage, now) ? ' or earlier' : '';
+  const times = `first at ${instant(firstAt, now)}${earlier}, last at ${instant(latestAt, now)}`;
+  const state = goesOn ? 'It goes on.' : `None has followed for ${duration(now - latestAt)}, so it may be over.`;
+  return `${who}: ${times}. ${state}`;
+}
+
+/** A record lists its newest issuances alone, and none that has left the window. */
+function isOlderPossible(firstAt: number, { issuances, used, windowMs }: Usage, now: number): boolean {
+  return issuances.length < used || now - firstAt > windowMs * 0.95;
+}
+
+/** Says how many tokens a window takes if a finding goes on. Empty: that is unknown, or it may be over. */
+export function paceSentence(finding: Finding, usage: Usage, now: number): string {
+  const { goesOn, perWindow } = (finding.series && courseOf(finding, usage, now)) ?? {};
+  if (!goesOn || perWindow === undefined) return '';
+  return `At this pace it takes ${counted(perWindow, 'token')} in ${windowName(usage.windowMs)}; ${usage.usable} are usable.`;
 }
 
 /** True if a finding goes on, and if that takes a large part of the limit. */
 export function isPressing(finding: Finding, usage: Usage, now: number): boolean {
-  const course = courseOf(finding, usage, now);
+  const course = finding.series && courseOf(finding, usage, now);
   if (!course?.goesOn) return false;
   return finding.isBounded === true || (course.perWindow ?? 0) >= usage.usable / 4;
 }

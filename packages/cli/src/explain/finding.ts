@@ -23,6 +23,10 @@ export interface Finding {
   readonly weight: number;
   /** The tokens that it explains. */
   readonly series?: readonly Issuance[];
+  /** The tokens that show whom it concerns, if they are not those that it explains. */
+  readonly about?: readonly Issuance[];
+  /** The audiences that it concerns, if no tokens show them. None: all. */
+  readonly audiences?: readonly string[];
   /** The library spaces these tokens, so they do not spend the whole budget. */
   readonly isBounded?: boolean;
 }

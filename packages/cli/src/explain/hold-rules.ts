@@ -1,8 +1,8 @@
-import { doubtsOf } from '../report/doubts.ts';
+import { doubtsOf, forAudiences } from '../report/doubts.ts';
 import { counted, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
+import { audiencesIn, joined, listed, unsettled, unsettledInRow } from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
-import { culprits, unsettled } from './journal.ts';
 
 /** The hold of one kind. Undefined: there is none. */
 export function holdOf({ holds }: Usage, kind: Hold['kind']): Hold | undefined {
@@ -25,29 +25,39 @@ interface Trouble {
 
 function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure['kind']): Trouble | undefined {
   const hold = holdOf(usage, kind);
-  const failure = failures.find((found) => found.kind === kind && (!hold || found.audience === hold.audience));
+  const own = failures.filter((found) => found.kind === kind);
+  const failure = own.find(({ audience }) => !hold || audience === hold.audience) ?? own[0];
   const isOpen = doubtsOf(usage, failures, now).some((doubt) => doubt.kind === kind);
   if (!hold && !isOpen) return undefined;
   const { count = 1, status = hold?.status, audience = hold?.audience } = failure ?? {};
   return { count, status, audience, until: hold?.until };
 }
 
-const credentialsRejected: Rule = (usage, circumstances) => {
-  const trouble = troubleOf(usage, circumstances, 'credentials');
-  if (!trouble) return undefined;
-  const { audience, status = 'status unknown', until } = trouble;
-  const whose = audience === undefined ? '' : ` for ${audience}`;
+const credentialsRejected: Rule = (usage, { failures, now }) => {
+  const holds = usage.holds.filter(({ kind }) => kind === 'credentials');
+  const isOver = ({ audience }: Failure) => holds.every((hold) => hold.audience !== audience);
+  const doubts = doubtsOf(usage, failures, now).filter(({ kind }) => kind === 'credentials');
+  const over = failures.filter((failure) => {
+    const isOpen = doubts.some(({ audiences }) => audiences.includes(failure.audience ?? ''));
+    return failure.kind === 'credentials' && isOpen && isOver(failure);
+  });
+  const found = [...holds, ...over];
+  if (found.length === 0) return undefined;
+  const audiences = [...new Set(found.flatMap(({ audience }) => audience ?? []))];
+  const statuses = joined([...new Set(found.map(({ status }) => String(status ?? 'status unknown')))]);
+  const whose = audiences.length === 0 ? '' : ` for ${listed(audiences)}`;
   const next =
-    until === undefined
+    holds.length === 0
       ? 'The wait after that is over, and no token was issued since.'
-      : `The same secret is tried again after ${instant(until, circumstances.now)}; another secret at once.`;
+      : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
   return {
     cause: 'credentials-rejected',
-    short: `the token endpoint rejected the credentials${whose} (${status})`,
-    evidence: `The token endpoint rejected the credentials${whose} (${status}). ${next}`,
+    short: `the token endpoint rejected the credentials${whose} (${statuses})`,
+    evidence: `The token endpoint rejected the credentials (${statuses}). ${next}`,
     remedy:
       'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
-    weight: until === undefined ? 1.1 : 2,
+    weight: holds.length === 0 ? 1.1 : 2,
+    audiences,
   };
 };
 
@@ -69,6 +79,7 @@ const otherPrograms: Rule = (usage, circumstances) => {
     remedy:
       'Somebody else spends tokens of this client id: a program without this store, a second store or prefix, somebody with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
     weight: until === undefined ? 1.1 : 2,
+    audiences: [],
   };
 };
 
@@ -76,7 +87,7 @@ const otherPrograms: Rule = (usage, circumstances) => {
 const outage: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'backoff');
   if (!trouble) return undefined;
-  const { count, status, until } = trouble;
+  const { count, status, until, audience } = trouble;
   const answered = status === undefined ? 'could not be reached, or did not answer' : `answered ${status}`;
   const often = count > 1 ? ` That happened ${counted(count, 'time')} in a row.` : '';
   const next =
@@ -91,6 +102,7 @@ const outage: Rule = (usage, circumstances) => {
       'Run service-auth doctor: it asks the endpoint without spending a token. When the endpoint works again, service-auth retry ends the wait.',
     // Requests of unknown outcome are the graver trouble once callers are let through.
     weight: until === undefined ? 0.1 : 1.5,
+    audiences: audience === undefined ? [] : [audience],
   };
 };
 
@@ -98,15 +110,18 @@ const deaths: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'deaths');
   // One program that was killed is no pattern.
   if (!trouble || (trouble.until === undefined && trouble.count < 2)) return undefined;
-  const { until, count } = trouble;
+  const { until } = trouble;
   const series = unsettled(usage);
-  const next = until === undefined ? '' : ` Nobody asks before ${instant(until, circumstances.now)}.`;
+  const inRow = unsettledInRow(usage).length;
+  const row =
+    inRow > 1 && inRow < series.length ? ` The last ${inRow} of them came without an issued token in between.` : '';
+  const next = until === undefined ? '' : ` Nobody asks before ${instant(until, circumstances.now)}, for any audience.`;
   return {
     cause: 'deaths',
-    short: 'programs ended while they asked for a token',
-    evidence: `${count > 1 ? `The last ${count}` : 'Several'} programs that asked for a token ended, or stood still, before the answer. Each of these requests counts as a token. ${series.length > 0 ? culprits(series) : ''}${next}`,
+    short: `programs ended while they asked for a token${forAudiences(audiencesIn(series))}`,
+    evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts as a token.${row}${next}`,
     remedy:
-      'Programs are killed too early: give them more time than timeoutMs (30 s) before they are stopped or killed, and call close() at the end. In pipelines look for time-outs and for memory limits.',
+      'Run service-auth doctor first: it asks the endpoint without spending a token. If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: mend the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.',
     weight: until === undefined ? series.length / Math.max(1, usage.used) : 1.5,
     series,
     isBounded: true,

@@ -31,22 +31,6 @@ export function stepsOf({ issuances }: Usage): Step[] {
     .sort((a, b) => a.issuance.at - b.issuance.at);
 }
 
-/** Requests whose outcome nobody knows. Those that are under way are left out. */
-export function unsettled({ issuances, underWay }: Usage): Issuance[] {
-  return issuances.filter(({ pending }) => pending).slice(underWay);
-}
-
-/** Names the instances: `All by instance x`, or `By 3 instances, most of them (40) by x`. */
-export function culprits(issuances: readonly Issuance[]): string {
-  const groups = [...grouped(issuances, ({ instance }) => instance)].sort(([, a], [, b]) => b.length - a.length);
-  const [[name, own] = ['', []]] = groups;
-  if (groups.length === 1) return `All by instance ${name}.`;
-  const some = groups.slice(0, 3).map(([instance]) => instance);
-  if (own.length * 2 > issuances.length)
-    return `${own.length} of them by instance ${name}, the others by ${groups.length - 1} more.`;
-  return `By ${groups.length} instances${groups.length <= 3 ? `: ${some.join(', ')}` : `, such as ${some.join(', ')}`}.`;
-}
-
 /** The usual time between neighbours, in milliseconds. Undefined: there are fewer than three. */
 export function usualIntervalMs(issuances: readonly Issuance[]): number | undefined {
   if (issuances.length < 3) return undefined;

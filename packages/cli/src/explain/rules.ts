@@ -1,10 +1,11 @@
 import { doubtsOf } from '../report/doubts.ts';
 import { isNewRecord } from '../report/sentences.ts';
 import { counted, duration, grouped, instant, windowName } from '../report/text.ts';
+import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';
 import type { Rule } from './finding.ts';
 import { failureOf, holdOf, holdRules } from './hold-rules.ts';
-import { culprits, few, lifetimeMs, spentIn, stepsOf, unsettled } from './journal.ts';
+import { few, lifetimeMs, spentIn, stepsOf } from './journal.ts';
 
 const minute = 60_000;
 
@@ -20,8 +21,8 @@ const storm: Rule = (usage, { now, failures }) => {
   const next = hold ? ` The next such renewal is let through at ${instant(hold.until, now)}.` : '';
   return {
     cause: '401-storm',
-    evidence: `${rejected.length} ${spentIn(usage)} were issued because the API rejected the one before (401)${within}. ${culprits(series)}${next}`,
-    short: `the API answers 401 to new tokens (${rejected.length} of ${usage.issuances.length})`,
+    evidence: `${rejected.length} ${spentIn(usage)} were issued because the API rejected the one before (401)${within}.${next}`,
+    short: `the API of ${listed(audiencesIn(series))} answers 401 to new tokens (${rejected.length} of ${usage.issuances.length})`,
     remedy:
       'Ask the API why it answers 401: a wrong audience, a revoked client, or a gateway that does not know the key of the tokens. A new token does not help.',
     weight: rejected.length / usage.issuances.length,
@@ -42,8 +43,7 @@ const unknownOutcomes: Rule = (usage, { failures }) => {
   return {
     cause: 'unknown-outcomes',
     short: `the outcome of ${counted(unknown, 'request')} is unknown`,
-    evidence:
-      `${unknown} of the ${counted(used, 'token')} that count were perhaps never issued: the token endpoint ${answered}, or the program died, so nobody knows. They count for 27 hours of a window of 24. ${pending.length > 0 ? culprits(pending) : ''}`.trim(),
+    evidence: `${unknown} of the ${counted(used, 'token')} that count were perhaps never issued: the token endpoint ${answered}, or the program died, so nobody knows. They count for 27 hours of a window of 24.`,
     remedy:
       'Look at the token endpoint and at what lies between: time-outs, proxies, a timeoutMs that is shorter than its answers take. The event token_request_failed has the error of each.',
     weight: unknown / Math.max(1, used),
@@ -58,12 +58,12 @@ const resets: Rule = (usage) => {
   if (replaced.length < few) return undefined;
   const [latest] = usage.resets;
   const last = latest
-    ? ` The latest reset was by ${latest.instance}${latest.reason === undefined ? '' : `: "${latest.reason}"`}.`
+    ? ` ${latest.instance} called reset() last${latest.reason === undefined ? ', and gave no reason' : `, with the reason "${latest.reason}"`}.`
     : '';
   return {
     cause: 'resets',
     short: `${counted(replaced.length, 'token')} replaced tokens that were reset`,
-    evidence: `${replaced.length} ${spentIn(usage)} replaced tokens that were reset. ${culprits(replaced)}${last}`,
+    evidence: `${replaced.length} ${spentIn(usage)} replaced tokens that were reset.${last}`,
     remedy:
       'reset() is for a token that leaked. If a program calls it after each error, or at each start, take the call out.',
     weight: replaced.length / issuances.length,
@@ -89,10 +89,11 @@ const manyAudiences: Rule = (usage, { audience }) => {
   return {
     cause: 'many-audiences',
     short: `${groups.length} audiences share the budget`,
-    evidence: `${mine}. ${most.length} were for ${name}. ${culprits(most)}`,
+    evidence: `${mine}. ${most.length} were for ${name}.`,
     remedy:
       'The limit is per client, and all audiences of a client id share it. Ask the operator for a client id of its own for the audience that spends most.',
     weight: (spent / issuances.length) * 0.5,
+    about: most,
   };
 };
 

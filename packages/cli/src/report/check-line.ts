@@ -1,6 +1,8 @@
 import { printable } from '../line/printable.ts';
+import { refusedAudiences } from './sentences.ts';
 import { clockTime, counted, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
+import { listed } from './whose.ts';
 
 export interface Thresholds {
   /** Percent of the usable tokens. */
@@ -22,12 +24,15 @@ export function checkLine(
 ): { line: string; code: number } {
   const { used, usable, pending, availableNow, refusedUntil, refusedBecause } = usage;
   const percent = (used / usable) * 100;
+  const held = refusedAudiences(usage);
+  const refused =
+    held.length === 0 ? 'callers without a token are refused' : `programs for ${printable(listed(held))} are refused`;
   const isWarning = percent >= warn || concerns.length > 0;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
       ? `${counted(availableNow, 'token')} available now`
-      : `callers without a token are refused until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}; ${refusedBecause ?? 'limit'})`;
+      : `${refused} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}; ${refusedBecause ?? 'limit'})`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = [
     `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,

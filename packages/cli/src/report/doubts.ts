@@ -1,4 +1,6 @@
+import { grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
+import { audiencesIn, listed, unsettledInRow } from './whose.ts';
 
 const hour = 3_600_000;
 
@@ -7,43 +9,95 @@ export interface Doubt {
   readonly kind: Failure['kind'];
   /** The number of failures in a row. */
   readonly count: number;
+  /** The audiences that it is about. None: it is about all. */
+  readonly audiences: readonly string[];
   /** A sentence without a full stop. */
   readonly text: string;
 }
 
 /** Returns what a caller has to fear, although the limit has room. */
-export function doubtsOf({ tokens, storeAheadMs }: Usage, failures: readonly Failure[], now: number): Doubt[] {
+export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number): Doubt[] {
+  const { tokens, storeAheadMs } = usage;
   const served = new Set(tokens.map(({ audience }) => audience));
   const found = failures.filter(({ kind, count, retryAt, audience }) => {
     // Somebody who still had the trouble would have tried again within this time. The other kinds end with the next token.
     const isRecent = now + storeAheadMs <= retryAt + hour;
     if (kind === 'credentials') return isRecent && !served.has(audience ?? '');
     // A single 401 is the usual end of a token that was revoked.
-    return kind !== 'rejections' || (isRecent && count > 1);
+    if (kind === 'rejections') return isRecent && count > 1;
+    return audience === undefined || isRecent;
   });
-  const doubts = found.map((failure) => ({ kind: failure.kind, count: failure.count, text: textOf(failure) }));
+  const doubts = found.flatMap((failure) =>
+    failure.kind === 'rejections' ? rejected(failure, usage) : [doubtOf(failure, usage)],
+  );
   // One audience has a state for each key.
   return [...new Map(doubts.map((doubt) => [doubt.text, doubt])).values()];
 }
 
-function textOf({ kind, count, status, audience }: Failure): string {
-  const last = (one: string, many: string) => (count === 1 ? `the last ${one}` : `the last ${count} ${many}`);
-  const requests = last('token request', 'token requests');
+function doubtOf({ kind, count, status, audience }: Failure, usage: Usage): Doubt {
+  const told = (text: string, audiences: readonly string[]) => ({ kind, count, audiences, text });
+  const own = audience === undefined ? [] : [audience];
   switch (kind) {
     case 'backoff':
-      return `${requests} brought no token (${status === undefined ? 'no usable answer' : `the endpoint answered ${status}`})`;
-    case 'rate_limited':
-      return `the token endpoint answered 429 to ${requests}`;
+      return told(
+        `${last(count, 'token request')}${forAudiences(own)} brought no token (${status === undefined ? 'no usable answer' : `the endpoint answered ${status}`})`,
+        own,
+      );
     case 'credentials':
-      return `the token endpoint rejected the credentials for ${audience} (${status ?? 'no status'})`;
-    case 'deaths':
-      return `${last('program', 'programs')} that asked for a token ended before the answer`;
-    case 'rejections':
-      return `the API rejected ${last('token', 'tokens')} (401)`;
+      return told(`the token endpoint rejected the credentials for ${audience} (${status ?? 'no status'})`, own);
+    case 'deaths': {
+      const row = unsettledInRow(usage);
+      const audiences = audiencesIn(row);
+      const requests = last(row.length || count, 'token request');
+      return told(
+        `the programs of ${requests}${forAudiences(audiences)} ended, or stood still, before the answer`,
+        audiences,
+      );
+    }
+    default:
+      return told(`the token endpoint answered ${status ?? 429} to ${last(count, 'token request')}`, []);
   }
 }
 
-/** Joins sentences without a full stop: `a, b and c`. */
-export function joined(texts: readonly string[]): string {
-  return [texts.slice(0, -1).join(', '), texts.at(-1) ?? ''].filter((text) => text !== '').join(' and ');
+/** The API of each audience that rejected tokens. The newest issuances of the record show whose they were. */
+function rejected({ kind, count, audience: own }: Failure, { issuances }: Usage): Doubt[] {
+  const newest = issuances
+    .filter(({ reason, audience }) => reason === 'rejected' && (own === undefined || audience === own))
+    .slice(0, count);
+  if (newest.length === 0) {
+    const audiences = own === undefined ? [] : [own];
+    return [
+      {
+        kind,
+        count,
+        audiences,
+        text: `the API${own === undefined ? '' : ` of ${own}`} rejected ${last(count, 'token')} (401)`,
+      },
+    ];
+  }
+  return [...grouped(newest, ({ audience }) => audience)].map(([audience, group]) => {
+    const instances = new Set(group.map(({ instance }) => instance));
+    const [instance = ''] = instances;
+    const isOne = instances.size === 1;
+    const since = group.at(-1)?.at ?? 0;
+    const others = issuances.some(
+      (other) =>
+        other.audience === audience &&
+        (!isOne || other.instance === instance) &&
+        other.at > since &&
+        other.reason !== 'rejected',
+    );
+    const tokens = others ? `${group.length} tokens` : last(group.length, 'token');
+    const text = `the API of ${audience} rejected ${tokens}${isOne ? ` of ${instance}` : ''} (401)`;
+    return { kind, count, audiences: [audience], text };
+  });
+}
+
+function last(count: number, noun: string): string {
+  return count === 1 ? `the last ${noun}` : `the last ${count} ${noun}s`;
+}
+
+/** ` for https://a/`, or nothing if it is about all. */
+export function forAudiences(audiences: readonly string[]): string {
+  return audiences.length === 0 ? '' : ` for ${listed(audiences)}`;
 }

@@ -1,6 +1,7 @@
-import { doubtsOf, joined } from './doubts.ts';
+import { type Doubt, doubtsOf, forAudiences } from './doubts.ts';
 import { clockTime, counted, instant, windowName } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
+import { audiencesIn, joined, listed, unsettledInRow } from './whose.ts';
 
 const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> = {
   limit: 'the budget has no room for it',
@@ -10,32 +11,76 @@ const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> =
   full: 'the record has no room for the token of another audience',
 };
 
-/** Says what a caller without a token can expect at this moment. */
+/** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
-  const { availableNow, refusedUntil, refusedBecause, tokens } = usage;
+  const { refusedUntil, tokens } = usage;
   const doubts = doubtsOf(usage, failures, now);
   const rejections = doubts.filter(({ kind }) => kind === 'rejections');
-  const isRejected = rejections.length > 0;
-  if (refusedUntil === undefined) {
-    if (doubts.length === 0) {
-      return `A caller without a token gets one now; ${availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`}.`;
-    }
-    const texts = joined(doubts.map(({ text }) => text));
-    const expected = isRejected ? 'A new token may be rejected like them.' : 'A caller without a token may get none.';
-    return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${expected}`;
-  }
-  const because =
-    refusedBecause === 'limit' && isNewRecord(usage)
-      ? 'the record is new, and allows only a part of the limit for about a day'
-      : refusedBecause && becauses[refusedBecause];
-  const served = 'Programs that use a token of the store are served all the same';
-  const others =
-    tokens.length === 0
-      ? ''
-      : isRejected
-        ? ` Programs that use a token of the store keep it, but ${joined(rejections.map(({ text }) => text))}.`
-        : ` ${served}.`;
-  return `A caller without a token is refused until ${instant(refusedUntil, now)}${because === undefined ? '' : `: ${because}`}.${others}`;
+  const withoutToken = refusal(usage, now);
+  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage) : doubtful(usage, doubts);
+  if (rejections.length > 0 && tokens.length > 0)
+    return `${withoutToken} Programs that use a token of the store keep it, but ${joined(rejections.map(({ text }) => text))}.`;
+  const held = refusedAudiences(usage);
+  if (tokens.length === 0) return held.length === 0 ? withoutToken : `${withoutToken} Others are not affected.`;
+  if (held.length === 0) return `${withoutToken} Programs that use a token of the store are served all the same.`;
+  const expiresAt = Math.min(...tokens.map((token) => token.expiresAt));
+  return `${withoutToken} Others are not affected before their tokens expire, the first at ${instant(expiresAt, now)}.`;
+}
+
+function promise(usage: Usage): string {
+  const { availableNow } = usage;
+  const kept = keptForResets(usage);
+  const more = kept > 0 ? `, and ${kept} more for resets` : '';
+  const tokens = availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`;
+  return `A caller without a token gets one now; ${tokens}${more}.`;
+}
+
+function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
+  const expected = doubts.map(({ kind, audiences }) =>
+    kind === 'rejections'
+      ? `A new token${forAudiences(audiences)} may be rejected like them.`
+      : `A caller without a token${forAudiences(audiences)} may get none.`,
+  );
+  const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
+  const texts = joined(doubts.map(({ text }) => text));
+  return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}`;
+}
+
+const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
+
+/** The audiences whose callers are refused while those of others are not. None: all callers without a token are refused, or none. */
+export function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly string[] {
+  if (refusedBecause !== 'credentials' && refusedBecause !== 'backoff') return [];
+  const served = new Set(tokens.map(({ audience }) => audience));
+  const found = holds.filter(({ kind }) => denying.includes(kind));
+  const audiences = found.flatMap(({ audience }) => audience ?? []);
+  if (audiences.length < found.length) return [];
+  return [...new Set(audiences)].filter((audience) => !served.has(audience));
+}
+
+/** Says who is refused until when, and why. */
+function refusal(usage: Usage, now: number): string {
+  const { refusedUntil = now, refusedBecause, holds } = usage;
+  const because = becauseOf(usage);
+  const held = refusedAudiences(usage);
+  if (held.length === 0)
+    return `A caller without a token is refused until ${instant(refusedUntil, now)}${because === undefined ? '' : `: ${because}`}.`;
+  const own = holds.filter(({ kind, audience }) => denying.includes(kind) && held.includes(audience ?? ''));
+  const statuses = [...new Set(own.map(({ status }) => status ?? 'no answer'))].join(', ');
+  const what =
+    refusedBecause === 'credentials' ? 'the token endpoint rejected their credentials' : 'the token endpoint failed';
+  const next = Math.min(...own.map(({ until }) => until));
+  return `Programs for ${listed(held)} get no token: ${what} (${statuses}). The next try is at ${instant(next, now)}.`;
+}
+
+function becauseOf(usage: Usage): string | undefined {
+  const { refusedBecause, holds } = usage;
+  if (refusedBecause === 'limit' && isNewRecord(usage))
+    return 'the record is new, and allows only a part of the limit for about a day';
+  const kinds = holds.map(({ kind }) => kind);
+  if (refusedBecause === 'backoff' && kinds.includes('deaths') && !kinds.includes('backoff'))
+    return `programs that asked for a token${forAudiences(audiencesIn(unsettledInRow(usage)))} ended before the answer, and nobody asks before then`;
+  return refusedBecause && becauses[refusedBecause];
 }
 
 /** The tokens that are left for resets alone. */

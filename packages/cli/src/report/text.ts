@@ -80,6 +80,40 @@ export function cut(given: string, columns: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (columns - 1 - head))}`;
 }
 
+/** Cuts the names of one column. The scheme of addresses goes first. Names that would look equal lose the part that they have in common. */
+export function cutApart(given: readonly string[], columns: number): string[] {
+  const texts = given.map(printable);
+  if (texts.every(({ length }) => length <= columns)) return texts;
+  const plain = texts.map((text) => text.replace(/^https:\/\//, ''));
+  const shown = new Map(plain.map((text) => [text, cut(text, columns)]));
+  for (const alike of alikeIn(shown)) for (const [text, end] of endsOf(alike, columns)) shown.set(text, end);
+  return plain.map((text) => shown.get(text) ?? text);
+}
+
+function alikeIn(shown: ReadonlyMap<string, string>): string[][] {
+  const groups = [...grouped([...shown], ([, short]) => short).values()];
+  return groups.filter(({ length }) => length > 1).map((group) => group.map(([text]) => text));
+}
+
+/** Each name from the place on in which these names differ. */
+function endsOf(alike: readonly string[], columns: number): Map<string, string> {
+  const [first = ''] = alike;
+  const isCommon = (at: number) => alike.every((text) => text[at] === first[at]);
+  let from = 0;
+  while (from < first.length && isCommon(from)) from += 1;
+  const ends = new Map<string, string>();
+  for (const text of alike) {
+    const end = `…${text.slice(from)}`;
+    ends.set(
+      text,
+      end.length <= columns ? `…${text.slice(text.length - columns + 1)}` : `${end.slice(0, columns - 1)}…`,
+    );
+  }
+  const still = alikeIn(ends).filter(({ length }) => length < alike.length);
+  for (const group of still) for (const [text, end] of endsOf(group, columns)) ends.set(text, end);
+  return ends;
+}
+
 /** Breaks sentences into lines, which are printable. */
 export function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
@@ -115,13 +149,16 @@ export function table(
     if ((widths[widest] ?? 0) <= narrowest) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
-  const isNumeric = (at: number) => typeof rows.at(-1)?.[at] === 'number';
-  return rows.map((row) =>
-    widths
-      .map((width, at) => {
-        const cell = textOf(row[at]);
-        return isNumeric(at) ? cell.padStart(width) : cut(cell, width).padEnd(width);
-      })
+  const cells = widths.map((width, at) => {
+    const texts = rows.map((row) => textOf(row[at]));
+    const isNumeric = typeof rows.at(-1)?.[at] === 'number';
+    return isNumeric
+      ? texts.map((text) => text.padStart(width))
+      : cutApart(texts, width).map((text) => text.padEnd(width));
+  });
+  return rows.map((_, row) =>
+    cells
+      .map((column) => column[row] ?? '')
       .join('  ')
       .trimEnd(),
   );

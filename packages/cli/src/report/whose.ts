@@ -1,0 +1,42 @@
+import { counted, grouped } from './text.ts';
+import type { Issuance, Usage } from './usage.ts';
+
+/** Requests whose outcome nobody knows. Those that are under way are left out. The newest comes first. */
+export function unsettled({ issuances, underWay }: Usage): Issuance[] {
+  return issuances.filter(({ pending }) => pending).slice(underWay);
+}
+
+/** The requests of unknown outcome since a token was issued. */
+export function unsettledInRow(usage: Usage): Issuance[] {
+  const issuedAt = usage.issuances.find(({ pending }) => !pending)?.at ?? 0;
+  return unsettled(usage).filter(({ at }) => at > issuedAt);
+}
+
+/** The audiences of issuances. The one that has most comes first. */
+export function audiencesIn(issuances: readonly Issuance[]): string[] {
+  const groups = [...grouped(issuances, ({ audience }) => audience)].sort(([, a], [, b]) => b.length - a.length);
+  return groups.map(([audience]) => audience);
+}
+
+/** Names audiences: `https://a/ and https://b/`, or `5 audiences, such as https://a/ and https://b/`. */
+export function listed(audiences: readonly string[]): string {
+  return audiences.length <= 3
+    ? joined(audiences)
+    : `${audiences.length} audiences, such as ${joined(audiences.slice(0, 2))}`;
+}
+
+/** Names the instances: `instance x`, or `3 instances, 40 of 43 tokens by x`. */
+export function culprits(issuances: readonly Issuance[]): string {
+  const groups = [...grouped(issuances, ({ instance }) => instance)].sort(([, a], [, b]) => b.length - a.length);
+  const [[name, own] = ['', []]] = groups;
+  if (groups.length === 1) return `instance ${name}`;
+  if (own.length * 2 > issuances.length)
+    return `${groups.length} instances, ${own.length} of ${counted(issuances.length, 'token')} by ${name}`;
+  const some = groups.slice(0, 3).map(([instance]) => instance);
+  return `${groups.length} instances${groups.length <= 3 ? ': ' : ', such as '}${joined(some)}`;
+}
+
+/** Joins parts of a sentence: `a, b and c`. */
+export function joined(texts: readonly string[]): string {
+  return [texts.slice(0, -1).join(', '), texts.at(-1) ?? ''].filter((text) => text !== '').join(' and ');
+}
