@@ -98,7 +98,7 @@ const config: ViteUserConfig = {
       suite('reliability', { maxWorkers: 1, testTimeout: 120_000 }),
       suite('observability', { maxWorkers: 1 }),
       // The check builds the site first.
-      suite('site', { maxWorkers: 1, testTimeout: 60_000 }),
+      suite('site', { maxWorkers: 1, testTimeout: 120_000 }),
       // The check installs the frameworks and packs our packages first.
       suite('frameworks', { maxWorkers: 1, testTimeout: 300_000, hookTimeout: 300_000 }),
       // `pnpm check compat`: what the adapters serve besides the newest versions.

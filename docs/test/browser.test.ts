@@ -30,7 +30,7 @@ let page: Page;
 
 beforeEach(async () => {
   if (browser) page = await browser.newPage({ reducedMotion: 'reduce' });
-  page?.setDefaultTimeout(20_000);
+  page?.setDefaultTimeout(60_000);
 });
 afterEach(() => page?.close());
 afterAll(async () => {
