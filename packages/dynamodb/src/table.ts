@@ -15,9 +15,15 @@ export function tableName(table: string = 'service-auth'): string {
   );
 }
 
+const pauseMs = 500;
+/** Two minutes. A new table needs some seconds. */
+const maxDescriptions = 240;
+
 /**
- * Creates the table if it is missing, and waits until it can be used: a partition key `key`, a string, and billing by request. Several processes may call
- * it at once. Needs the actions `dynamodb:CreateTable` and `dynamodb:DescribeTable`.
+ * Creates the table if it is missing, and waits until it can be used, two minutes at most: a partition key `key`, a string, and billing by request.
+ * Several processes may call it at once. Needs the actions `dynamodb:CreateTable` and `dynamodb:DescribeTable`.
+ * @throws TypeError if `table` is no valid name
+ * @throws Error if the table is not created in time, or is being deleted or archived
  */
 export async function createTable(client: DynamoDbSender, options: { table?: string | undefined } = {}): Promise<void> {
   const TableName = tableName(options.table);
@@ -30,11 +36,26 @@ export async function createTable(client: DynamoDbSender, options: { table?: str
   await sent(client, command, undefined).catch((error) => {
     if (nameOf(error) !== 'ResourceInUseException') throw error;
   });
-  while ((await statusOf(client, TableName)) !== 'ACTIVE') await new Promise((resolve) => setTimeout(resolve, 500));
+  let status: TableStatus | undefined;
+  for (let left = maxDescriptions; left > 0; left -= 1) {
+    status = await statusOf(client, TableName);
+    if (status === 'ACTIVE' || status === 'UPDATING') return;
+    if (status !== undefined && status !== 'CREATING') break;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  throw new Error(
+    `[service-auth/dynamodb] The table ${TableName} cannot be used: its status is ${status ?? 'unknown'}. Look at it in the console, and call createTable() again.`,
+  );
 }
 
+/** Undefined: DynamoDB does not find the table. Descriptions are eventually consistent, so this happens also after the table was created. */
 async function statusOf(client: DynamoDbSender, table: string): Promise<TableStatus | undefined> {
-  return (await describe(client, table)).Table?.TableStatus;
+  try {
+    return (await describe(client, table)).Table?.TableStatus;
+  } catch (error) {
+    if (nameOf(error) === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
 }
 
 function describe(

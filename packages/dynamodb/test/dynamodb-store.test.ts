@@ -12,7 +12,7 @@ import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-
 import { dynaliteClientSettings, startDynalite } from '@service-auth/test-tools/servers/dynalite';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { createTestClock, startTestService } from '@service-auth/testing';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createTable, dynamodbStore } from '../src/index.ts';
 import { type Answer, refusal, startFront } from './support/front.ts';
 
@@ -64,6 +64,37 @@ describe('the table', () => {
     await Promise.all(Array.from({ length: 8 }, () => createTable(connect(), options)));
     await createTable(connect(), options);
     expect(await dynamodbStore(connect(), options).swap('key', change('1'))).toMatchObject({ swapped: true });
+  });
+
+  const described = (TableStatus: string): Answer => ({ status: 200, body: { Table: { TableStatus } } });
+
+  test('is waited for while DynamoDB does not find it yet or creates it, and may be used while it is updated', async () => {
+    const answers = [refusal('ResourceNotFoundException'), described('CREATING'), described('UPDATING')];
+    const front = await startFront(server.url);
+    front.answer = (action) => (action === 'DescribeTable' ? answers.shift() : undefined);
+    await createTable(connect(front.url), { table: randomUUID() });
+    expect(front.actions).toEqual(['CreateTable', 'DescribeTable', 'DescribeTable', 'DescribeTable']);
+  });
+
+  test('that is being deleted is not waited for', async () => {
+    const front = await startFront(server.url);
+    front.answer = (action) => (action === 'DescribeTable' ? described('DELETING') : refusal('ResourceInUseException'));
+    await expect(createTable(connect(front.url))).rejects.toThrow(
+      /^\[service-auth\/dynamodb\] The table service-auth cannot be used: its status is DELETING/,
+    );
+    expect(front.actions).toEqual(['CreateTable', 'DescribeTable']);
+  });
+
+  test('that is not created within two minutes ends in an error', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const client = { send: async () => ({ Table: { TableStatus: 'CREATING' } }) };
+    const creating = createTable(client).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(119_000);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(await creating).toMatchObject({ message: expect.stringContaining('its status is CREATING') });
   });
 
   test('that is missing is reported as that, and core says what to do', async () => {
