@@ -37,6 +37,11 @@ const missingTable: Explanation = [
   'The table is missing',
   'run createTable(database), or the SQL of createTableSql().',
 ];
+const missingSchema: Explanation = [
+  'MissingSchema',
+  'No database is attached under the name in `table`',
+  'attach it to this connection, or name another one.',
+];
 const openTransaction: Explanation = [
   'OpenTransaction',
   'The connection is in a transaction',
@@ -55,9 +60,11 @@ export function explain(error: unknown): never {
   const message = String(Object(error).message);
   const known = /no such table/.test(message)
     ? missingTable
-    : /(within|inside) a transaction/.test(message)
-      ? openTransaction
-      : explanations[isBusy(error) ? 'SQLITE_BUSY' : (code ?? '')];
+    : /unknown database/.test(message)
+      ? missingSchema
+      : /(within|inside) a transaction/.test(message)
+        ? openTransaction
+        : explanations[isBusy(error) ? 'SQLITE_BUSY' : (code ?? '')];
   if (known === undefined) throw error;
   const [name, problem, advice] = known;
   throw storeError(name, code, problem, advice);

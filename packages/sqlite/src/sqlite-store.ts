@@ -6,11 +6,14 @@ import { transactionsOf } from './transactions.ts';
 
 /** Options of {@link sqliteStore} and {@link createTable}. */
 export interface SqliteStoreOptions {
-  /** The name of the table, with or without a schema: letters, digits and underscores, 58 at most. Default `service_auth`. */
+  /**
+   * The name of the table, with or without the name of an attached database: letters, digits and underscores, 58 at most. `temp` is refused, because only
+   * its own connection sees it. Default `service_auth`.
+   */
   table?: string | undefined;
 }
 
-/** The deadline of core is 2 seconds. */
+/** The deadline of core is at least 2 seconds. */
 const waitForLockMs = 1_500;
 /** The longest pause between two tries. Others write for some milliseconds. */
 const maxPauseMs = 20;
@@ -26,8 +29,8 @@ const clock = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer)
  * @throws TypeError if `database` is none of these, or if `table` is no valid name
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
-  const transactions = transactionsOf(database);
-  const table = tableOf(options);
+  const { table, schema } = namesOf(options);
+  const transactions = transactionsOf(database, schema);
   const load = `select version, record, ${clock} from (select 1) left join ${table} on "key" = ?`;
   const insert = `insert into ${table} ("key", version, record) values (?, ?, ?) on conflict ("key") do nothing`;
   const replace = `update ${table} set version = ?, record = ? where "key" = ? and version = ?`;
@@ -58,12 +61,12 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
 
 /** The SQL that creates the table, for migrations by hand. */
 export function createTableSql(options: SqliteStoreOptions = {}): string {
-  return `create table if not exists ${tableOf(options)} ("key" text not null primary key, version text not null, record text not null);\n`;
+  return `create table if not exists ${namesOf(options).table} ("key" text not null primary key, version text not null, record text not null);\n`;
 }
 
 /** Creates the table if it is missing. Several processes may call it at once. */
 export async function createTable(database: SqliteDatabase, options: SqliteStoreOptions = {}): Promise<void> {
-  const transactions = transactionsOf(database);
+  const transactions = transactionsOf(database, namesOf(options).schema);
   const sql = createTableSql(options);
   await untilUnlocked(() => transactions.create(sql), undefined);
 }
@@ -106,6 +109,11 @@ function columnsOf(row: Row | undefined, names: readonly string[]): unknown[] {
   );
 }
 
-function tableOf({ table = 'service_auth' }: SqliteStoreOptions): string {
-  return quotedName(table, '"', 63);
+function namesOf({ table: name = 'service_auth' }: SqliteStoreOptions): { table: string; schema: string | undefined } {
+  const table = quotedName(name, '"', 63);
+  const schema = table.includes('.') ? table.replace(/\..*/, '') : undefined;
+  if (schema?.toLowerCase() !== '"temp"') return { table, schema };
+  throw new TypeError(
+    '[service-auth/sqlite] table must not be in temp, which only its own connection sees: other processes would not share it.',
+  );
 }

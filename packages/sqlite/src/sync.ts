@@ -2,23 +2,28 @@ import type { Row, Statement, SyncDatabase, Transactions } from './database.ts';
 
 /**
  * Nothing else runs between two statements here, so the settings of the connection can be others for that time. Without a busy timeout the driver does not
- * block the process while others write: the store tries again. With `synchronous = extra` a commit waits for the disk in each journal mode. The
- * transaction is ours: `begin` fails within a transaction of the application, whose rollback would take back what was counted.
+ * block the process while others write: the store tries again. With `synchronous = extra` a commit waits for the disk in each journal mode. Each attached
+ * file has a value of its own. The transaction is ours: `begin` fails within a transaction of the application, whose rollback would take back what was
+ * counted.
  */
-export function syncTransactions(database: SyncDatabase): Transactions {
+export function syncTransactions(database: SyncDatabase, schema: string | undefined): Transactions {
+  const synchronous = schema === undefined ? 'synchronous' : `${schema}.synchronous`;
+
   function pragma(name: string): unknown {
     return Object.values(Object(firstRow(database.prepare(`pragma ${name}`).all())))[0];
   }
 
   function withSettings<Result>(run: () => Result): Result {
-    const [timeout, synchronous] = [pragma('busy_timeout'), pragma('synchronous')];
+    const timeout = pragma('busy_timeout');
     database.exec('pragma busy_timeout = 0');
     try {
-      database.exec('pragma synchronous = extra');
+      // On a new connection this reads the file, which may be locked.
+      const before = pragma(synchronous);
+      database.exec(`pragma ${synchronous} = extra`);
       try {
         return run();
       } finally {
-        database.exec(`pragma synchronous = ${synchronous}`);
+        database.exec(`pragma ${synchronous} = ${before}`);
       }
     } finally {
       database.exec(`pragma busy_timeout = ${timeout}`);

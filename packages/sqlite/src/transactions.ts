@@ -8,15 +8,18 @@ type Shape = Readonly<Record<string, unknown>>;
 
 const isFunction = (value: unknown) => typeof value === 'function';
 
-/** @throws TypeError for what is none of the known databases */
-export function transactionsOf(database: SqliteDatabase): Transactions {
+/**
+ * `schema` is the name of the attached database, in quotes. Undefined: the main one.
+ * @throws TypeError for what is none of the known databases
+ */
+export function transactionsOf(database: SqliteDatabase, schema: string | undefined): Transactions {
   const { prepare, exec, batch, execute, ...shape } = shapeOf(database);
   const isTransaction = isFunction(shape['commit']) || isFunction(shape['getBookmark']);
   if (isFunction(batch) && isFunction(execute) && !isTransaction) return libsqlTransactions(database as LibsqlClient);
   if (isFunction(batch) && isFunction(prepare) && !isTransaction) return d1Transactions(database as D1Binding);
   // createSession: node:sqlite; pragma: better-sqlite3; query: bun:sqlite. The package sqlite3, which has only callbacks, has none of them.
   const isSync = ['createSession', 'pragma', 'query'].some((name) => isFunction(shape[name]));
-  if (isFunction(prepare) && isFunction(exec) && isSync) return syncTransactions(database as SyncDatabase);
+  if (isFunction(prepare) && isFunction(exec) && isSync) return syncTransactions(database as SyncDatabase, schema);
   throw new TypeError(
     '[service-auth/sqlite] sqliteStore(database) takes a database of node:sqlite, better-sqlite3 or bun:sqlite, a client of @libsql/client, or a binding of Cloudflare D1, such as env.DB; no path, session or transaction.',
   );

@@ -19,13 +19,18 @@ const pairs: Record<
   '@libsql/client': (file) => [new Libsql(file), createClient({ url: `file:${file}` })],
 };
 
-test.each(Object.entries(pairs))(
-  'with %s a lock of another connection does not block the process, whatever its busy timeout is, and ends in an error',
-  async (_, open) => {
+// While a lock is exclusive, nobody can read either. The connection that waits has read nothing yet.
+const locks = Object.entries(pairs).flatMap(([driver, open]) =>
+  ['begin immediate', 'begin exclusive'].map((begin) => [driver, begin, open] as const),
+);
+
+test.each(locks)(
+  'with %s a lock of another connection (%s) does not block the process, whatever its busy timeout is, and ends in an error',
+  async (_, begin, open) => {
     const folder = mkdtempSync(join(tmpdir(), 'service-auth-sqlite-'));
     const [holder, waiting] = open(join(folder, 'database'));
     await createTable(holder);
-    holder.exec('begin immediate');
+    holder.exec(begin);
     let turns = 0;
     const counting = setInterval(() => {
       turns += 1;

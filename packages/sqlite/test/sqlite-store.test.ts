@@ -44,13 +44,22 @@ test.each<[string, unknown]>([
 
 test('the table may be created by hand, and in another schema', async () => {
   const database = open();
-  database.exec(createTableSql({ table: 'temp.tokens' }));
-  await sqliteStore(database, { table: 'temp.tokens' }).swap('key', change('1'));
-  expect({ ...database.prepare('select * from temp.tokens').get() }).toEqual({
+  const store = sqliteStore(database, { table: 'other.tokens' });
+  await expect(store.load('key')).rejects.toMatchObject({ name: 'MissingSchema' });
+  database.exec(`attach '${join(folder, 'other')}' as other`);
+  database.exec(createTableSql({ table: 'other.tokens' }));
+  await store.swap('key', change('1'));
+  expect({ ...database.prepare('select * from other.tokens').get() }).toEqual({
     key: 'key',
     version: '1',
     record: 'record of 1',
   });
+});
+
+test.each(['temp', 'TEMP'])('a table in %s is refused, because other processes do not see it', async (schema) => {
+  const options = { table: `${schema}.tokens` };
+  expect(() => sqliteStore(open(), options)).toThrow(/^\[service-auth\/sqlite\] table must not be in temp/);
+  await expect(createTable(open(), options)).rejects.toThrow(TypeError);
 });
 
 test('the name of the table is a name', () => {
@@ -137,28 +146,37 @@ test('the settings of the connection are as before, whether a call succeeds or f
   expect(settings()).toEqual(before);
 });
 
-test('a commit waits for the disk in each journal mode, whatever the connection says', async () => {
-  const database = open();
-  database.exec('pragma synchronous = off');
-  await createTable(database);
-  const seen: unknown[] = [];
-  const watched = {
-    exec(sql: string) {
-      database.exec(sql);
-      if (sql.startsWith('begin')) seen.push([sql, database.prepare('pragma synchronous').get()?.['synchronous']]);
-    },
-    prepare: (sql: string) => database.prepare(sql),
-    pragma() {},
-  };
-  const store = sqliteStore(watched);
-  await store.swap('key', change('1'));
-  database.exec('pragma journal_mode = wal');
-  await store.swap('key', change('2', '1'));
-  expect(seen).toEqual([
-    ['begin immediate', 3],
-    ['begin immediate', 3],
-  ]);
-});
+test.each([
+  ['main', 'service_auth'],
+  ['other', 'other.tokens'],
+])(
+  'a commit to the schema %s waits for the disk in each journal mode, whatever the connection says',
+  async (schema, table) => {
+    const database = open();
+    database.exec(`attach '${join(folder, 'other')}' as other`);
+    database.exec('pragma main.synchronous = off; pragma other.synchronous = off');
+    await createTable(database, { table });
+    const synchronous = () => database.prepare(`pragma ${schema}.synchronous`).get()?.['synchronous'];
+    const seen: unknown[] = [];
+    const watched = {
+      exec(sql: string) {
+        database.exec(sql);
+        if (sql.startsWith('begin')) seen.push([sql, synchronous()]);
+      },
+      prepare: (sql: string) => database.prepare(sql),
+      pragma() {},
+    };
+    const store = sqliteStore(watched, { table });
+    await store.swap('key', change('1'));
+    database.exec(`pragma ${schema}.journal_mode = wal`);
+    await store.swap('key', change('2', '1'));
+    expect(seen).toEqual([
+      ['begin immediate', 3],
+      ['begin immediate', 3],
+    ]);
+    expect(synchronous()).toBe(0);
+  },
+);
 
 test('clients over one file share one token and one count', async () => {
   await using service = await startTestService();
