@@ -71,10 +71,12 @@ async function expectSameDay(): Promise<Picture> {
   const shown = {
     'ours-issued': ours.slots.length,
     'ours-counted': `${ours.counted} of ${ours.usable}`,
+    'ours-rejected': ours.rejected,
     'ours-refused': ours.refused,
     'ours-answered': ours.answered,
     'ours-failed': ours.failed,
     'naive-issued': naive.slots.length,
+    'naive-rejected': naive.rejected,
     'naive-refused': naive.refused,
     'naive-answered': naive.answered,
     'naive-failed': naive.failed,
@@ -121,7 +123,8 @@ describe.runIf(browser)('the start page', () => {
     await settled();
     expect(page.url()).toContain(`${name}=${value}`);
     const { naive } = await expectSameDay();
-    expect(naive.lockedOutAt).toBeDefined();
+    expect(naive.refusedAt).toBeDefined();
+    expect(naive.lockedOutAt !== undefined).toBe(name === 'limit');
   });
 
   test('another seed is another day', async () => {

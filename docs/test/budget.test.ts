@@ -8,6 +8,7 @@ import {
   type Settings,
   toFragment,
 } from '../.vitepress/budget/settings.ts';
+import { outcome } from '../.vitepress/theme/words.ts';
 
 const hour = 3_600_000;
 const small: Settings = { ...defaultSettings, processes: 4, deploys: 0, crashes: 0, incidents: [] };
@@ -79,6 +80,28 @@ test('an hourly window and a small limit hold', async () => {
   expect(naive.slots).toHaveLength(5);
   expect(ours.refused).toBe(0);
   expect(ours.usable).toBeLessThan(20);
+});
+
+test('a fleet that spends the tokens of an hour is not locked out for the day', async () => {
+  const settings: Settings = { ...small, hourly: 5, incidents: [{ kind: 'storm', atSecond: 600 }] };
+  const { naive } = await live(settings, 2);
+  expect(naive.refused).toBeGreaterThan(1);
+  expect(naive.lockedOutAt).toBeUndefined();
+  expect(outcome(naive)).toMatch(/^The endpoint refused [\d,]+ requests, the first at 00:1\d\.$/);
+  expect(naive.slots.length).toBeGreaterThan(5);
+});
+
+test('a fleet that spends the tokens of an hour and then those of the day is locked out from then on', async () => {
+  const incidents = [600, 4_200].map((atSecond) => ({ kind: 'storm', atSecond }) as const);
+  const { naive } = await live({ ...small, limit: 20, hourly: 10, incidents }, 2);
+  expect(naive.refusedAt).toBeLessThan(hour);
+  expect(naive.lockedOutAt).toBeGreaterThan(hour);
+  expect(outcome(naive)).toMatch(/^Locked out since 01:\d\d: no token is left for today\.$/);
+});
+
+test('a token that the API rejected counts as rejected while a process still has it', async () => {
+  const { naive } = await live({ ...small, limit: 20, incidents: [{ kind: 'storm', atSecond: 600 }] }, 0.5);
+  expect(naive.rejected).toBe(20);
 });
 
 test('settings can be written into an address and read from it', () => {

@@ -163,12 +163,13 @@ function earlierFirst(a: Incident, b: Incident): number {
   return a.atSecond - b.atSecond;
 }
 
-function fleetPicture(fleet: Fleet, { service, rejected, refused, lockedOutAt }: Operator): FleetPicture {
+function fleetPicture(fleet: Fleet, operator: Operator): FleetPicture {
+  const { service, rejected, refused, refusedAt, lockedOutAt } = operator;
   const inMemory = fleet.tokens();
   const slots = service.issued.map(({ value, issuedAt, machine }): Slot => {
     const state = inMemory.has(value) ? 'used' : rejected.has(value) ? 'rejected' : 'left';
     return { at: issuedAt, process: machine, state };
   });
   const { states, answered, failed } = fleet;
-  return { slots, processes: states, refused, lockedOutAt, answered, failed };
+  return { slots, processes: states, rejected: rejected.size, refused, refusedAt, lockedOutAt, answered, failed };
 }

@@ -19,6 +19,9 @@ export interface Operator {
   /** The tokens to which the API answered 401. */
   readonly rejected: ReadonlySet<string>;
   readonly refused: number;
+  /** When the endpoint refused a token for the first time. */
+  readonly refusedAt: number | undefined;
+  /** When it did so for the first time because the limit of 24 hours was spent. */
   readonly lockedOutAt: number | undefined;
 }
 
@@ -41,16 +44,18 @@ export function createOperator(world: World, windows: readonly Window[]): Operat
   );
   const rejected = new Set<string>();
   let refused = 0;
+  let refusedAt: number | undefined;
   let lockedOutAt: number | undefined;
   return {
     service,
     rejected,
     rejectsAll: false,
     answer(body, process) {
-      const isFull = windows.some(({ tokens, windowMs }) => service.issuedSince(world.now - windowMs) >= tokens);
-      if (!isFull) return service.receive(body, world.now, process);
+      const full = windows.filter(({ tokens, windowMs }) => service.issuedSince(world.now - windowMs) >= tokens);
+      if (full.length === 0) return service.receive(body, world.now, process);
       refused += 1;
-      lockedOutAt ??= world.now;
+      refusedAt ??= world.now;
+      if (full.some(({ windowMs }) => windowMs === dayMs)) lockedOutAt ??= world.now;
       return { status: 429, body: '' };
     },
     status(token) {
@@ -60,6 +65,9 @@ export function createOperator(world: World, windows: readonly Window[]): Operat
     },
     get refused() {
       return refused;
+    },
+    get refusedAt() {
+      return refusedAt;
     },
     get lockedOutAt() {
       return lockedOutAt;

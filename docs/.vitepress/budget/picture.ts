@@ -20,9 +20,13 @@ export interface FleetPicture {
   /** The tokens that count in the window of 24 hours, by the count of the operator. */
   readonly slots: readonly Slot[];
   readonly processes: readonly ProcessState[];
+  /** The tokens to which the API answered 401, also if a process still has them. */
+  readonly rejected: number;
   /** The token requests that the operator answered with 429. */
   readonly refused: number;
   /** When it answered so for the first time, in milliseconds since midnight. */
+  readonly refusedAt: number | undefined;
+  /** When it answered so for the first time because the limit of 24 hours was spent. */
   readonly lockedOutAt: number | undefined;
   /** The calls of the API that were answered 200, and all others. */
   readonly answered: number;

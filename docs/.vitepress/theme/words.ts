@@ -17,11 +17,19 @@ export function clock(ms: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** Says how a fleet is, in one sentence. */
-export function summary(name: string, { slots, processes, lockedOutAt }: FleetPicture, limit: number): string {
+/** Says whether the endpoint refused tokens to a fleet. */
+export function outcome({ refused, refusedAt, lockedOutAt }: FleetPicture): string {
+  if (lockedOutAt !== undefined) return `Locked out since ${clock(lockedOutAt)}: no token is left for today.`;
+  if (refusedAt === undefined) return 'No token was refused.';
+  if (refused === 1) return `The endpoint refused a request at ${clock(refusedAt)}.`;
+  return `The endpoint refused ${refused.toLocaleString('en')} requests, the first at ${clock(refusedAt)}.`;
+}
+
+/** Says how a fleet is. */
+export function summary(name: string, fleet: FleetPicture, limit: number): string {
+  const { slots, processes } = fleet;
   const calling = processes.filter((state) => state === 'calling').length;
-  const locked = lockedOutAt === undefined ? '' : ` The endpoint refused a token at ${clock(lockedOutAt)}.`;
-  return `${name}: ${slots.length} of ${limit} tokens spent, ${calling} of ${processes.length} processes get answers.${locked}`;
+  return `${name}: ${slots.length} of ${limit} tokens spent, ${calling} of ${processes.length} processes get answers. ${outcome(fleet)}`;
 }
 
 const sentences: Readonly<Record<string, string>> = {
