@@ -40,22 +40,45 @@ async function bundle(folder: string): Promise<string> {
 
 const startedAtOnce = 8;
 
+/** Resolves when the module of the instance was loaded. */
+async function loaded(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`an instance ended with ${code ?? signal} before its module was loaded`);
+  });
+  await Promise.race([once(child, 'message'), ended]);
+}
+
+function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (message: FunctionMessage) => {
+      if (message.type !== 'answered' && message.type !== 'failed') return;
+      child.off('message', onMessage).off('exit', onExit);
+      resolve(message);
+    };
+    const onExit = (code: number | null, signal: string | null) =>
+      reject(new Error(`the instance ended with ${code ?? signal}`));
+    child.on('message', onMessage).once('exit', onExit);
+    child.send('call');
+  });
+}
+
 /** Starts `count` instances. Resolves when the module of each was loaded, and none was called. */
 export async function startInstances(count: number, options: FunctionOptions): Promise<Instances> {
   const folder = mkdtempSync(join(tmpdir(), 'service-auth-cold-starts-'));
-  const program = await bundle(folder);
   const processes: ChildProcess[] = [];
   const senders: ((index: number) => void)[] = [];
+  let isDisposed = false;
 
-  async function start(): Promise<void> {
-    const index = processes.length;
-    const child = fork(program, [JSON.stringify(options)], { execArgv: ['--max-semi-space-size=1'] });
-    processes.push(child);
-    child.on('message', ({ type }: FunctionMessage) => {
-      if (type === 'sending') senders.shift()?.(index);
-    });
-    await once(child, 'message');
-    if (processes.length < count) await start();
+  async function start(program: string): Promise<void> {
+    while (!isDisposed && processes.length < count) {
+      const index = processes.length;
+      const child = fork(program, [JSON.stringify(options)], { execArgv: ['--max-semi-space-size=1'] });
+      processes.push(child);
+      child.on('message', ({ type }: FunctionMessage) => {
+        if (type === 'sending') senders.shift()?.(index);
+      });
+      await loaded(child);
+    }
   }
 
   // No other code would continue the frozen processes.
@@ -63,31 +86,30 @@ export async function startInstances(count: number, options: FunctionOptions): P
     for (const child of processes) child.kill('SIGKILL');
   };
   process.on('exit', killAll);
-  await Promise.all(Array.from({ length: Math.min(count, startedAtOnce) }, start));
 
-  function outcomeOf(child: ChildProcess): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      child.on('message', (message: FunctionMessage) => {
-        if (message.type === 'answered' || message.type === 'failed') resolve(message);
-      });
-      child.once('exit', (code, signal) => reject(new Error(`the instance ended with ${code ?? signal}`)));
-      child.send('call');
-    });
+  async function dispose(): Promise<void> {
+    isDisposed = true;
+    process.off('exit', killAll);
+    const running = processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    const ended = running.map((child) => once(child, 'exit'));
+    killAll();
+    await Promise.all(ended);
+    rmSync(folder, { recursive: true, force: true });
   }
 
+  try {
+    const program = await bundle(folder);
+    await Promise.all(Array.from({ length: Math.min(count, startedAtOnce) }, () => start(program)));
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
   return {
     call: (indexes = [...processes.keys()]) => indexes.map((index) => outcomeOf(processes[index] as ChildProcess)),
     sender: () => new Promise((resolve) => senders.push(resolve)),
     freeze: (index) => void processes[index]?.kill('SIGSTOP'),
     thaw: (index) => void processes[index]?.kill('SIGCONT'),
     kill: (index) => void processes[index]?.kill('SIGKILL'),
-    async [Symbol.asyncDispose]() {
-      process.off('exit', killAll);
-      const running = processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-      const ended = running.map((child) => once(child, 'exit'));
-      killAll();
-      await Promise.all(ended);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
