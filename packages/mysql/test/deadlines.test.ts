@@ -1,4 +1,4 @@
-import { createServiceAuth } from '@service-auth/core';
+import { createServiceAuth, type StoreSwapResult } from '@service-auth/core';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { createTestClock, startTestService } from '@service-auth/testing';
@@ -147,18 +147,36 @@ describe.runIf(url)('a table that somebody else has locked', () => {
   });
 });
 
+/** The deadlocks that the server has found since it started. */
+async function deadlocks(watcher: Connection): Promise<number> {
+  const [rows] = await watcher.query(
+    "select count as found from information_schema.innodb_metrics where name = 'lock_deadlocks'",
+  );
+  return Number((rows as { found: number }[])[0]?.found);
+}
+
 test.runIf(url)('two swaps that deadlock are run again, and one wins', async () => {
-  // Both insert a row that a third one gives back, so each waits for the lock of the other.
+  // All insert a row that another one gives back, so each waits for the lock of the others.
   const pools = Array.from({ length: 6 }, () => connect(1));
   await createTable(connect());
-  const other = await session();
+  const [other, watcher] = [await session(), await session()];
+  const before = await deadlocks(watcher);
   for (let round = 0; round < 20; round += 1) {
     const key = `deadlock ${round}`;
     await other.beginTransaction();
     await other.query('insert into service_auth values (?, ?, ?)', [key, '0', 'record']);
-    const swaps = pools.map((pool, index) => mysqlStore(pool).swap(key, change(`${index + 1}`)));
-    await other.query('do sleep(0.02)');
+    // The wait for a lock ends after a second, and the others may not wait yet.
+    const swap = (pool: Pool, version: string): Promise<StoreSwapResult> =>
+      mysqlStore(pool)
+        .swap(key, change(version))
+        .catch((error) => {
+          if (error.name !== 'LockedTable') throw error;
+          return swap(pool, version);
+        });
+    const swaps = Promise.all(pools.map((pool, index) => swap(pool, `${index + 1}`)));
+    await Promise.race([untilRunning(watcher, pools.length), swaps]);
     await other.rollback();
-    expect((await Promise.all(swaps)).filter(({ swapped }) => swapped)).toHaveLength(1);
+    expect((await swaps).filter(({ swapped }) => swapped)).toHaveLength(1);
   }
+  expect(await deadlocks(watcher)).toBeGreaterThan(before);
 });
