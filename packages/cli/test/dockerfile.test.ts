@@ -1,9 +1,10 @@
 // The file is validated. Its step runs with npm itself, and what it installs runs in a root of its own, as its user. No image is built, and nothing of Alpine is tried.
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { orSkip } from '@service-auth/test-tools/or-skip';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { build } from 'esbuild';
@@ -59,13 +60,30 @@ test('its step installs curl and the published program, and stops at the first c
   expect(readFileSync(calls, 'utf8').split('\n')).toHaveLength(lines.length + 1);
 });
 
-test(
+const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
+
+/** The command of this machine that can mount in namespaces of its own. */
+async function findUnshare(): Promise<string[]> {
+  const probe = ['sh', '-c', 'mount --rbind /usr /mnt; mount -t proc proc /tmp'];
+  for (const [program = '', ...options] of [
+    ['unshare'],
+    ['unshare', '--user', '--map-root-user'],
+    ['sudo', '-n', 'unshare'],
+  ]) {
+    const command = [program, ...options, ...namespaces];
+    const works = await promisify(execFile)(program, [...command.slice(1), ...probe]).catch(() => undefined);
+    if (works) return command;
+  }
+  throw new Error('no image to run: unshare cannot mount here');
+}
+
+const unshare = await orSkip(findUnshare);
+
+test.runIf(unshare)(
   'what its step installs runs as the user of the image, in a root without anything of this machine but its commands',
   manyProcesses,
-  async (context) => {
-    const isRoot = process.getuid?.() === 0;
-    const namespace = ['--mount', '--pid', '--fork', '--kill-child', ...(isRoot ? [] : ['--user', '--map-root-user'])];
-    if (spawnSync('unshare', [...namespace, 'true']).status !== 0) context.skip('this machine allows no namespaces');
+  async () => {
+    const [program = '', ...options] = unshare ?? [];
     const service = await startCanaryService();
     const root = emptyFolder();
     const tools = emptyFolder();
@@ -74,21 +92,24 @@ test(
       mkdirSync(join(root, folder), { recursive: true });
     for (const name of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, join(root, name));
     cpSync(node, join(root, 'image/bin/node'));
-    // The official images give this number to the user node.
-    const [owner, user] = isRoot ? ['1000', ['--userspec=1000:1000']] : ['0', []];
+    // The official images give the number 1000 to the user node. Any other user but root is like it, and removes the folder afterwards.
+    const id = process.getuid?.() || 1000;
+    const [owner, user] = options.includes('--user') ? [0, ''] : [id, `--userspec=${id}:${id}`];
     const script = `set -e; root="$1"; shift
     for folder in usr etc dev; do mount --rbind /$folder "$root/$folder"; done
     mount --bind "$root/image" "$root/image"; mount -o remount,bind,ro "$root/image"
     mount -t proc proc "$root/proc"; chmod 755 "$root"; chown ${owner} "$root/home/node"
-    exec chroot ${user.join(' ')} "$root" sh -c 'cd "$0" && exec "$@"' '${only('WORKDIR')}' "$@"`;
+    exec chroot ${user} "$root" sh -c 'cd "$0" && exec "$@"' '${only('WORKDIR')}' "$@"`;
+    const variables = { ...service.env, PATH: '/image/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: only('WORKDIR') };
+    // sudo passes no variables on.
+    const env = ['env', '-i', ...Object.entries(variables).map(([name, value]) => `${name}=${value}`)];
     const inImage = (...args: string[]) =>
-      promisify(execFile)(
-        'unshare',
-        [...namespace, 'sh', '-c', script, 'sh', root, ...JSON.parse(only('ENTRYPOINT')), ...args],
-        {
-          env: { ...service.env, PATH: '/image/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: only('WORKDIR') },
-        },
-      );
+      promisify(execFile)(program, [
+        ...options,
+        ...[...env, 'sh', '-c', script, 'sh', root],
+        ...JSON.parse(only('ENTRYPOINT')),
+        ...args,
+      ]);
     expect((await inImage(...JSON.parse(only('CMD')))).stdout).toContain('service-auth COMMAND');
     const [first, second] = [await inImage('token'), await inImage('token')];
     expect(second).toEqual(first);

@@ -5,6 +5,7 @@ import { fileStore } from '@service-auth/file';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
+import { createClient } from 'redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
@@ -174,8 +175,13 @@ describe.runIf(redis && postgres)('in a server', () => {
     const service = await startCanaryService();
     const address = `redis://:${secretCanary}@127.0.0.1:${other.port}`;
     await run(['token'], { env: variablesOf(service, `${address}?prefix=it's%20one:`) });
-    const before = await doctor(variablesOf(service, address));
-    const found = before.bad.find(({ message }) => message.includes("it's one:"));
+    const client = await createClient({ url: address }).connect();
+    onTestFinished(() => client.destroy());
+    const [key = ''] = await client.keys("it's one:*");
+    await client.set(key.replace("it's one:", 'rubbish:'), 'rubbish');
+    const { bad } = await doctor(variablesOf(service, address));
+    const found = bad.find(({ message }) => message.includes("it's one:"));
+    expect(found?.message).toMatch(/: "it's one:" \(1 token in 24 h, the last at .*\), "rubbish:"$/);
     expect(found?.advice).toContain('service-auth usage with prefix=it%27s%20one: in the address of the store');
   });
 
