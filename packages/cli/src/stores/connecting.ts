@@ -22,7 +22,7 @@ export interface ConnectingStore<Opened extends Connection> {
  * connects again: a connection that has gone silent does not come back.
  */
 export function connectingStore<Opened extends Connection>(
-  durability: Store['durability'],
+  { durability, name, maxRecordBytes }: Pick<Store, 'durability' | 'name' | 'maxRecordBytes'>,
   connect: Connect<Opened>,
 ): ConnectingStore<Opened> {
   let current: { readonly opened: Promise<Opened>; readonly ending: AbortController } | undefined;
@@ -58,6 +58,8 @@ export function connectingStore<Opened extends Connection>(
     connection,
     store: {
       durability,
+      name,
+      maxRecordBytes,
       load: (key, options) => during(options, (store) => store.load(key, options)),
       swap: (key, change, options) => during(options, (store) => store.swap(key, change, options)),
     },

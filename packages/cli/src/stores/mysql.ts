@@ -1,3 +1,4 @@
+import type { Store } from '@service-auth/core';
 import { createTable, type MysqlPool, mysqlStore } from '@service-auth/mysql';
 import { certificateAdvice } from '../line/certificates.ts';
 import {
@@ -18,6 +19,7 @@ interface Driver {
   createPool(settings: object): Pool;
 }
 interface Pool extends MysqlPool {
+  end(done: () => void): void;
   on(event: 'connection', listen: (connection: { destroy(): void }) => void): unknown;
   promise(): { query(sql: string, values?: unknown[]): Promise<[rows: Record<string, unknown>[]]> };
 }
@@ -51,8 +53,11 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
   };
   const { createPool } = (await importFromHere('mysql2')) as Driver;
   const options = table === undefined ? {} : { table };
-  const { store, connection } = connectingStore<MysqlConnection>('durable', async (ending) => {
+  const described = describedStore(options);
+  const { store, connection } = connectingStore<MysqlConnection>(described, async (ending) => {
     const pool = createPool(settings);
+    // Connections that open later end too. An error of the farewell concerns nobody.
+    ending.addEventListener('abort', () => pool.end(() => {}));
     // A connection that has gone silent does not answer a farewell either.
     pool.on('connection', (opened) => ending.addEventListener('abort', () => opened.destroy()));
     return { pool, store: mysqlStore(pool, options), isUsable: cameFromServer };
@@ -61,7 +66,7 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
   const explaining = explainingStore(store, { create, explain: (error) => explained(error, url.host) });
   const query = async (sql: string, values: unknown[]) =>
     (await (await connection()).pool.promise().query(sql, values))[0];
-  const name = nameOf(table);
+  const name = described.name?.replace('table ', '') ?? '';
   return {
     store: explaining,
     label: `${labelOf(url)}${table === undefined ? '' : ` (table ${table})`}`,
@@ -70,10 +75,13 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
   };
 }
 
-/** @throws AddressError */
-function nameOf(table = 'service_auth'): string {
+/**
+ * The store without a connection, for what it says of itself.
+ * @throws AddressError
+ */
+function describedStore(options: { table?: string }): Store {
   try {
-    return mysqlStore({ query: () => undefined }, { table }).name?.replace('table ', '') ?? '';
+    return mysqlStore({ query: () => undefined }, options);
   } catch {
     throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a database');
   }

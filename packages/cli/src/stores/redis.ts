@@ -8,7 +8,9 @@ import { examineReplicas, prefixesOf } from './redis-diagnosis.ts';
 export function openRedisStore(text: string): OpenedStore {
   const address = parseRedisAddress(text);
   const place = address.prefix ?? 'service-auth:';
-  const { store, connection } = connectingStore('replicated', (ending) => connectRedis(address, ending));
+  const { store, connection } = connectingStore({ durability: 'replicated' }, (ending) =>
+    connectRedis(address, ending),
+  );
   return {
     store,
     label: address.label,
