@@ -6,13 +6,13 @@ export interface Names {
   readonly swapProcedure: string;
 }
 
-/** MySQL refuses longer names. */
-const maxNameLength = 64;
+/** MySQL refuses names of more than 64 characters, and the procedures have five more than the table. */
+const maxTableLength = 59;
 
 /** @throws TypeError if `table` is no valid name */
 export function namesOf(table = 'service_auth'): Names {
-  const quoted = (name: string) => quotedName(name, '`', maxNameLength);
-  return { table: quoted(table), loadProcedure: quoted(`${table}_load`), swapProcedure: quoted(`${table}_swap`) };
+  const quoted = (suffix: string) => quotedName(table, '`', maxTableLength, 'mysql', suffix);
+  return { table: quoted(''), loadProcedure: quoted('_load'), swapProcedure: quoted('_swap') };
 }
 
 /** Columns of bytes: keys and versions are equal only if all their bytes are. */

@@ -12,11 +12,11 @@ export interface PostgresStoreOptions {
 const missing = ['42P01', '42883', '3F000'];
 /** SQLSTATE codes if another process creates the same object: unique_violation, duplicate_table, duplicate_object (its type), duplicate_function. */
 const createdMeanwhile = ['23505', '42P07', '42710', '42723'];
-/** PostgreSQL cuts longer names. */
-const maxNameLength = 63;
+/** PostgreSQL cuts names after 63 characters, and the functions have five more than the table. */
+const maxTableLength = 58;
 const lockNotAvailable = '55P03';
 
-/** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is 2 seconds. */
+/** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is at least 2 seconds. */
 const lockTimeout = '600ms';
 
 /**
@@ -141,6 +141,6 @@ function namesOf({ table = 'service_auth' }: PostgresStoreOptions): {
   loadFunction: string;
   swapFunction: string;
 } {
-  const quoted = (name: string) => quotedName(name, '"', maxNameLength);
-  return { table: quoted(table), loadFunction: quoted(`${table}_load`), swapFunction: quoted(`${table}_swap`) };
+  const quoted = (suffix: string) => quotedName(table, '"', maxTableLength, 'postgres', suffix);
+  return { table: quoted(''), loadFunction: quoted('_load'), swapFunction: quoted('_swap') };
 }

@@ -110,7 +110,7 @@ function columnsOf(row: Row | undefined, names: readonly string[]): unknown[] {
 }
 
 function namesOf({ table: name = 'service_auth' }: SqliteStoreOptions): { table: string; schema: string | undefined } {
-  const table = quotedName(name, '"', 63);
+  const table = quotedName(name, '"', 58, 'sqlite');
   const schema = table.includes('.') ? table.replace(/\..*/, '') : undefined;
   if (schema?.toLowerCase() !== '"temp"') return { table, schema };
   throw new TypeError(
