@@ -13,7 +13,8 @@ export function etcdStore(url: string | URL): Store {
       // The fetch of Node would leave a listener on the signal itself.
       signal: signal ? AbortSignal.any([signal]) : null,
     });
-    if (!response.ok) throw Object.assign(new Error('etcd refused'), { name: 'EtcdError', code: response.status });
+    if (!response.ok)
+      throw Object.assign(new Error('etcd refused'), { name: 'EtcdError', code: `HTTP_${response.status}` });
     const { succeeded = false, responses = [] } = (await response.json()) as Answer;
     const values = responses.map((each) => each.response_range?.kvs?.map(({ value }) => decode(value))[0]);
     return { succeeded, values, now: timeOfDate(response.headers.get('date')) };

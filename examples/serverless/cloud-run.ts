@@ -9,7 +9,7 @@ const client = createClient({ url: `${process.env['REDIS_URL']}` });
 client.on('error', () => {}); // The event store_failed reports it.
 client.connect().catch(() => {}); // Without `await`: the instance starts also while Redis is down.
 
-const auth = createServiceAuthFromEnv(process.env, { store: redisStore(client), instance: process.env['K_REVISION'] });
+const auth = createServiceAuthFromEnv(process.env, { store: redisStore(client) });
 const authFetch = createAuthFetch(auth);
 
 const server = createServer(async (_request, response) => {
