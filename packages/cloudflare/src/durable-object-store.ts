@@ -27,8 +27,8 @@ const maxRecordBytes = 1_900_000;
 
 /**
  * Keeps records in Durable Objects, one object for each client id. All Workers that share a record need the same namespace, and the same jurisdiction.
- * The store's clock is the one of the object. A call that the platform interrupts, such as at a deployment, is tried again until its signal aborts, at
- * most six times. Both methods reject if the object does not answer, gets too many calls, or is not a {@link ServiceAuthStore}.
+ * The store's clock is the one of the object. A call that the platform interrupts, such as at a deployment, is tried again until its signal aborts. It
+ * is tried six times at most. Both methods reject if the object does not answer, gets too many calls, or is not a {@link ServiceAuthStore}.
  * @param namespace the binding, such as `env.SERVICE_AUTH`. Workers KV is refused: it has no compare-and-swap.
  * @throws TypeError if `namespace` is no Durable Object namespace
  */
