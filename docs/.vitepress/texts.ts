@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
+import { repositoryUrl, siteLink } from './repository.ts';
 
 interface Text {
   /** The path of the page on the site: `errors`, `decisions/index`. */
@@ -22,12 +23,29 @@ export function writeTexts(config: SiteConfig, siteUrl: URL): void {
   writeFileSync(join(config.outDir, 'llms.txt'), list);
 }
 
-function textsOf({ pages, srcDir, dynamicRoutes, rewrites }: SiteConfig): Text[] {
+/** Lets the links and pictures of a page lead to the right places when it is read as Markdown. `from`: the path of the page in the repository. */
+export function withSiteLinks(markdown: string, from: string, base: string): string {
+  const links = /^(`{3,})[\s\S]*?^\1|`[^`\n]*`|\]\(([^)\s]+)\)/gm;
+  const pictures = /(src|srcset)="(?![a-z]+:|\/)([^"]+)"/g;
+  return markdown
+    .replace(links, (found: string, _: string | undefined, target: string | undefined) => {
+      if (target === undefined) return found;
+      const link = siteLink(target, from);
+      return `](${link.startsWith('/') ? base + link.slice(1) : link})`;
+    })
+    .replace(pictures, (_, name: string, path: string) => {
+      const file = join(dirname(from), path);
+      return `${name}="${repositoryUrl}/raw/main/${file}"`;
+    });
+}
+
+function textsOf({ pages, srcDir, dynamicRoutes, rewrites, site }: SiteConfig): Text[] {
   return pages.map((page) => {
     const route = dynamicRoutes.find(({ path }) => path === page);
     const file = join(srcDir, route?.route ?? page);
     const source = route?.content ?? readFileSync(file, 'utf8');
-    const markdown = withSnippets(source, dirname(file)).replace(/^---\n.*?\n---\n+/s, '');
+    const text = withSnippets(source, dirname(file)).replace(/^---\n.*?\n---\n+/s, '');
+    const markdown = withSiteLinks(text, `docs/${page}`, site.base);
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? page;
     return { path: (rewrites.map[page] ?? page).replace(/\.md$/, ''), title, markdown };
   });

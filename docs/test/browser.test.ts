@@ -25,14 +25,32 @@ const focusedControl = `
   const control = document.activeElement;
   control?.closest('.live-budget') ? (control.getAttribute('name') ?? control.textContent.trim()) : '';
 `;
+/** Runs before the program of the worker. */
+const sendsNoPicture = `
+  const send = self.postMessage.bind(self);
+  self.postMessage = (answer) => {
+    if (answer.picture) throw new Error('broken');
+    send(answer);
+  };
+`;
 
 let page: Page;
+/** The requests of the page to other hosts. */
+const foreign: string[] = [];
 
 beforeEach(async () => {
   if (browser) page = await browser.newPage({ reducedMotion: 'reduce' });
   page?.setDefaultTimeout(60_000);
+  foreign.length = 0;
+  page?.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol.startsWith('http') && origin !== site.url) foreign.push(request.url());
+  });
 });
-afterEach(() => page?.close());
+afterEach(async () => {
+  await page?.close();
+  expect(foreign).toEqual([]);
+});
 afterAll(async () => {
   await browser?.close();
   site.close();
@@ -186,12 +204,41 @@ describe.runIf(browser)('the start page', () => {
     await page.locator('button[data-control="play"]', { hasText: 'Pause' }).click();
     await settled();
     await expectSameDay();
+    const paused = await page.locator('.clock').textContent();
     await page.locator('select[name="speed"]').selectOption('3600');
     await page.locator('button[data-control="play"]', { hasText: 'Play' }).press('Enter');
-    await expect.poll(() => page.locator('.clock').textContent()).not.toBe('00:00');
+    await expect.poll(() => page.locator('.clock').textContent()).not.toBe(paused);
     await page.locator('button[data-control="restart"]').click();
     await settled();
     expect(await page.locator('.clock').textContent()).toBe('00:00');
+  });
+
+  test('a reader who follows a link to another day sees that day', async () => {
+    await open(morning);
+    await page.evaluate(`location.hash = '${morning.replace('at=7200', 'at=3600').replace('limit=150', 'limit=30')}'`);
+    await page.locator('.live-budget[data-busy="false"][data-now="3600000"]').waitFor();
+    expect((await expectSameDay()).limit).toBe(30);
+    expect(await page.locator('select[name="limit"]').inputValue()).toBe('30');
+  });
+
+  test('an address with as many incidents as it holds takes no further one', async () => {
+    await open(`#processes=1&at=60&incidents=${Array.from({ length: 50 }, () => 'crash.7200').join('_')}`);
+    expect(await page.locator('button[data-incident]:disabled').count()).toBe(incidentKinds.length);
+  });
+
+  test('the page says so when its day cannot go on', async () => {
+    await page.route('**/assets/worker-*.js', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: sendsNoPicture + (await response.text()) });
+    });
+    await page.goto(`${site.url}/`);
+    await page.getByRole('alert').filter({ hasText: 'The day stopped: Error: broken.' }).waitFor();
+  });
+
+  test('the page says so when its program cannot be loaded', async () => {
+    await page.route('**/assets/worker-*.js', (route) => route.abort());
+    await page.goto(`${site.url}/`);
+    await page.getByRole('alert').filter({ hasText: 'The day stopped' }).waitFor();
   });
 
   test.each(['light', 'dark'] as const)('axe-core finds nothing serious in the theme %s', async (colorScheme) => {

@@ -3,11 +3,14 @@ import { createDay } from '../.vitepress/budget/day.ts';
 import type { Picture } from '../.vitepress/budget/picture.ts';
 import {
   defaultSettings,
+  describesDay,
   fromFragment,
   incidentKinds,
+  momentIn,
   type Settings,
   toFragment,
 } from '../.vitepress/budget/settings.ts';
+import { withSiteLinks } from '../.vitepress/texts.ts';
 import { outcome } from '../.vitepress/theme/words.ts';
 
 const hour = 3_600_000;
@@ -115,4 +118,24 @@ test('an address with nonsense gives the default settings', () => {
   expect(fromFragment('')).toEqual(defaultSettings);
   expect(fromFragment('#seed=x&processes=1e9&limit=-1&deploys=999')).toEqual(defaultSettings);
   expect(fromFragment('incidents=storm.99999_none.5_crash.x_deploy').incidents).toEqual([]);
+});
+
+test('an address tells the moment of the day, and a link to a heading is no day', () => {
+  expect(momentIn('#seed=7&at=7200')).toBe(2 * hour);
+  expect(momentIn('#at=0')).toBe(0);
+  expect(momentIn('#at=99999')).toBe(24 * hour);
+  expect([momentIn(''), momentIn('#at=x'), momentIn('#at=-1')]).toEqual([undefined, undefined, undefined]);
+  expect(['', '#at=0', '#seed=8', '#incidents='].map(describesDay)).toEqual([true, true, true, true]);
+  expect(describesDay('#what-runs-here')).toBe(false);
+});
+
+test('the links of a page that is read as Markdown lead to pages of the site, below its base', () => {
+  const text =
+    '[a](errors.md#x) [`b`](../SECURITY.md) [c](https://example.com/) [d](#e) `[f](g.md)`\n\n```ts\nf[0](1)\n```\n';
+  expect(withSiteLinks(text, 'docs/recipes.md', '/service-auth/')).toBe(
+    '[a](/service-auth/errors.md#x) [`b`](/service-auth/project/security.md) [c](https://example.com/) [d](#e) `[f](g.md)`\n\n```ts\nf[0](1)\n```\n',
+  );
+  expect(withSiteLinks('<img src="performance/fleet-light.svg">', 'docs/performance.md', '/')).toMatch(
+    /^<img src="https:.*\/raw\/main\/docs\/performance\/fleet-light\.svg">$/,
+  );
 });

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -21,6 +21,10 @@ function fileOf(path: string): string | undefined {
   return [name, `${name}.html`, join(name, 'index.html')].find((file) => pages.has(file));
 }
 
+function isFile(path: string): boolean {
+  return statSync(join(dist, path), { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
 test('the site has the pages of docs, packages and the reference', () => {
   expect(pages.size).toBeGreaterThan(80);
   for (const file of ['index.html', 'errors.html', 'packages/axios.html', 'reference/core-http.html']) {
@@ -37,11 +41,31 @@ test('every link leads to a page or a file, and its anchor to an element', () =>
       if (origin !== base.origin) continue;
       const path = decodeURIComponent(pathname);
       const page = fileOf(path);
-      const leadsNowhere = page === undefined && !existsSync(join(dist, path));
+      const leadsNowhere = page === undefined && !isFile(path);
       const id = decodeURIComponent(hash.slice(1));
       if (leadsNowhere || (page && id !== '' && !idsOf.get(page)?.has(id))) dead.push(`${file}: ${href}`);
     }
   }
+  expect(dead).toEqual([]);
+});
+
+test('every link of the Markdown leads to a page or a file, and its anchor to an element', () => {
+  const dead: string[] = [];
+  let checked = 0;
+  for (const file of globSync('**/*.md', { cwd: dist })) {
+    const base = new URL(file, 'http://site/');
+    const text = readFileSync(join(dist, file), 'utf8').replace(/^(`{3,})[\s\S]*?^\1|`[^`\n]*`/gm, '');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      const { origin, pathname, hash } = new URL(target, base);
+      if (origin !== base.origin) continue;
+      checked += 1;
+      const path = decodeURIComponent(pathname);
+      const ids = idsOf.get(path.slice(1).replace(/\.md$/, '.html'));
+      const id = decodeURIComponent(hash.slice(1));
+      if (!isFile(path) || (ids && id !== '' && !ids.has(id))) dead.push(`${file}: ${target}`);
+    }
+  }
+  expect(checked).toBeGreaterThan(500);
   expect(dead).toEqual([]);
 });
 

@@ -10,8 +10,7 @@ export type Order =
 /** An order to the worker, which it answers with a picture. */
 export type Request = Order & { readonly id: number };
 
-/** The answer to a request: the day at this moment. */
-export interface Answer {
-  readonly id: number;
-  readonly picture: Picture;
-}
+/** The answer to a request: the day at this moment, or why the day cannot go on. */
+export type Answer =
+  | { readonly id: number; readonly picture: Picture }
+  | { readonly id: number; readonly failure: string };

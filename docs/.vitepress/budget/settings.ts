@@ -42,7 +42,8 @@ export const ranges = {
 type Range = keyof typeof ranges;
 
 const numbers = Object.keys(ranges) as Range[];
-const maxIncidents = 50;
+/** The most incidents of a day that an address holds. */
+export const maxIncidents = 50;
 const daySeconds = 86_400;
 
 export const defaultSettings: Settings = {
@@ -75,6 +76,18 @@ export function fromFragment(fragment: string): Settings {
     ? readIncidents(parameters.get('incidents') ?? '')
     : defaultSettings.incidents;
   return { ...(Object.fromEntries(numbers.map((name) => [name, read(name)])) as Record<Range, number>), incidents };
+}
+
+/** Reads the moment at which a day is to be shown, in milliseconds since midnight. */
+export function momentIn(fragment: string): number | undefined {
+  const text = new URLSearchParams(fragment.replace(/^#/, '')).get('at') ?? '';
+  return /^\d{1,5}$/.test(text) ? Math.min(daySeconds, Number(text)) * 1_000 : undefined;
+}
+
+/** False: the fragment leads to a heading of the page. */
+export function describesDay(fragment: string): boolean {
+  const parameters = new URLSearchParams(fragment.replace(/^#/, ''));
+  return parameters.size === 0 || [...numbers, 'incidents', 'at'].some((name) => parameters.has(name));
 }
 
 function readIncidents(text: string): Incident[] {

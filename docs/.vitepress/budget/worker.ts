@@ -25,7 +25,7 @@ let day: Day | undefined;
 let before: Promise<unknown> = Promise.resolve();
 
 scope.onmessage = ({ data }) => {
-  before = before.then(() => obey(data));
+  before = before.then(() => obey(data)).catch((error) => scope.postMessage({ id: data.id, failure: `${error}` }));
 };
 
 async function obey(request: Request): Promise<void> {

@@ -10,6 +10,6 @@ export default {
   // The day replaces the globals of its process, so it runs in a process of its own.
   load(): Picture {
     const program = fileURLToPath(new URL('../budget/print-picture.ts', import.meta.url));
-    return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8' })) as Picture;
+    return JSON.parse(execFileSync(process.execPath, [program], { encoding: 'utf8', timeout: 120_000 })) as Picture;
   },
 };

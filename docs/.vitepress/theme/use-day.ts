@@ -1,7 +1,16 @@
 import { onBeforeUnmount, onMounted, reactive } from 'vue';
 import type { Answer, Order, Request } from '../budget/messages.ts';
 import type { Picture } from '../budget/picture.ts';
-import { defaultSettings, fromFragment, type IncidentKind, type Settings, toFragment } from '../budget/settings.ts';
+import {
+  defaultSettings,
+  describesDay,
+  fromFragment,
+  type IncidentKind,
+  maxIncidents,
+  momentIn,
+  type Settings,
+  toFragment,
+} from '../budget/settings.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -16,6 +25,8 @@ interface DayState {
   speed: number;
   /** True: the picture is not yet the one that was asked for. */
   isBusy: boolean;
+  /** Why the day cannot go on. */
+  failure: string | undefined;
 }
 
 /** What a reader can do. */
@@ -40,6 +51,7 @@ export function useDay(first: Picture): DayControls {
     isPlaying: false,
     speed: 1_800,
     isBusy: true,
+    failure: undefined,
   });
   let worker: Worker | undefined;
   let lastId = 0;
@@ -72,7 +84,26 @@ export function useDay(first: Picture): DayControls {
 
   function begin(until: number): void {
     target = until;
+    state.failure = undefined;
     send({ type: 'start', settings: JSON.parse(JSON.stringify(state.settings)) as Settings });
+  }
+
+  function fail(reason: string): void {
+    state.failure = reason;
+    state.isPlaying = false;
+    state.isBusy = false;
+  }
+
+  /** Shows the day of an address that the reader followed. */
+  function readAddress(): void {
+    const { hash } = location;
+    const settings = fromFragment(hash);
+    const at = momentIn(hash);
+    const isShown = at === undefined && toFragment(settings) === toFragment(state.settings);
+    if (!describesDay(hash) || isShown) return;
+    state.settings = settings;
+    if (at !== undefined) state.isPlaying = false;
+    begin(at ?? target);
   }
 
   onMounted(() => {
@@ -80,19 +111,26 @@ export function useDay(first: Picture): DayControls {
     worker.onmessage = ({ data }: { data: Answer }) => {
       asked -= 1;
       if (data.id !== lastId) return;
+      if ('failure' in data) {
+        fail(data.failure);
+        return;
+      }
       state.picture = data.picture;
       state.isBusy = data.picture.now < target;
       goOn();
     };
+    worker.onerror = ({ message }) => fail(message || 'the program of the page could not be loaded');
     state.settings = fromFragment(location.hash);
-    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches || location.hash.includes('at=');
-    const at = Number(new URLSearchParams(location.hash.slice(1)).get('at'));
+    const at = momentIn(location.hash);
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches || at !== undefined;
     state.isPlaying = !isStill;
-    begin(isStill ? Math.min(dayMs, at * 1_000 || first.now) : 0);
+    begin(isStill ? (at ?? first.now) : 0);
+    addEventListener('hashchange', readAddress);
     timer = setInterval(playFrame, frameMs);
   });
   onBeforeUnmount(() => {
     clearInterval(timer);
+    removeEventListener('hashchange', readAddress);
     worker?.terminate();
   });
 
@@ -118,7 +156,7 @@ export function useDay(first: Picture): DayControls {
     },
     add(kind) {
       const atSecond = Math.floor(target / 1_000) + 1;
-      if (atSecond * 1_000 >= dayMs) return;
+      if (atSecond * 1_000 >= dayMs || state.settings.incidents.length >= maxIncidents) return;
       const incident = { kind, atSecond };
       set({ ...state.settings, incidents: [...state.settings.incidents, incident] });
       send({ type: 'add', incident });
