@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { root } from './packages.ts';
 
 function run(command: string, argv: readonly string[]): void {
-  const { status } = spawnSync(command, argv, { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(command, argv, { cwd: root, stdio: 'inherit', timeout: 900_000 });
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -36,7 +36,9 @@ async function installExample(): Promise<void> {
   for (const [name, tarball] of packAll(packages)) {
     const folder = join(home, 'node_modules', name);
     mkdirSync(folder, { recursive: true });
-    await execute('tar', ['--extract', '--gzip', '--strip-components=1', '--file', tarball, '--directory', folder]);
+    await execute('tar', ['--extract', '--gzip', '--strip-components=1', '--file', tarball, '--directory', folder], {
+      timeout: 60_000,
+    });
   }
 }
 

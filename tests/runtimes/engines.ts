@@ -18,7 +18,7 @@ export function installEngines(): void {
   // Scripts of this repository have pnpm on their path; Vitest alone may not.
   const pnpm = process.env['npm_config_user_agent']?.startsWith('pnpm/') ? ['pnpm'] : ['npx', '--yes', 'pnpm@12'];
   const [command = '', ...argv] = [...pnpm, 'install', '--frozen-lockfile', '--dir', folder];
-  execFileSync(command, argv, { stdio: 'pipe' });
+  execFileSync(command, argv, { stdio: 'pipe', timeout: 600_000 });
 }
 
 /** A file of an installed package. */
