@@ -235,3 +235,16 @@ describe('many audiences over a day', () => {
     expect(issuedAt.length).toBeGreaterThan(30);
   });
 });
+
+describe('a limit', () => {
+  test('is not charged for two hundred requests under way that the endpoint refuses', async () => {
+    const bed = createBed();
+    const issuanceLimit = { tokens: 300, reserve: 0 };
+    bed.endpoint.otherwise(answering(403, '{"error":"access_denied"}'));
+    const clients = Array.from({ length: 200 }, (_, index) => bed.client({ issuanceLimit, audience: `${index}` }));
+    const ended = await bed.clock.until(Promise.allSettled(clients.map((auth) => auth.getToken())));
+    expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(200);
+    expect(bed.endpoint.requests).toHaveLength(200);
+    expect(await bed.client({ issuanceLimit }).getUsage()).toMatchObject({ used: 0, pending: 0 });
+  });
+});
