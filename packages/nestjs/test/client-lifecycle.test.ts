@@ -156,7 +156,9 @@ test.each(Object.entries(obstacles))(
     const app = await starting;
     const client = app.get<ServiceAuth>(getServiceAuthToken('a'));
     expect(client.peekToken()).toBeUndefined();
-    expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([
+    const warnings = logger.lines.filter((line) => line.startsWith('warn'));
+    // The function for the secret has the same deadline, and Nest's log says so, too.
+    expect(warnings.filter((line) => !line.includes('The function for the client secret'))).toEqual([
       'warn [ServiceAuth:a] No token at start within 5000 ms; the application starts, and its first request waits for one.',
     ]);
     const token = client.getToken();

@@ -1,7 +1,7 @@
 import type { Store } from '@service-auth/core';
 import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 
-export const storeKinds = ['file', 'redis', 'postgres', 'dynamodb'] as const;
+export const storeKinds = ['file', 'redis', 'postgres', 'dynamodb', 'mysql', 'sqlite'] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
 /** A store, and how to part with it. */
@@ -28,6 +28,25 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
       const client = createClient({ url: address, socket: { reconnectStrategy: 100 } }).on('error', ignore);
       client.connect().catch(ignore);
       return { store: redisStore(client), close: async () => client.destroy() };
+    }
+    case 'sqlite': {
+      const { sqliteStore } = await import('@service-auth/sqlite');
+      const { DatabaseSync } = await import('node:sqlite');
+      const database = new DatabaseSync(address);
+      return { store: sqliteStore(database), close: async () => database.close() };
+    }
+    case 'mysql': {
+      const { mysqlStore } = await import('@service-auth/mysql');
+      if (oddity % 2 === 0) {
+        const { createPool } = await import('mariadb');
+        const { hostname, port, username, pathname } = new URL(address);
+        const place = { host: hostname, port: Number(port), user: username, database: pathname.slice(1) };
+        const pool = createPool({ ...place, connectionLimit: 3, connectTimeout: 1_500, acquireTimeout: 1_500 });
+        return { store: mysqlStore(pool), close: () => pool.end() };
+      }
+      const { createPool } = await import('mysql2/promise');
+      const pool = createPool({ uri: address, connectionLimit: 3, connectTimeout: 1_500 });
+      return { store: mysqlStore(pool), close: () => pool.end() };
     }
     case 'postgres': {
       const { postgresStore } = await import('@service-auth/postgres');

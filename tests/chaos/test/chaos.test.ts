@@ -23,7 +23,7 @@ for (const kind of storeKinds) {
       expect(figures.comparisons).toBeGreaterThan(10);
       expect(figures.rolledOut).toBe(16);
       expect(Math.max(...figures.largest)).toBeGreaterThan(allowed / 2);
-      if (kind !== 'file') {
+      if (place.server) {
         expect(figures.serverKills).toBeGreaterThan(0);
         expect(figures.relayFaults).toBeGreaterThan(2);
       }

@@ -304,6 +304,8 @@ describe('denials', () => {
       denial({ audiences, failures: { ...shared, ...fields } });
     expect(retryAt({})).toMatchObject({ retryAt: later + 30 * second });
     expect(retryAt({ retryAt: noon + second })).toMatchObject({ retryAt: noon + 1.5 * second });
+    expect(retryAt({ retryAt: noon + 40 * minute })).toMatchObject({ retryAt: noon + 50 * minute });
+    expect(retryAt({ retryAt: noon + 2 * hour })).toMatchObject({ retryAt: noon + 2.25 * hour });
     expect(retryAt({ ambiguous: false })).toMatchObject({ retryAt: later });
     expect(denial({ failures: shared })).toMatchObject({ retryAt: later });
   });
