@@ -131,7 +131,7 @@ class Client implements ServiceAuth {
   /** Renews a token that has less life left. If that is refused, returns it nevertheless. */
   async #obtainWithLife(minLifeMs: number, signal: AbortSignal | undefined): Promise<AccessToken> {
     let before: AccessToken | undefined;
-    // Two renewals at most: the first may be one of the background that this call joined, which gives up when another process is asking. End when the token changed.
+    // Renew twice at most. The first time, this call may join a renewal in the background, which gives up when another process is asking.
     for (let renewals = 0; ; renewals++) {
       const token = await this.#obtain(signal);
       const { cached } = this.#keeper.memory;

@@ -12,6 +12,11 @@ export type Callers = readonly Settings[];
 const minTimeoutMs = 2_000;
 const maxTimeoutMs = 8_000;
 
+/** Returns the deadline of sending a request, from the read of the record that allowed it: a read and a swap must fit in. */
+export function sendWithinMs({ timeoutMs }: Pick<CommonSettings, 'timeoutMs'>): number {
+  return Math.min(10_000, Math.max(2 * minTimeoutMs, timeoutMs));
+}
+
 /** Calls the store for the record of one client id. Every call has a deadline, and its failure is reported. */
 export class StoreCalls {
   /** The name of the record. It is known from the first call on. */
@@ -69,10 +74,17 @@ export class StoreCalls {
         const from = clock.monotonic();
         // A store that many processes ask at once is slow for all of them. A process that starts has to connect, too, and may have to get credentials.
         const likelyMs = this.roundTripMs === 0 && !isFirst ? maxTimeoutMs : 4 * this.roundTripMs;
-        const timeoutMs = Math.min(maxTimeoutMs, Math.max(minTimeoutMs, likelyMs));
+        // A request that is reserved too late is never sent, so a swap gets what the read before it left.
+        const otherMs = operation === 'load' ? minTimeoutMs : this.roundTripMs;
+        const mostMs = Math.min(maxTimeoutMs, sendWithinMs(this.#settings) - otherMs);
+        const timeoutMs = Math.max(minTimeoutMs, Math.min(mostMs, likelyMs));
         isFirst = false;
         const result = await within(timeoutMs, clock, (signal) => run({ signal }));
-        if (result === timedOut) throw new DOMException('', 'TimeoutError');
+        if (result === timedOut) {
+          // The store fell silent, so the next call gets the shortest time again.
+          this.roundTripMs = Math.min(this.roundTripMs, minTimeoutMs / 4);
+          throw new DOMException('', 'TimeoutError');
+        }
         this.roundTripMs = Math.max(1, clock.monotonic() - from);
         return result;
       };

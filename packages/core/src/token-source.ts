@@ -29,7 +29,7 @@ export interface TokenSource {
   peekToken(): AccessToken | undefined;
   /**
    * Reports that the API answered 401 to `token`. The next `getToken()` returns a newer token if the fleet has one. If not, it requests one, unless the
-   * last such renewal of the fleet was too recent: they are 1, 2, 4 … 60 minutes apart. Then it returns the same token again. Never rejects.
+   * last such renewal of this audience was too recent: they are 1, 2, 4 … 60 minutes apart. Then it returns the same token again. Never rejects.
    */
   invalidate(token: AccessToken): Promise<void>;
 }

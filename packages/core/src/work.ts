@@ -7,6 +7,7 @@ import type { IssuanceReason } from './ledger/record.ts';
 import type { Settings } from './settings.ts';
 import { createSettlement, type Settlement } from './settlement.ts';
 import type { SharedLedger, View } from './shared-ledger.ts';
+import { sendWithinMs } from './store-calls.ts';
 import { createUsableTokens, type UsableTokens } from './usable-token.ts';
 
 /** A request of the client for a token. */
@@ -44,22 +45,19 @@ export interface Work {
   readonly leaseMs: number;
 }
 
-// The store needs up to two calls of 2 seconds before a request, and as many after it.
-const storeCallsMs = 4_000;
-
 /** Creates the parts of an attempt. Between attempts a client keeps its ledger and its memory of the secret. */
 export function createWork(settings: Settings, ledger: SharedLedger, secretMemory: SecretMemory): Work {
   // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
-  const deadlineMs = Math.max(storeCallsMs, settings.timeoutMs);
-  const sendWithinMs = Math.min(10_000, deadlineMs);
+  const sendMs = sendWithinMs(settings);
+  const settleMs = Math.min(20_000, Math.max(sendMs, settings.timeoutMs));
   return {
     settings,
     ledger,
     settlement: createSettlement(settings, ledger),
     secrets: clientSecretSource(settings, secretMemory),
     usableTokens: createUsableTokens(settings),
-    sendWithinMs,
-    leaseMs: sendWithinMs + settings.timeoutMs + Math.min(20_000, deadlineMs),
+    sendWithinMs: sendMs,
+    leaseMs: sendMs + settings.timeoutMs + settleMs,
   };
 }
 

@@ -208,7 +208,7 @@ describe('a store that does not answer', () => {
         new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs)).then(call);
     const auth = client();
     const usageAfter = async (delayMs: number) => {
-      store.next('load', after(delayMs), hangs);
+      store.next('load', after(delayMs));
       const reading = auth.getUsage().then(
         () => 'read',
         () => 'failed',
@@ -221,7 +221,29 @@ describe('a store that does not answer', () => {
     expect(await usageAfter(7_500)).toBe('read');
     expect(await usageAfter(7_900)).toBe('read');
     expect(eventsOf('store_failed')).toEqual([]);
-    expect(await usageAfter(8_100)).toBe('failed');
+    const begunAt = clock.monotonic();
+    store.next('load', after(8_100), hangs);
+    const reading = auth.getUsage();
+    reading.catch(() => {});
+    await clock.advance(10 * second);
+    await failure('ERR_STORE', reading);
+    // Both tries of the next call are short.
+    store.next('load', hangs, hangs);
+    await failure('ERR_STORE', clock.until(auth.getUsage()));
+    expect(clock.monotonic() - begunAt).toBe(14 * second);
+  });
+
+  test('is not waited for so long that the request would be too late: the caller gets an error', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    store.always('both', (call) => new Promise<void>((resolve) => void clock.setTimer(resolve, 2_600)).then(call));
+    const auth = client({ timeoutMs: 5_000 });
+    const begunAt = clock.monotonic();
+    await failure('ERR_STORE', clock.until(auth.getToken()));
+    expect(clock.monotonic() - begunAt).toBeLessThan(15 * second);
+    expect(endpoint.requests).toEqual([]);
+    // With more time for the request there is more time for the store.
+    await clock.until(client({ timeoutMs: 10_000, audience: 'another' }).getToken());
+    expect(endpoint.requests).toHaveLength(1);
   });
 
   test('never delays those who are in use, and others for two seconds at most', async () => {

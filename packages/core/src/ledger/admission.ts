@@ -91,6 +91,7 @@ export function nextFreeAt(record: LedgerRecord, now: number, term: TermLimits):
  */
 export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
   const renewals = record.entries.filter(({ reason }) => reason === 'rejected');
+  if (renewals.length === 0) return now;
   const own = renewals.filter((entry) => entry.audience === audience);
   const roomAts = enforcedTerms(record, now, limits).map(({ term }) => {
     const counts = (entry: LedgerEntry) => leavesAt(entry, term) > now;

@@ -7,8 +7,9 @@ const minute = 60_000;
 
 /**
  * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
- * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the
- * last renewal ahead of expiry brought no later expiry. `unreadable`: a token that could not be decrypted was replaced a short time ago.
+ * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during
+ * their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
+ * `unreadable`: a token that could not be decrypted was replaced a short time ago.
  */
 export type HoldKind =
   | 'credentials'
@@ -55,10 +56,12 @@ export function holdsOf(
       const { retryAt = 0, status } = credentialsBackoff ?? {};
       return [
         { kind: isOfCredentials(status) ? 'credentials' : 'misconfigured', until: retryAt, status, audience, state },
-        { kind: 'rejections', until: rejectedRoomAt(record, now, limits, audience), audience, state },
         { kind: 'renewal', until: renewAfter, audience, state },
         { kind: 'unreadable', until: unreadableUntil, audience, state },
       ];
+    }),
+    ...[...new Set(states.map(({ audience }) => audience))].map((audience): Hold => {
+      return { kind: 'rejections', until: rejectedRoomAt(record, now, limits, audience), audience };
     }),
     { kind: 'rate_limited', until: rateLimit?.retryAt ?? 0, status: 429 },
     ...holdsOfFailures(record),
@@ -74,10 +77,10 @@ export function isOfCredentials(status: number | undefined): boolean {
 }
 
 /**
- * Returns the holds of a back-off. The audience that failed last leaves the first request after a shared one to the others: if it alone fails and is
- * always the first to ask, the others would never have a token issued.
+ * Returns the holds of a back-off. Audiences that failed leave the first request after a shared one to the others: if they alone fail and always ask
+ * first, the others would never have a token issued.
  */
-function holdsOfFailures({ audiences, failures }: LedgerRecord): Hold[] {
+function holdsOfFailures({ audiences, entries, failures }: LedgerRecord): Hold[] {
   if (!failures) return [];
   const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
   const until = probeAt ?? retryAt;
@@ -86,10 +89,17 @@ function holdsOfFailures({ audiences, failures }: LedgerRecord): Hold[] {
   const takesTurns = (ambiguous || probeAt !== undefined) && audiences.some((other) => other.audience !== audience);
   const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;
   const turnMs = pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, minute / 2);
-  return [
-    { kind: 'backoff', until: sharedUntil, status },
-    { kind: 'backoff', until: Math.max(until, Math.ceil(sharedUntil + turnMs)), status, audience },
-  ];
+  const lastUntil = Math.max(until, Math.ceil(sharedUntil + turnMs));
+  const failing = turnMs > 0 ? failingOf(entries).add(audience) : new Set([audience]);
+  const last = audiences.some((other) => !failing.has(other.audience)) ? [...failing] : [audience];
+  const holds: Hold[] = last.map((failed) => ({ kind: 'backoff', until: lastUntil, status, audience: failed }));
+  return [{ kind: 'backoff', until: sharedUntil, status }, ...(lastUntil > sharedUntil ? holds : [])];
+}
+
+/** Returns the audiences whose newest request brought no token. */
+function failingOf(entries: LedgerRecord['entries']): Set<string> {
+  const newest = new Map(entries.map(({ audience, pending }) => [audience, pending]));
+  return new Set([...newest].flatMap(([audience, pending]) => (pending ? [audience] : [])));
 }
 
 /** Returns whether a hold denies a caller a token for this reason. */

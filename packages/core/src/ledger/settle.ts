@@ -93,9 +93,9 @@ export function settle(
       return {
         ...withAudienceState(next, withToken(state, outcome.token, entry.reason === 'refresh')),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
-        // If another audience failed last, it keeps its pause.
+        // If another audience failed last, it keeps its pause, unless somebody ordered to try again.
         failures:
-          failures && failures.audience !== entry.audience
+          failures && failures.audience !== entry.audience && record.retry?.id !== entry.id
             ? { ...failures, shared: false, toldUntil: undefined }
             : undefined,
         // A 429 that came after this request was reserved is the newer answer.

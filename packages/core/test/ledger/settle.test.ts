@@ -91,6 +91,9 @@ describe('a token that arrived', () => {
   test('leaves the pause of another audience that failed last', () => {
     const failures = failuresWith({ audience: 'invoices', shared: true, retryAt: noon + hour });
     expect(settled(issued, { ...reserved, failures }).failures).toEqual({ ...failures, shared: false });
+    // Somebody ordered to try again, and this request shows that the endpoint works.
+    const retry = { count: 1, retryAt: noon, openUntil: noon, id: 'mine' };
+    expect(settled(issued, { ...reserved, failures, retry }).failures).toBeUndefined();
   });
 
   test('leaves the Retry-After of a 429 that came after its reservation', () => {
