@@ -15,7 +15,8 @@ const processes = 8;
 const starts = Number(process.argv[2] ?? 5);
 const requests = 3;
 
-const where = process.env['REDIS_URL'] ? 'Redis' : process.env['POSTGRES_URL'] ? 'PostgreSQL' : 'a directory';
+const { REDIS_URL, POSTGRES_URL, MYSQL_URL } = process.env;
+const where = REDIS_URL ? 'Redis' : POSTGRES_URL ? 'PostgreSQL' : MYSQL_URL ? 'MySQL' : 'a directory';
 console.log(`${processes} processes, each started ${starts} times, with ${where} as their store:`);
 const directory = mkdtempSync(join(tmpdir(), 'service-auth-fleet-'));
 const service = await startTestService();

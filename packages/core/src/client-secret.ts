@@ -27,7 +27,7 @@ export class SecretMemory {
   failure: { readonly error: Error; readonly at: number; readonly retryAt: number } | undefined;
 }
 
-// After two failures within this time the function is not called again for as long. Each request of a server would call it otherwise.
+// After two failures within this time the function rests for the same time. Otherwise each request of a server would call it.
 const retryMs = 1_000;
 
 // Keys take more memory than the rest of a client. They are derived again for clients that are not among those that were used last.

@@ -77,10 +77,10 @@ export function isOfCredentials(status: number | undefined): boolean {
 }
 
 /**
- * Returns the holds of a back-off. Audiences that failed leave the first request after a shared one to the others: if they alone fail and always ask
- * first, the others would never have a token issued.
+ * Returns the holds of a back-off. The audience that failed last leaves the first request after a shared one to the others: if it alone fails and is
+ * always the first to ask, the others would never have a token issued.
  */
-function holdsOfFailures({ audiences, entries, failures }: LedgerRecord): Hold[] {
+function holdsOfFailures({ audiences, failures }: LedgerRecord): Hold[] {
   if (!failures) return [];
   const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
   const until = probeAt ?? retryAt;
@@ -89,17 +89,9 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord): Hold[]
   const takesTurns = (ambiguous || probeAt !== undefined) && audiences.some((other) => other.audience !== audience);
   const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;
   const turnMs = pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, minute / 2);
-  const lastUntil = Math.max(until, Math.ceil(sharedUntil + turnMs));
-  const failing = turnMs > 0 ? failingOf(entries).add(audience) : new Set([audience]);
-  const last = audiences.some((other) => !failing.has(other.audience)) ? [...failing] : [audience];
-  const holds: Hold[] = last.map((failed) => ({ kind: 'backoff', until: lastUntil, status, audience: failed }));
-  return [{ kind: 'backoff', until: sharedUntil, status }, ...(lastUntil > sharedUntil ? holds : [])];
-}
-
-/** Returns the audiences whose newest request brought no token. */
-function failingOf(entries: LedgerRecord['entries']): Set<string> {
-  const newest = new Map(entries.map(({ audience, pending }) => [audience, pending]));
-  return new Set([...newest].flatMap(([audience, pending]) => (pending ? [audience] : [])));
+  const ownUntil = Math.max(until, Math.ceil(sharedUntil + turnMs));
+  const own: Hold[] = ownUntil > sharedUntil ? [{ kind: 'backoff', until: ownUntil, status, audience }] : [];
+  return [{ kind: 'backoff', until: sharedUntil, status }, ...own];
 }
 
 /** Returns whether a hold denies a caller a token for this reason. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Ask, confirms, type Decision, decide, denialOf, marginOf } from '../../src/ledger/decide.ts';
 import { revoke } from '../../src/ledger/generations.ts';
-import type { LedgerEntry, LedgerRecord } from '../../src/ledger/record.ts';
+import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
   askFor,
@@ -308,18 +308,6 @@ describe('denials', () => {
     expect(retryAt({ retryAt: noon + 2 * hour })).toMatchObject({ retryAt: noon + 2.25 * hour });
     expect(retryAt({ ambiguous: false })).toMatchObject({ retryAt: later });
     expect(denial({ failures: shared })).toMatchObject({ retryAt: later });
-  });
-
-  test('the token endpoint failed for two audiences of three: the third one goes first', () => {
-    const shared = { ...failures, failedAt: noon, shared: true, audience: 'invoices' };
-    const audiences = ['orders', 'invoices', 'stock'].map((audience) => audienceWith({ audience }));
-    const failed = (audience: string) => entryAt(noon - minute, { audience, pending: true });
-    const retryAt = (entries: LedgerEntry[]) => denial({ audiences, entries, failures: shared });
-    expect(retryAt([failed('orders'), failed('invoices')])).toMatchObject({ retryAt: later + 30 * second });
-    expect(retryAt([failed('stock'), failed('invoices')])).toMatchObject({ retryAt: later });
-    // Nobody else is left to go first.
-    expect(retryAt(['orders', 'invoices', 'stock'].map(failed))).toMatchObject({ retryAt: later });
-    expect(retryAt([failed('orders'), entryAt(noon, {})])).toMatchObject({ retryAt: later });
   });
 
   test('the address or the audience is wrong: no other secret helps', () => {
