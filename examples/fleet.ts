@@ -2,7 +2,7 @@
 //
 //   npx --yes pnpm@12 example examples/fleet.ts
 //
-// They share it over a directory; over Redis with REDIS_URL set, over PostgreSQL with POSTGRES_URL. Another number of starts is an argument.
+// They share it over a directory; over Redis with REDIS_URL set, over PostgreSQL with POSTGRES_URL, over MySQL with MYSQL_URL. Another number of starts is an argument.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
