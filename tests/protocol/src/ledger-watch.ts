@@ -3,6 +3,7 @@ import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { withDeaths } from '../../../packages/core/src/ledger/deaths.ts';
 import { leavesAt, limitsFor, type TermLimits, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
+import { isRetryOpen } from '../../../packages/core/src/ledger/retry.ts';
 import { createLeaseWatch } from './lease-watch.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
@@ -63,6 +64,7 @@ export function createLedgerWatch(
   const clockToleranceMs = rates.store_clock_step ? Math.min(600_000, shortestMs / 144) : 0;
   const nothing = { retryAt: 0, since: 0, audience: undefined as string | undefined };
   const backoffs = { rateLimit: nothing, failures: nothing, 'requests without a probe': nothing };
+  const takenAt = new Map<string, number>();
   const probedAt = new Map<string, number>();
   const told = new Map<string, { readonly at: number; readonly until: number; readonly status: number }>();
   let hasIssued = false;
@@ -150,6 +152,15 @@ export function createLedgerWatch(
     return underWay.length > 0 && underWay.every((entry) => entry.audience === audience);
   }
 
+  /** A process took an order to try again and wrote the next order together with that, so the record does not name its request. */
+  function noteTakenOrder(before: LedgerRecord | undefined, record: LedgerRecord): void {
+    const wasOpen = before?.retry && before.retry.id === undefined && isRetryOpen(before, ledgerNow());
+    if (!wasOpen || !record.retry || record.retry.id !== undefined) return;
+    if (record.retry.openUntil === before.retry?.openUntil) return;
+    const known = new Set(before.entries.map(({ id }) => id));
+    for (const { id, instance } of record.entries) if (!known.has(id)) takenAt.set(instance, world.now);
+  }
+
   const standsStill = (['freeze', 'freeze_at_call', 'freeze_at_send'] as const).some((fault) => settings.rates[fault]);
 
   return {
@@ -171,6 +182,7 @@ export function createLedgerWatch(
       for (const term of isUniform ? terms : []) comparePurposes(before, record, term);
       compareDeaths(before, record);
       noteBackoffs(record);
+      noteTakenOrder(before, record);
       compare();
       compareCosts(record);
     },
@@ -205,6 +217,7 @@ export function createLedgerWatch(
       // Somebody ordered a retry, and this process sends the one request that ignores the holds.
       const retried = known.entries.find(({ id }) => id === known?.retry?.id);
       if (retried?.instance === machine) return;
+      if (world.now - (takenAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs) return;
       // The clock of the store decides when it is over, and may be set forward.
       const isOver = world.now > waits.until - clockToleranceMs;
       if (settings.storeAheadMs === 0 && !isOver && world.now - waits.from > sentWithinMs)
