@@ -3,6 +3,9 @@ import { ownProperties } from './untrusted.ts';
 
 const brand = Symbol.for('@service-auth/error');
 
+/** The page about the errors. Each code has an anchor there: `#err_store`. */
+export const errorPage = 'https://github.com/service-auth/service-auth/blob/main/docs/errors.md';
+
 /** A problem of one option. It never contains the value of the option. */
 export interface ConfigProblem {
   /** The name of the option, such as `clientSecret` or `issuanceLimit.tokens`, or of the environment variable. */
@@ -79,8 +82,9 @@ export interface ServiceAuthErrorFields {
 export type ServiceAuthErrorCode = keyof ServiceAuthErrorFields;
 
 /**
- * Every error of Service Auth has this class. `code` says which kind it is. Recognise it by {@link isServiceAuthError}, not by `instanceof`: a process
- * that loads the ESM and the CommonJS build has two such classes. No error contains a token or a secret.
+ * Every error of Service Auth has this class. `code` says which kind it is, and the message ends with a link to the part of the documentation about it.
+ * Recognise it by {@link isServiceAuthError}, not by `instanceof`: a process that loads the ESM and the CommonJS build has two such classes. No error
+ * contains a token or a secret.
  */
 export class ServiceAuthError extends Error {
   override readonly name: 'ServiceAuthError' = 'ServiceAuthError';
@@ -89,7 +93,7 @@ export class ServiceAuthError extends Error {
   readonly retryAt?: number | undefined;
 
   constructor(code: ServiceAuthErrorCode, message: string, fields?: object, cause?: Error) {
-    super(`[service-auth] ${message}`, cause && { cause });
+    super(`[service-auth] ${message} See ${errorPage}#${code.toLowerCase()}`, cause && { cause });
     this.code = code;
     Object.assign(this, fields);
     Object.defineProperty(this, brand, ownProperties({ value: true }));

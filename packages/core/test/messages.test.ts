@@ -1,5 +1,6 @@
 // Each message tells people what happened and what to do, and never contains a value that could be a secret.
 import { describe, expect, test } from 'vitest';
+import { errorPage } from '../src/errors.ts';
 import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
 import { createBed, failure, hour } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';
@@ -58,7 +59,7 @@ describe('an error of the budget', () => {
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
     expect(error).toMatchObject({ limit: 1, used: 1, windowMs: hour });
     expect(error.message).toBe(
-      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1 in 1 h) count in this window. No request was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() shows who spent them.`,
+      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1 in 1 h) count in this window. No request was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() shows who spent them. See ${errorPage}#err_issuance_limit`,
     );
   });
 });
@@ -144,7 +145,7 @@ describe('an error of the client', () => {
   ])('with the options %j says what is wrong', async (change, message) => {
     const options = { authUrl: 'https://h', audience: 'a', clientId: 'c', clientSecret: 's', ...change };
     const error = await failure('ERR_CONFIG', () => createServiceAuth(options as never));
-    expect(error.message).toBe(`[service-auth] Wrong options: ${message}.`);
+    expect(error.message).toBe(`[service-auth] Wrong options: ${message}. See ${errorPage}#err_config`);
   });
 
   test.each([undefined, null, 7, 'text', [], () => {}])(

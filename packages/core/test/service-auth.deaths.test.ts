@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { errorPage } from '../src/errors.ts';
 import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { settled } from './support/manual-clock.ts';
@@ -131,7 +132,7 @@ describe('processes that die while they ask for a token', () => {
     const error = await failure('ERR_TOKEN_ENDPOINT', client().getToken());
     expect(error).toMatchObject({ endpointStatus: undefined, ambiguous: true });
     expect(error.message).toBe(
-      `[service-auth] Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${new Date(error.retryAt).toISOString()}.`,
+      `[service-auth] Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${new Date(error.retryAt).toISOString()}. See ${errorPage}#err_token_endpoint`,
     );
     endpoint.otherwise(endpoint.issue);
     await clock.advance(error.retryAt - clock.now());

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { errorPage } from '../src/errors.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
@@ -287,7 +288,7 @@ describe('a back-off of the whole fleet', () => {
       retryAt: record.completeSince + hour,
     });
     expect((await waiting).message).toBe(
-      '[service-auth] For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.',
+      `[service-auth] For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again. See ${errorPage}#err_token_endpoint`,
     );
     expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 4 * second);
   });

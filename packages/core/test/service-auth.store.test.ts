@@ -31,10 +31,12 @@ describe('a store that is down', () => {
     const auth = client();
     store.always('both', () => Promise.reject(Object.assign(new Error('password'), { advice: 'mount it.' })));
     const { message } = await failure('ERR_STORE', auth.getToken());
-    expect(message).toMatch(/\(Error\).* Check the store and try again: mount it\.$/);
+    expect(message).toMatch(/\(Error\).* Check the store and try again: mount it\. See \S+#err_store$/);
     expect(eventsOf('store_failed')).toMatchObject([{ error: 'Error', advice: 'mount it.' }]);
     store.always('both', () => Promise.reject(Object.assign(new Error('password'), { advice: ['no text'] })));
-    expect((await failure('ERR_STORE', auth.getToken())).message).toMatch(/Check the store and try again\.$/);
+    expect((await failure('ERR_STORE', auth.getToken())).message).toMatch(
+      /Check the store and try again\. See \S+#err_store$/,
+    );
   });
 
   test('is read again every 5 seconds while the client is in use, and reported when it answers again', async () => {

@@ -134,7 +134,7 @@ describe('asynchronous options', () => {
     expect(error).toMatchObject({
       code: 'ERR_CONFIG',
       message: expect.stringMatching(
-        /^\[service-auth\] Wrong options of the client billing: authUrl must .+; clientSecret .+\.$/,
+        /^\[service-auth\] Wrong options of the client billing: authUrl must .+; clientSecret .+\. See \S+#err_config$/,
       ),
       problems: expect.arrayContaining([expect.objectContaining({ option: 'authUrl' })]),
     });

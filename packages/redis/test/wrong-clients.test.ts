@@ -45,7 +45,7 @@ test.each([
   const advice = 'the client is closed; await client.connect() first.';
   await expect(auth.getToken()).rejects.toMatchObject({
     code: 'ERR_STORE',
-    message: `[service-auth] The store could not be read (Error). Check the store and try again: ${advice}`,
+    message: expect.stringContaining(`(Error). Check the store and try again: ${advice} See https://`),
   });
   expect(events).toMatchObject([
     { type: 'store_failed', error: 'Error', advice },

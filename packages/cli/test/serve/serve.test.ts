@@ -128,7 +128,7 @@ test.for([
   expect(Number(answered.headers['retry-after'])).toBeGreaterThan(0);
   expect(JSON.parse(answered.body)).toEqual({
     error: 'temporarily_unavailable',
-    error_description: expect.stringMatching(/\.$/),
+    error_description: expect.stringMatching(/\. See https:\S+#err_[a-z_]+$/),
   });
   expect(await ask('/readiness')).toMatchObject({ status: 503 });
   expect(await ask('/token', { headers: marked })).toMatchObject({ status });
