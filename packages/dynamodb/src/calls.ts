@@ -1,7 +1,6 @@
 /** Sends commands to DynamoDB: a `DynamoDBClient`, a `DynamoDB`, or a `DynamoDBDocumentClient` of the AWS SDK 3. */
 export interface DynamoDbSender {
-  // biome-ignore lint/suspicious/noExplicitAny: the clients of different versions of the SDK have different types of commands.
-  send(command: any, options?: any): Promise<any>;
+  send(command: never, options: never): Promise<unknown>;
 }
 
 /** Errors of a request that was refused for now: DynamoDB has not executed it, or another request for the item was under way. */
@@ -29,7 +28,7 @@ export async function sent<Output>(
   signal?.throwIfAborted();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await unlessAborted(client.send(command, { abortSignal: signal }), signal)) as Output;
+      return (await unlessAborted(client.send(command as never, { abortSignal: signal } as never), signal)) as Output;
     } catch (error) {
       // The error of an aborted request is one of the SDK.
       signal?.throwIfAborted();

@@ -6,8 +6,7 @@ import { createStatements, type Row, type Statements, storeError } from '@servic
  * what a pool of these resolves with.
  */
 export interface MysqlPool {
-  // biome-ignore lint/suspicious/noExplicitAny: the drivers declare their values and answers as `any`
-  query(sql: string, values?: any): any;
+  query(sql: string, values: never): unknown;
 }
 
 /** ER_LOCK_DEADLOCK, which is also a conflict with another node of a cluster, and ER_CHECKREAD. */
@@ -40,7 +39,7 @@ function createStatementsOf(pool: MysqlPool): Statements {
 export async function run(pool: MysqlPool, text: string, values: readonly Buffer[] = []): Promise<unknown> {
   const { promise } = pool as { promise?: () => MysqlPool };
   // A callback pool of mysql2 has a promise pool.
-  const answer: unknown = (typeof promise === 'function' ? promise.call(pool) : pool).query(text, values);
+  const answer: unknown = (typeof promise === 'function' ? promise.call(pool) : pool).query(text, values as never);
   if (answer instanceof Object && 'then' in answer) return answer;
   throw storeError(
     'CallbackPool',

@@ -10,11 +10,11 @@ export function d1Transactions(database: D1Binding): Transactions {
     async run(change, query) {
       const session = withSession ? withSession.call(database, 'first-primary') : database;
       const statements = (change ? [change, query] : [query]).map(({ text, values }) =>
-        session.prepare(text).bind(...values),
+        session.prepare(text).bind(...(values as readonly never[])),
       );
-      const results: { results: Row[] }[] = await session.batch(statements);
+      const results = (await session.batch(statements as never[])) as { results: Row[] }[];
       return results.at(-1)?.results[0];
     },
-    create: (text) => database.batch([database.prepare(text).bind()]),
+    create: (text) => database.batch([database.prepare(text).bind() as never]),
   };
 }

@@ -1,24 +1,19 @@
 /** A database of node:sqlite, better-sqlite3, `bun:sqlite` or another driver that answers at once. */
 export interface SyncDatabase {
-  // biome-ignore lint/suspicious/noExplicitAny: each driver has types of its own for values and rows
-  prepare(sql: string): { all(...values: any[]): any[]; run(...values: any[]): any };
+  prepare(sql: string): { all(...values: never[]): unknown[]; run(...values: never[]): unknown };
   exec(sql: string): unknown;
 }
 
 /** A client of `@libsql/client`: a file, or a server such as Turso's. */
 export interface LibsqlClient {
-  // biome-ignore lint/suspicious/noExplicitAny: the types of statements differ between versions
-  batch(statements: any[], mode?: any): Promise<any[]>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  execute(statement: any): Promise<any>;
+  batch(statements: never[], mode: never): Promise<unknown[]>;
+  execute(statement: never): Promise<unknown>;
 }
 
 /** A binding of Cloudflare D1, such as `env.DB`. */
 export interface D1Binding {
-  // biome-ignore lint/suspicious/noExplicitAny: the declarations of workers are not installed everywhere
-  prepare(sql: string): { bind(...values: any[]): any };
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  batch(statements: any[]): Promise<any[]>;
+  prepare(sql: string): { bind(...values: never[]): unknown };
+  batch(statements: never[]): Promise<unknown[]>;
 }
 
 /** The databases that `sqliteStore` takes. It knows them by their methods. */

@@ -4,12 +4,12 @@ import { isBusy } from './errors.ts';
 /** Every batch is a transaction that writes: one that reads may be answered by a replica, which may be behind. */
 export function libsqlTransactions(client: LibsqlClient): Transactions {
   const { protocol, reconnect } = client as { protocol?: string; reconnect?: () => unknown };
-  const statementOf = ({ text, values }: Statement) => ({ sql: text, args: values });
+  const statementOf = ({ text, values }: Statement) => ({ sql: text, args: values }) as never;
   return {
     async run(change, query) {
       const statements = change ? [change, query] : [query];
       try {
-        const results: { rows: Row[] }[] = await client.batch(statements.map(statementOf), 'write');
+        const results = (await client.batch(statements.map(statementOf), 'write' as never)) as { rows: Row[] }[];
         return results.at(-1)?.rows[0];
       } catch (error) {
         // A statement that found a file locked stays open, and no transaction of its connection can be committed until the garbage collector closes it.
@@ -17,6 +17,6 @@ export function libsqlTransactions(client: LibsqlClient): Transactions {
         throw error;
       }
     },
-    create: (text) => client.execute(text),
+    create: (text) => client.execute(text as never),
   };
 }

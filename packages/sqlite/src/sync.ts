@@ -51,7 +51,7 @@ export function syncTransactions(database: SyncDatabase, schema: string | undefi
       withSettings(() =>
         // A transaction that begins as a reader may be refused when it writes.
         inTransaction(change ? 'begin immediate' : 'begin', () => {
-          if (change) database.prepare(change.text).run(...change.values);
+          if (change) database.prepare(change.text).run(...(change.values as readonly never[]));
           return rowOf(database, query);
         }),
       ),
@@ -60,10 +60,10 @@ export function syncTransactions(database: SyncDatabase, schema: string | undefi
 }
 
 function rowOf(database: SyncDatabase, { text, values }: Statement): Row | undefined {
-  return firstRow(database.prepare(text).all(...values));
+  return firstRow(database.prepare(text).all(...(values as readonly never[])));
 }
 
 /** The statement is read to its end with all(). With get() some drivers leave it open, and with it a lock of the file. */
-function firstRow(rows: Row[]): Row | undefined {
-  return rows[0];
+function firstRow(rows: unknown[]): Row | undefined {
+  return rows[0] as Row | undefined;
 }
