@@ -16,6 +16,7 @@ const questions = [
   'stampede',
   'fleet',
   'round-trips',
+  'local-stores',
   'start-up',
   'command-line',
   'clients',

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@libsql/client';
+import BetterSqlite3 from 'better-sqlite3';
 import Libsql from 'libsql';
 import type { SqliteDatabase } from '../src/index.ts';
 
@@ -10,7 +11,7 @@ export interface Connection {
 
 /** A connection to a file by each driver that opens one here. */
 export const openers: Record<
-  'node:sqlite' | 'node:sqlite, unusual' | 'the interface of better-sqlite3' | '@libsql/client',
+  'node:sqlite' | 'node:sqlite, unusual' | 'better-sqlite3' | 'libsql' | '@libsql/client',
   (file: string) => Connection
 > = {
   'node:sqlite'(file) {
@@ -23,7 +24,12 @@ export const openers: Record<
     database.exec('pragma journal_mode = wal; pragma synchronous = off');
     return { database, close: () => database.close() };
   },
-  'the interface of better-sqlite3'(file) {
+  'better-sqlite3'(file) {
+    const database = new BetterSqlite3(file);
+    return { database, close: () => database.close() };
+  },
+  // It has the interface of better-sqlite3.
+  libsql(file) {
     const database = new Libsql(file);
     database.pragma('journal_mode = wal');
     return { database, close: () => database.close() };

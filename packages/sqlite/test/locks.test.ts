@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@libsql/client';
+import BetterSqlite3 from 'better-sqlite3';
 import Libsql from 'libsql';
 import { expect, test } from 'vitest';
 import { createTable, type SyncDatabase, sqliteStore } from '../src/index.ts';
@@ -16,6 +17,7 @@ const pairs: Record<
   (file: string) => [holder: SyncDatabase, waiting: SyncDatabase | ReturnType<typeof createClient>]
 > = {
   'node:sqlite': (file) => [new DatabaseSync(file), new DatabaseSync(file, { timeout: 60_000 })],
+  'better-sqlite3': (file) => [new BetterSqlite3(file), new BetterSqlite3(file, { timeout: 60_000 })],
   '@libsql/client': (file) => [new Libsql(file), createClient({ url: `file:${file}` })],
 };
 
