@@ -6,6 +6,8 @@ import { spreadOf } from '../harness/statistics.ts';
 import { measureLocalStores, openLocalStores } from '../scenarios/local-stores.ts';
 
 const batches = 5;
+const operations = ['load', 'swap'] as const;
+type Operation = (typeof operations)[number];
 
 /** The stores for one machine, on its disk. Each swap waits for the disk. */
 export default async function localStores({ quick }: Scope): Promise<Answer> {
@@ -15,22 +17,27 @@ export default async function localStores({ quick }: Scope): Promise<Answer> {
     const size = quick ? 20 : 200;
     // The first ones create files and compile statements.
     const times = await measureLocalStores(stores, size * (batches + 1));
-    const [base] = Object.values(times);
-    const ratios = (name: string, operation: 'load' | 'swap') =>
+    const [base] = Object.keys(times);
+    const mediansOf = (name = '', operation: Operation) =>
       Array.from({ length: batches }, (_, batch) => {
-        const medianOf = (all: readonly number[] = []) =>
-          spreadOf(all.slice((batch + 1) * size, (batch + 2) * size)).median;
-        return medianOf(times[name]?.[operation]) / medianOf(base?.[operation]);
+        const all = times[name]?.[operation] ?? [];
+        return spreadOf(all.slice((batch + 1) * size, (batch + 2) * size)).median;
       });
+    const ratiosOf = (name: string, operation: Operation) => {
+      const medians = mediansOf(base, operation);
+      return mediansOf(name, operation).map((median, batch) => median / (medians[batch] ?? Number.NaN));
+    };
+    const cellsOf = (measure: typeof ratiosOf, name: string) =>
+      operations.map((operation) => spreadText(spreadOf(measure(name, operation))));
     return {
       tables: [
         {
-          title: 'time of an operation, fileStore() = 1',
-          columns: ['load', 'swap'],
+          title: 'time of an operation',
+          columns: ['load, ms', 'swap, ms', 'load, fileStore() = 1', 'swap, fileStore() = 1'],
           rows: Object.keys(times).map((name) => ({
             name,
             kind: 'ours',
-            cells: (['load', 'swap'] as const).map((operation) => spreadText(spreadOf(ratios(name, operation)))),
+            cells: [...cellsOf(mediansOf, name), ...cellsOf(ratiosOf, name)],
           })),
         },
       ],

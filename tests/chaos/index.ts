@@ -8,7 +8,7 @@ const runMs = 30_000;
 const [minutes = '5', firstSeed = `${Date.now() % 1_000_000}`, store] = process.argv.slice(2);
 const kinds = storeKinds.filter((kind) => store === undefined || kind === store);
 if (!(Number(minutes) > 0) || !Number.isInteger(Number(firstSeed)) || kinds.length === 0) {
-  console.error('pnpm chaos [minutes] [seed] [file | redis | postgres | dynamodb]');
+  console.error(`pnpm chaos [minutes] [seed] [${storeKinds.join(' | ')}]`);
   process.exit(2);
 }
 
@@ -28,7 +28,7 @@ async function run(kind: StoreKind, seed: number): Promise<void> {
   const { tokensIssued, servedAfterMs, violations } = ran;
   const faults = ran.kills + ran.killsOfSenders + ran.stops + ran.stopsOfSenders + ran.serverKills + ran.relayFaults;
   const served = `everyone served ${(servedAfterMs / 1_000).toFixed(1)} s after the last`;
-  console.log(`${kind.padEnd(9)} seed ${seed}: ${faults} faults, ${tokensIssued} tokens issued, ${served}`);
+  console.log(`${kind.padEnd(14)} seed ${seed}: ${faults} faults, ${tokensIssued} tokens issued, ${served}`);
   if (violations.length === 0) return;
   process.exitCode = 1;
   for (const violation of violations) console.log(`  ✗ ${violation}`);

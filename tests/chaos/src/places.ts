@@ -15,6 +15,7 @@ import type { TestServer } from '@service-auth/test-tools/servers/server';
 import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 import type { StoreKind } from './stores.ts';
+import { startWorkerd } from './workerd.ts';
 
 /** The place in which a store keeps its records. */
 export interface Place {
@@ -56,6 +57,10 @@ export async function openPlace(kind: StoreKind): Promise<Place> {
     const pool = mysql2.createPool(server.url);
     await createMysqlTable(pool);
     await pool.end();
+    return { kind, address: server.url, server, close: server.stop };
+  }
+  if (kind === 'durable-object') {
+    const server = await startWorkerd();
     return { kind, address: server.url, server, close: server.stop };
   }
   const server = await startPostgres();

@@ -1,7 +1,7 @@
 import type { Store } from '@service-auth/core';
 import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 
-export const storeKinds = ['file', 'redis', 'postgres', 'dynamodb', 'mysql', 'sqlite'] as const;
+export const storeKinds = ['file', 'redis', 'postgres', 'dynamodb', 'mysql', 'sqlite', 'durable-object'] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
 /** A store, and how to part with it. */
@@ -54,6 +54,10 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
       const settings = { max: 3, connectionTimeoutMillis: 1_500, query_timeout: 1_500 };
       const pool = new pg.Pool({ connectionString: address, ...settings }).on('error', ignore);
       return { store: postgresStore(pool), close: () => pool.end() };
+    }
+    case 'durable-object': {
+      const { gatewayStore } = await import('./gateway-store.ts');
+      return { store: gatewayStore(address), close: async () => {} };
     }
     case 'dynamodb': {
       const { dynamodbStore } = await import('@service-auth/dynamodb');
