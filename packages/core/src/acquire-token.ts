@@ -1,6 +1,7 @@
 import type { Instant } from './instant.ts';
-import { type Ask, confirms, type Decision, decide } from './ledger/decide.ts';
+import { confirms, type Decision, decide, type Query } from './ledger/decide.ts';
 import { toLocalTime } from './ledger-time.ts';
+import type { FlightResult } from './memory.ts';
 import { pause } from './pause.ts';
 import { reportDenial } from './reports.ts';
 import { requestReserved } from './reserved-request.ts';
@@ -8,9 +9,9 @@ import { randomId } from './seal.ts';
 import type { Intent, View } from './shared-ledger.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 import { Turns } from './turns.ts';
-import { keepUntil, type TokenRequest, type TokenResult, type Work } from './work.ts';
+import { type FlightInput, keepUntil, type Work } from './work.ts';
 
-/** The decision on a request, and the record that it rests on. */
+/** The decision on a query, and the record that it rests on. */
 interface Decided {
   /** Undefined: a token may be requested, but too many requests of this process are under way. */
   readonly decision: Exclude<Decision, { kind: 'write' }> | undefined;
@@ -23,16 +24,18 @@ interface Decided {
  * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. Rejects with
  * the errors of `getToken()`.
  */
-export async function acquireToken(work: Work, request: TokenRequest, signal: AbortSignal): Promise<TokenResult> {
+export async function acquireToken(work: Work, flight: FlightInput, signal: AbortSignal): Promise<FlightResult> {
   const { settings, ledger, settlement, secrets, usableTokens, leaseMs } = work;
   const { audience, clock, instance } = settings;
-  // In request-bound runtimes one request must not wait for another one.
+  // In request-bound runtimes one incoming request must not wait for another one.
   const turns = settings.requestBound ? new Turns() : ledger.turns;
-  const secret = await (request.mayIssue ? secrets.ask() : secrets.last());
+  const { reason } = flight;
+  const mayIssue = reason !== 'revalidate';
+  const secret = await (mayIssue ? secrets.get() : secrets.last());
   const { id: keyId, secretId } = secret.key;
-  const cached = request.cached && { id: request.cached.token.id, generation: request.cached.generation };
-  const asker = { audience, keyId, secretId, cached, instance, leaseMs };
-  let ask: Ask = { ...request, ...asker, unreadable: false, id: randomId() };
+  const cached = flight.cached && { id: flight.cached.token.id, generation: flight.cached.generation };
+  const caller = { audience, keyId, secretId, instance, leaseMs };
+  let query: Query = { ...flight, ...caller, cached, unreadable: false, id: randomId() };
   let waitedMs = 0;
   let hasTurn = false;
 
@@ -40,11 +43,11 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
     for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
       signal.throwIfAborted();
       await settlement.enterUnsettled();
-      hasTurn ||= request.mayIssue && turns.take();
-      const { decision, view, readAt } = await (request.mayIssue
-        ? decideAndReserve(work, ask, hasTurn)
-        : decideByRecentRead(work, ask));
-      // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the request.
+      hasTurn ||= mayIssue && turns.take();
+      const { decision, view, readAt } = await (mayIssue
+        ? decideAndReserve(work, query, hasTurn)
+        : decideByRecentRead(work, query));
+      // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
       const declared = ledger.declare(settings, view);
       if (settings.requestBound) await declared;
       if (!decision) {
@@ -52,26 +55,26 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
         hasTurn = true;
         continue;
       }
-      if (confirms(decision, ask.cached)) request.onRead(readAt);
+      if (confirms(decision, query.cached)) flight.onRead(readAt);
       switch (decision.kind) {
         case 'use': {
           const usable = await usableTokens.opened(decision.token, view, secret.key);
           if (usable) return { kind: 'token', usable };
-          ask = { ...ask, unusable: [...ask.unusable, decision.token.id], unreadable: true };
+          query = { ...query, unusable: [...query.unusable, decision.token.id], unreadable: true };
           continue;
         }
         case 'admitted': {
           const { entry, generation, probesFirst } = decision;
           const reservation = { entry, keyId, secretId };
-          const parts = { request, secret, reservation, generation, view, probesFirst, begunAt: readAt };
+          const parts = { flight, secret, reservation, generation, view, probesFirst, begunAt: readAt };
           const result = await requestReserved(work, parts);
           if (result) return result;
-          ask = { ...ask, id: randomId() };
+          query = { ...query, id: randomId() };
           break;
         }
         case 'keep': {
           const { denial, retryAt } = decision;
-          if (denial?.cause === 'limit') reportDenial(settings, request.reason, denial, view);
+          if (mayIssue && denial?.cause === 'limit') reportDenial(settings, reason, denial, view);
           return keepUntil(work, retryAt, view);
         }
         case 'drop':
@@ -94,11 +97,11 @@ export async function acquireToken(work: Work, request: TokenRequest, signal: Ab
 }
 
 /** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */
-async function decideByRecentRead(work: Work, ask: Ask): Promise<Decided> {
+async function decideByRecentRead(work: Work, query: Query): Promise<Decided> {
   const { settings, ledger } = work;
   const { view, now } = await ledger.look(settings);
-  const decision = decide(view.record, now, ask, settings.limits);
-  if (decision.kind === 'write') return decideAndReserve(work, ask, false);
+  const decision = decide(view.record, now, query, settings.limits);
+  if (decision.kind === 'write') return decideAndReserve(work, query, false);
   const { readAt } = view;
   if (decision.kind !== 'keep') return { decision, view, readAt };
   // The view is as old as its read, and so is its time.
@@ -108,13 +111,13 @@ async function decideByRecentRead(work: Work, ask: Ask): Promise<Decided> {
 type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
 
 /** Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. */
-async function decideAndReserve({ settings, ledger }: Work, ask: Ask, hasTurn: boolean): Promise<Decided> {
+async function decideAndReserve({ settings, ledger }: Work, query: Query, hasTurn: boolean): Promise<Decided> {
   const { result, view } = await ledger.commit(settings, ({ record: present, now, readAt }): Change => {
     let record = present;
     for (;;) {
-      const decision = decide(record, now, ask, settings.limits);
+      const decision = decide(record, now, query, settings.limits);
       if (decision.kind !== 'write') return { record, result: { decision, readAt } };
-      const reserves = decision.record.entries.some(({ id }) => id === ask.id);
+      const reserves = decision.record.entries.some(({ id }) => id === query.id);
       if (reserves && !hasTurn) return { record, result: { decision: undefined, readAt } };
       // Decide again on the record with our reservation: it is admitted. `commit` returns that only if the swap succeeded.
       record = decision.record;

@@ -15,8 +15,8 @@ export interface CurrentSecret {
 /** The source of the client secret. Rejects with `ERR_CLIENT_SECRET` if the function of the option returns no valid secret, and with `ERR_STORE` if WebCrypto fails. */
 export interface ClientSecretSource {
   /** Gets the secret before each attempt that may request a token, and derives the keys again if it changed. */
-  ask(): Promise<CurrentSecret>;
-  /** Returns the secret of the last call of `ask`. That is enough to read the record, for which the application's vault should not be asked. */
+  get(): Promise<CurrentSecret>;
+  /** Returns the secret of the last call of `get`. That is enough to read the record, for which the application's vault should not be asked. */
   last(): Promise<CurrentSecret>;
 }
 
@@ -38,7 +38,7 @@ const withKeys = new Set<SecretMemory>();
 export function clientSecretSource(settings: Settings, memory: SecretMemory): ClientSecretSource {
   const { clientSecret, storeKey, clientId, clock, timeoutMs, emitRepeated } = settings;
 
-  async function ask(): Promise<CurrentSecret> {
+  async function get(): Promise<CurrentSecret> {
     const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret);
     if (memory.value !== value) memory.key = undefined;
     memory.value = value;
@@ -68,7 +68,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
   }
 
   async function last(): Promise<CurrentSecret> {
-    return memory.value === undefined ? ask() : withKey(memory.value);
+    return memory.value === undefined ? get() : withKey(memory.value);
   }
 
   async function withKey(value: string): Promise<CurrentSecret> {
@@ -85,7 +85,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     return { value, key: await key };
   }
 
-  return { ask, last };
+  return { get, last };
 }
 
 /** Forgets the keys of a client. Its next request derives them again. */

@@ -2,55 +2,55 @@ import type { AcquisitionReason } from './events.ts';
 import { outsideRequest } from './next.ts';
 import { raced } from './pause.ts';
 
-/** The rules of a runtime for work that outlives the request in which it began. */
+/** The rules of a runtime for work that outlives the incoming request in which it began. */
 export interface Lifeline {
-  /** I/O ends with the request that began it, as in Cloudflare Workers. A request must not wait for the work of another one. */
+  /** I/O ends with the incoming request that began it, as in Cloudflare Workers. A request must not wait for the work of another one. */
   readonly requestBound: boolean;
-  /** Keeps the I/O of the request going until `work` settles. */
+  /** Keeps the I/O of the incoming request going until `work` ends. */
   readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** An attempt under way. Any number of callers share it. */
-export interface Flight {
-  /** Settles for the callers: as the attempt does, or it rejects when the flight is ended. */
+/** A flight under way. Any number of callers share it. */
+export interface RunningFlight {
+  /** The callers wait for this. It ends as the flight does, or rejects when the flight is aborted. */
   readonly landed: Promise<unknown>;
-  /** Settles when the attempt has ended. */
+  /** Ends when the flight does. */
   readonly done: Promise<unknown>;
   readonly controller: AbortController;
-  /** The calls that wait. */
-  readonly waiting: Waiting;
+  readonly details: FlightDetails;
 }
 
-export interface Waiting {
-  /** The attempt that they wait for, as events name it, and its reason. */
+/** The part of a flight that events show. They call a flight an acquisition. */
+export interface FlightDetails {
   readonly acquisition: number;
   readonly reason: AcquisitionReason;
+  /** The calls of `getToken()` that wait for it. */
   callers: number;
 }
 
-/** Starts an attempt for those that wait. `onEnd` is called when it has ended. */
+/** Starts a flight: runs `fly`. `onEnd` is called when it has ended. */
 export function startFlight(
-  attempt: (signal: AbortSignal) => Promise<unknown>,
+  fly: (signal: AbortSignal) => Promise<unknown>,
   { waitUntil }: Lifeline,
-  waiting: Waiting,
+  details: FlightDetails,
   onEnd: () => void,
-): Flight {
+): RunningFlight {
   const controller = new AbortController();
-  // The attempt belongs to all its callers, so it must not end with the request of the first one.
-  const done = outsideRequest(() => attempt(controller.signal)).finally(onEnd);
+  // A flight belongs to all its callers, so it must not end with the incoming request of the first one.
+  const done = outsideRequest(() => fly(controller.signal)).finally(onEnd);
   const landed = raced(done, controller.signal);
   // An unhandled rejection would end the process if nobody waits for this flight.
-  const settled = landed.catch(() => {});
+  const ended = landed.catch(() => {});
   try {
-    waitUntil?.(settled);
+    waitUntil?.(ended);
   } catch {
-    // Some runtimes throw outside of requests. The attempt must go on.
+    // Some runtimes throw if no incoming request is being served. The flight must go on.
   }
-  return { landed, done, controller, waiting };
+  return { landed, done, controller, details };
 }
 
-/** Rejects all waits with `reason` and aborts the attempt. Resolves when the attempt has ended, at its next step. */
-export async function endFlight(flight: Flight | undefined, reason: Error): Promise<void> {
+/** Rejects all callers with `reason` and aborts the flight. Resolves when the flight has ended, at its next step. */
+export async function endFlight(flight: RunningFlight | undefined, reason: Error): Promise<void> {
   flight?.controller.abort(reason);
   await flight?.done.catch(() => {});
 }

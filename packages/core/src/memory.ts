@@ -26,7 +26,7 @@ export interface Memory {
   /** Until then no replacement is available for the rejected token, and further 401s change nothing. */
   readonly rejectionRetryAt: number;
   /** The id of the token that `reset()` ended here, whatever the store says later. */
-  readonly compromised: string | undefined;
+  readonly resetTokenId: string | undefined;
   /** `reset()` ended all tokens up to this generation. */
   readonly revoked: number;
 }
@@ -34,23 +34,20 @@ export interface Memory {
 /** The work that must be done before a token is served: none, reading the record, or getting a token for one of three reasons. */
 export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
 
-/** One attempt to get a token, or to read whether the fleet has a newer one. */
-export interface Attempt {
-  readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired';
-  /** False: the attempt requests no token. */
-  readonly mayIssue: boolean;
-  /** The token in memory when the attempt began. */
+/** One attempt to get a token. With the reason `revalidate` it requests none, and only reads whether the fleet has a newer one. */
+export interface Flight {
+  readonly reason: 'cold' | 'refresh' | 'rejected' | 'expired' | 'revalidate';
+  /** The token in memory when the flight began. */
   readonly cached: CachedToken | undefined;
   /** The time for which the machine had slept by then. */
   readonly machineSleepMs: number;
 }
 
-/** The end of an attempt. `keep`: no other token before `retryAt`. `drop`: the cached token was reset. */
-export type AttemptResult =
+/** The result of a flight. `keep`: keep the cached token; another one is possible after `retryAt`, a monotonic instant. `drop`: the cached token was reset. */
+export type FlightResult =
   | { readonly kind: 'token'; readonly usable: UsableToken }
   | { readonly kind: 'keep'; readonly retryAt: number }
-  | { readonly kind: 'drop' }
-  | { readonly kind: 'failed' };
+  | { readonly kind: 'drop' };
 
 /** The memory of a process that has just started. */
 export const emptyMemory: Memory = {
@@ -60,7 +57,7 @@ export const emptyMemory: Memory = {
   revalidateAt: 0,
   renewRetryAt: 0,
   rejectionRetryAt: 0,
-  compromised: undefined,
+  resetTokenId: undefined,
   revoked: 0,
 };
 
@@ -98,61 +95,67 @@ export function servableForMs(memory: Memory, now: Instant): number {
   return Math.min(second, until - now.monotonic);
 }
 
-/** Begins an attempt. */
-export function attemptOf({ cached }: Memory, reason: Attempt['reason'], mayIssue: boolean, now: Instant): Attempt {
-  return { reason, mayIssue, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
+/** Begins an flight. */
+export function flightOf({ cached }: Memory, reason: Flight['reason'], now: Instant): Flight {
+  return { reason, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
 }
 
 /**
- * Returns the ids of the tokens that the attempt must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
+ * Returns the ids of the tokens that the flight must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
  * sleep too, so it does not know that the token expired.
  */
-export function unusable({ compromised }: Memory, attempt: Attempt, storeSleepsToo: boolean): (string | undefined)[] {
-  const { cached, reason, machineSleepMs } = attempt;
+export function unusable({ resetTokenId }: Memory, flight: Flight, storeSleepsToo: boolean): (string | undefined)[] {
+  const { cached, reason, machineSleepMs } = flight;
   const isUnfit = reason === 'rejected' || (storeSleepsToo && machineSleepMs > 0);
-  return [compromised, isUnfit ? cached?.token.id : undefined];
+  return [resetTokenId, isUnfit ? cached?.token.id : undefined];
 }
 
-/** Remembers that the attempt read the record at `at`. Ignore this read if the cached token changed while it ran: the record may be older. */
-export function revalidated(memory: Memory, attempt: Attempt, at: Instant): Memory {
-  return memory.cached === attempt.cached ? readAt(memory, at) : memory;
+/** Remembers that the flight read the record at `at`. Ignore this read if the cached token changed while it ran: the record may be older. */
+export function revalidated(memory: Memory, flight: Flight, at: Instant): Memory {
+  return memory.cached === flight.cached ? readAt(memory, at) : memory;
 }
 
 function readAt(memory: Memory, at: Instant): Memory {
   return { ...memory, revalidatedAt: at, revalidateAt: at.monotonic + revalidateAfterMs };
 }
 
-/** Returns the memory after an attempt. `random`: 0 to 1, drawn for this call. */
-export function after(memory: Memory, attempt: Attempt, result: AttemptResult, now: Instant, random: number): Memory {
-  const isSame = memory.cached === attempt.cached;
+/** Returns the memory after a flight. `random`: 0 to 1, drawn for this call. */
+export function after(
+  memory: Memory,
+  flight: Flight,
+  result: FlightResult | { readonly kind: 'failed' },
+  now: Instant,
+  random: number,
+): Memory {
+  const isSame = memory.cached === flight.cached;
   switch (result.kind) {
     case 'token':
       return withToken(memory, result.usable, now, random);
     case 'drop':
       return isSame ? withoutToken(memory) : memory;
     case 'keep': {
-      const kept = attempt.reason === 'rejected' ? keepRejected(memory, attempt, result.retryAt) : memory;
-      if (!attempt.mayIssue) return kept;
+      const kept = flight.reason === 'rejected' ? keepRejected(memory, flight, result.retryAt) : memory;
+      if (flight.reason === 'revalidate') return kept;
       return { ...kept, renewRetryAt: Math.max(result.retryAt, now.monotonic + retryMs) };
     }
     case 'failed': {
       const retryAt = now.monotonic + retryMs;
-      const read = { ...revalidated(memory, attempt, now), revalidateAt: retryAt };
-      const failed = attempt.mayIssue ? { ...read, renewRetryAt: retryAt } : read;
-      return servesRejected(attempt, now) ? keepRejected(failed, attempt, retryAt) : failed;
+      const read = { ...revalidated(memory, flight, now), revalidateAt: retryAt };
+      const failed = flight.reason === 'revalidate' ? read : { ...read, renewRetryAt: retryAt };
+      return servesRejected(flight, now) ? keepRejected(failed, flight, retryAt) : failed;
     }
   }
 }
 
-/** Returns whether a caller is served although the attempt failed: with the rejected token, which the API may accept again. */
-export function servesRejected({ reason, cached }: Attempt, now: Instant): boolean {
+/** Returns whether a caller is served although the flight failed: with the rejected token, which the API may accept again. */
+export function servesRejected({ reason, cached }: Flight, now: Instant): boolean {
   return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
 }
 
 function withToken(memory: Memory, usable: UsableToken, now: Instant, random: number): Memory {
   const { token, generation, adopted, countedFrom } = usable;
   // A reset came while the token was on its way.
-  if (token.id === memory.compromised || generation <= memory.revoked) return memory;
+  if (token.id === memory.resetTokenId || generation <= memory.revoked) return memory;
   const { cached } = memory;
   const isSame = cached?.token.id === token.id;
   // The API rejected this token while the record was read. The record does not say so.
@@ -173,8 +176,8 @@ function withoutToken(memory: Memory): Memory {
 }
 
 /** No replacement is available: keep serving the rejected token and ignore further 401s until `retryAt`. */
-function keepRejected(memory: Memory, attempt: Attempt, retryAt: number): Memory {
-  const mustReplace = memory.cached === attempt.cached ? false : memory.mustReplace;
+function keepRejected(memory: Memory, flight: Flight, retryAt: number): Memory {
+  const mustReplace = memory.cached === flight.cached ? false : memory.mustReplace;
   return { ...memory, mustReplace, rejectionRetryAt: retryAt };
 }
 
@@ -190,10 +193,10 @@ export function rejected(
 }
 
 /** Begins a reset, before the record is written: this process drops its token and accepts neither it nor an older one again. */
-export function compromised(memory: Memory): Memory {
+export function resetBegun(memory: Memory): Memory {
   const { cached } = memory;
   if (!cached) return memory;
-  return reset({ ...memory, compromised: cached.token.id }, cached.generation);
+  return resetDone({ ...memory, resetTokenId: cached.token.id }, cached.generation);
 }
 
 /** Forgets until when this process would not try to replace its token. */
@@ -201,8 +204,8 @@ export function retried(memory: Memory): Memory {
   return { ...memory, renewRetryAt: 0, rejectionRetryAt: 0 };
 }
 
-/** Completes a reset: the record says that all tokens up to this generation are compromised. One of them may have arrived in the meantime. */
-export function reset(memory: Memory, upTo: number): Memory {
+/** Completes a reset: the record says that all tokens up to this generation were reset. One of them may have arrived in the meantime. */
+export function resetDone(memory: Memory, upTo: number): Memory {
   const revoked = Math.max(memory.revoked, upTo);
   const next = { ...memory, revoked };
   return memory.cached && memory.cached.generation <= revoked ? withoutToken(next) : next;

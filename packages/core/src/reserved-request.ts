@@ -6,15 +6,16 @@ import type { TokenResponseReason } from './errors.ts';
 import { type Instant, maxElapsedMs } from './instant.ts';
 import { audienceStateOf } from './ledger/record.ts';
 import type { Reservation } from './ledger/settle.ts';
+import type { FlightResult } from './memory.ts';
 import { reportIssuance } from './reports.ts';
 import type { View } from './shared-ledger.ts';
 import { type FailedRequest, probeEndpoint, requestToken, type TokenRequestResult } from './token-endpoint.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
-import { keepUntil, type TokenRequest, type TokenResult, type Work } from './work.ts';
+import { type FlightInput, keepUntil, type Work } from './work.ts';
 
 /** A token request that the record has reserved a token for. */
 interface ReservedRequest {
-  readonly request: TokenRequest;
+  readonly flight: FlightInput;
   readonly secret: CurrentSecret;
   readonly reservation: Reservation;
   readonly generation: number;
@@ -26,7 +27,7 @@ interface ReservedRequest {
 }
 
 /** Sends the reserved request. Undefined: it was too late for it, or the token was reset on its way. */
-export async function requestReserved(work: Work, reserved: ReservedRequest): Promise<TokenResult | undefined> {
+export async function requestReserved(work: Work, reserved: ReservedRequest): Promise<FlightResult | undefined> {
   const { tokenUrl, transport, clock } = work.settings;
   if (isLate(work, reserved)) return withdraw(work, reserved);
   const probedAt = clock.monotonic();
@@ -47,10 +48,10 @@ async function withdraw({ settlement }: Work, { reservation, view }: ReservedReq
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */
-async function send(work: Work, reserved: ReservedRequest): Promise<TokenResult | undefined> {
+async function send(work: Work, reserved: ReservedRequest): Promise<FlightResult | undefined> {
   const { settings, settlement, usableTokens } = work;
   const { audience, clientId, clock, tokenUrl } = settings;
-  const { request, secret, reservation, generation, view } = reserved;
+  const { flight, secret, reservation, generation, view } = reserved;
   const sentAt = instantOf(clock);
   const credentials = { audience, clientId, clientSecret: secret.value };
   const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
@@ -68,7 +69,7 @@ async function send(work: Work, reserved: ReservedRequest): Promise<TokenResult 
   const state = audienceStateOf(settled.record, audience, keyId);
   if (state.revoked >= generation) return undefined;
   // The new token expires before the one that it was to replace.
-  const inVain = request.reason === 'refresh' && state.token?.id === request.cached?.token.id;
+  const inVain = flight.reason === 'refresh' && state.token?.id === flight.cached?.token.id;
   if (inVain) return keepUntil(work, state.renewAfter, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
   return { kind: 'token', usable };
@@ -77,23 +78,23 @@ async function send(work: Work, reserved: ReservedRequest): Promise<TokenResult 
 /** Returns whether the answer repeats a token that this process or the record knows. */
 async function isRepeated(
   { settings, usableTokens }: Work,
-  { request, secret, reservation, view }: ReservedRequest,
+  { flight, secret, reservation, view }: ReservedRequest,
   answer: TokenRequestResult,
   sentAt: Instant,
 ): Promise<boolean> {
   const { token } = audienceStateOf(view.record, settings.audience, reservation.keyId);
   const stored = token && (await usableTokens.opened(token, view, secret.key));
-  const renewed = request.reason === 'refresh' ? request.cached?.token : undefined;
-  return answer.kind === 'token' && isFromCache(answer.token, [...request.known, stored?.token], renewed, sentAt);
+  const renewed = flight.reason === 'refresh' ? flight.cached?.token : undefined;
+  return answer.kind === 'token' && isFromCache(answer.token, [...flight.previous, stored?.token], renewed, sentAt);
 }
 
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */
 async function failed(
   work: Work,
-  { request, reservation, view }: ReservedRequest,
+  { flight, reservation, view }: ReservedRequest,
   result: FailedRequest,
   durationMs: number,
-): Promise<TokenResult> {
+): Promise<FlightResult> {
   const { settings, settlement } = work;
   const { audience, limits } = settings;
   const { keyId, secretId } = reservation;
@@ -105,6 +106,6 @@ async function failed(
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
   settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
-  if (request.reason === 'cold' || request.reason === 'expired') throw failure;
+  if (flight.reason === 'cold' || flight.reason === 'expired') throw failure;
   return keepUntil(work, denial.retryAt, settled);
 }

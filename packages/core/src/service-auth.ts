@@ -12,7 +12,7 @@ import { bindWhenRead, boundMethods } from './bind-when-read.ts';
 import { instantOf } from './clock.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
 import type { Instant } from './instant.ts';
-import { compromised, due, need, rejected, reset, retried } from './memory.ts';
+import { due, need, rejected, resetBegun, resetDone, retried } from './memory.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { raced, within } from './pause.ts';
 import { type ClientOptions, type CommonSettings, resolveOptions } from './settings.ts';
@@ -82,9 +82,9 @@ class Client implements ServiceAuth {
     const keeper = this.#open();
     const reason = reasonOf(options);
     const { cached } = keeper.memory;
-    keeper.remember(compromised(keeper.memory));
+    keeper.remember(resetBegun(keeper.memory));
     const { result, upTo } = await keeper.run((work) => resetTokens(work, cached, reason));
-    keeper.remember(reset(keeper.memory, upTo));
+    keeper.remember(resetDone(keeper.memory, upTo));
     return result;
   }
 

@@ -5,14 +5,14 @@ import { ClientSettings } from './client-settings.ts';
 import { instantOf } from './clock.ts';
 import { isServiceAuthError } from './errors.ts';
 import type { ServiceAuthEventFields } from './events.ts';
-import { endFlight, type Flight, startFlight, type Waiting } from './flight.ts';
+import { endFlight, type FlightDetails, type RunningFlight, startFlight } from './flight.ts';
 import type { Instant } from './instant.ts';
 import { ledgerOf } from './ledgers.ts';
 import {
-  type Attempt,
   after,
-  attemptOf,
   emptyMemory,
+  type Flight,
+  flightOf,
   type Memory,
   revalidated,
   servableForMs,
@@ -26,7 +26,7 @@ import type { SharedLedger } from './shared-ledger.ts';
 import { distrust, type TrustedToken, trustedToken } from './trusted-token.ts';
 import { createWork, type Work } from './work.ts';
 
-// Counts the attempts of all clients in this process.
+// Counts the flights of all clients in this process.
 let acquisitions = 0;
 
 /** Keeps the token of a client between two calls, and what the client knows of the record. Nothing else is kept: a process may have thousands of clients. */
@@ -39,8 +39,8 @@ export class TokenKeeper {
   // The newest token that this process has had, and the newest that was issued to it. A cache can repeat either of them.
   #latest: AccessToken | undefined;
   #issued: AccessToken | undefined;
-  #reading: Flight | undefined;
-  #acquiring: Flight | undefined;
+  #reading: RunningFlight | undefined;
+  #acquiring: RunningFlight | undefined;
   #ledger: SharedLedger | undefined;
   #isTelling = false;
 
@@ -70,26 +70,26 @@ export class TokenKeeper {
       this.#reading = undefined;
     };
     const running = this.#reading;
-    const flight = running ?? this.#start('refresh', false, onEnd);
-    // In request-bound runtimes an abandoned attempt never settles, so it is not shared.
+    const flight = running ?? this.#start('revalidate', onEnd);
+    // In request-bound runtimes an abandoned flight never ends, so it is not shared.
     if (!this.settings.common.requestBound) this.#reading = flight;
     return this.#wait(flight, callers, !running);
   }
 
   /** Gets another token. `needsAnother`: the cached token is of no use to the caller, so it waits for one that another process requests. */
-  acquire(reason: Attempt['reason'], callers: 0 | 1, needsAnother = false): Promise<unknown> {
+  acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, needsAnother = false): Promise<unknown> {
     const onEnd = () => {
       this.#acquiring = undefined;
     };
     const running = this.#acquiring;
-    const flight = running ?? this.#start(reason, true, onEnd, needsAnother);
+    const flight = running ?? this.#start(reason, onEnd, needsAnother);
     if (!this.settings.common.requestBound) this.#acquiring = flight;
     const landed = this.#wait(flight, callers, !running);
-    // A caller with a rejected token joined an attempt with another reason. If that failed, the loop of the caller starts one of its own.
-    return reason === 'rejected' && flight.waiting.reason !== reason ? landed.catch(() => {}) : landed;
+    // A caller with a rejected token joined a flight with another reason. If that failed, the loop of the caller starts one of its own.
+    return reason === 'rejected' && flight.details.reason !== reason ? landed.catch(() => {}) : landed;
   }
 
-  /** Runs `job` with the parts that it needs, outside of the request that is being served. */
+  /** Runs `job` with the parts that it needs, as a part of no incoming request. */
   run<Result>(job: (work: Work) => Promise<Result>): Promise<Result> {
     const settings = this.settings.forAttempt();
     this.#ledger ??= ledgerOf(this.settings.common, settings.clientId);
@@ -97,7 +97,7 @@ export class TokenKeeper {
     return outsideRequest(() => job(work));
   }
 
-  /** Serves no token any more, and ends all attempts. */
+  /** Serves no token any more, and ends all flights. */
   async close(reason: Error): Promise<void> {
     this.remember(emptyMemory);
     this.closed = true;
@@ -105,64 +105,62 @@ export class TokenKeeper {
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
-  #wait({ landed, waiting }: Flight, callers: 0 | 1, hasBegun: boolean): Promise<unknown> {
-    waiting.callers += callers;
+  #wait({ landed, details }: RunningFlight, callers: 0 | 1, hasBegun: boolean): Promise<unknown> {
+    details.callers += callers;
     // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
     if (this.#isTelling) return landed;
     this.#isTelling = true;
-    const { acquisition, reason } = waiting;
+    const { acquisition, reason } = details;
     if (hasBegun) this.settings.emit('acquisition_started', { acquisition, reason, callers });
     else if (callers > 0) this.settings.emit('acquisition_joined', { acquisition });
     this.#isTelling = false;
     return landed;
   }
 
-  #start(attempted: Attempt['reason'], mayIssue: boolean, onEnd: () => void, needsAnother = false): Flight {
+  #start(reason: Flight['reason'], onEnd: () => void, needsAnother = false): RunningFlight {
     const { common, observesOperations } = this.settings;
     acquisitions += 1;
-    const waiting: Waiting = { acquisition: acquisitions, reason: mayIssue ? attempted : 'revalidate', callers: 0 };
-    const attempt = (signal: AbortSignal) => {
+    const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0 };
+    const fly = (signal: AbortSignal) => {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#attempt(attempted, mayIssue, signal, needsAnother),
+        () => this.#fly(reason, signal, needsAnother),
         (end, durationMs) => {
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
-          this.settings.emit('acquisition_ended', { outcome, code, ...waiting, durationMs });
+          this.settings.emit('acquisition_ended', { outcome, code, ...details, durationMs });
         },
       );
     };
-    return startFlight(attempt, common, waiting, onEnd);
+    return startFlight(fly, common, details, onEnd);
   }
 
   /** Gets a token, or only reads the record. Resolves without a new token if the cached one is kept or was reset. */
-  async #attempt(
-    reason: Attempt['reason'],
-    mayIssue: boolean,
+  async #fly(
+    reason: Flight['reason'],
     signal: AbortSignal,
     needsAnother: boolean,
   ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.settings.common;
-    const begun = attemptOf(this.memory, reason, mayIssue, instantOf(clock));
-    const { cached, machineSleepMs } = begun;
+    const flight = flightOf(this.memory, reason, instantOf(clock));
+    const { cached, machineSleepMs } = flight;
     if (cached && machineSleepMs > 0) this.settings.sleep(cached.countedFrom, machineSleepMs);
-    const request = {
+    const input = {
       reason,
-      mayIssue,
       cached: needsAnother ? undefined : cached,
       revoked: this.memory.revoked,
-      known: [this.#latest, this.#issued],
+      previous: [this.#latest, this.#issued],
       unusable: [
-        ...unusable(this.memory, begun, store.durability === 'process'),
+        ...unusable(this.memory, flight, store.durability === 'process'),
         needsAnother ? cached?.token.id : undefined,
       ],
-      onRead: (at: Instant) => this.remember(revalidated(this.memory, begun, at)),
+      onRead: (at: Instant) => this.remember(revalidated(this.memory, flight, at)),
     };
     try {
-      const result = await this.run((work) => acquireToken(work, request, signal));
+      const result = await this.run((work) => acquireToken(work, input, signal));
       const { cached: before } = this.memory;
-      this.remember(after(this.memory, begun, result, instantOf(clock), Math.random()));
+      this.remember(after(this.memory, flight, result, instantOf(clock), Math.random()));
       if (result.kind !== 'token') return result.kind === 'keep' ? 'kept' : 'dropped';
       const { token, adopted } = result.usable;
       const { id: tokenId, expiresAt } = token;
@@ -175,8 +173,8 @@ export class TokenKeeper {
       return 'adopted';
     } catch (error) {
       const now = instantOf(clock);
-      this.remember(after(this.memory, begun, { kind: 'failed' }, now, 0));
-      if (!servesRejected(begun, now)) throw error;
+      this.remember(after(this.memory, flight, { kind: 'failed' }, now, 0));
+      if (!servesRejected(flight, now)) throw error;
       return 'kept';
     }
   }

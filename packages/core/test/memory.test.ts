@@ -3,16 +3,16 @@ import { createAccessToken } from '../src/access-token.ts';
 import { type CachedToken, cachedToken, type UsableToken } from '../src/cached-token.ts';
 import type { Instant } from '../src/instant.ts';
 import {
-  type Attempt,
   after,
-  attemptOf,
-  compromised,
   due,
   emptyMemory,
+  type Flight,
+  flightOf,
   type Memory,
   need,
   rejected,
-  reset,
+  resetBegun,
+  resetDone,
   retried,
   revalidated,
   servableForMs,
@@ -53,8 +53,7 @@ const fresh: Memory = {
   revalidatedAt: at(begun),
   revalidateAt: begun + 25 * second,
 };
-const attempt = (memory: Memory, reason: Attempt['reason'], mayIssue = true, now = at(begun)) =>
-  attemptOf(memory, reason, mayIssue, now);
+const flight = (memory: Memory, reason: Flight['reason'], now = at(begun)) => flightOf(memory, reason, now);
 
 describe('the need of a process before it serves a token', () => {
   test('is nothing with a fresh token', () => {
@@ -131,43 +130,43 @@ describe('the time in which a token is served without a revalidation', () => {
   });
 });
 
-describe('an attempt', () => {
+describe('a flight', () => {
   test('remembers the token with which it began, and for how long the machine had slept', () => {
-    expect(attemptOf(fresh, 'refresh', true, sleptBy(begun, hour))).toEqual({
-      ...{ reason: 'refresh', mayIssue: true, cached: first, machineSleepMs: hour },
+    expect(flightOf(fresh, 'refresh', sleptBy(begun, hour))).toEqual({
+      ...{ reason: 'refresh', cached: first, machineSleepMs: hour },
     });
-    expect(attemptOf(emptyMemory, 'cold', false, at(begun))).toEqual({
-      ...{ reason: 'cold', mayIssue: false, cached: undefined, machineSleepMs: 0 },
+    expect(flightOf(emptyMemory, 'revalidate', at(begun))).toEqual({
+      ...{ reason: 'revalidate', cached: undefined, machineSleepMs: 0 },
     });
   });
 
   test('must not bring the token that reset() ended', () => {
-    expect(unusable({ ...fresh, compromised: 'old' }, attempt(fresh, 'refresh'), true)).toEqual(['old', undefined]);
+    expect(unusable({ ...fresh, resetTokenId: 'old' }, flight(fresh, 'refresh'), true)).toEqual(['old', undefined]);
   });
 
   test('must not bring the rejected token', () => {
-    expect(unusable(fresh, attempt(fresh, 'rejected'), false)).toEqual([undefined, 'first']);
-    expect(unusable(emptyMemory, attempt(emptyMemory, 'rejected'), false)).toEqual([undefined, undefined]);
+    expect(unusable(fresh, flight(fresh, 'rejected'), false)).toEqual([undefined, 'first']);
+    expect(unusable(emptyMemory, flight(emptyMemory, 'rejected'), false)).toEqual([undefined, undefined]);
   });
 
   test('must not bring the same token after sleep if the store slept as well', () => {
-    const slept = attempt(fresh, 'refresh', true, sleptBy(begun, hour));
+    const slept = flight(fresh, 'refresh', sleptBy(begun, hour));
     expect(unusable(fresh, slept, true)).toEqual([undefined, 'first']);
     expect(unusable(fresh, slept, false)).toEqual([undefined, undefined]);
-    expect(unusable(fresh, attempt(fresh, 'refresh'), true)).toEqual([undefined, undefined]);
+    expect(unusable(fresh, flight(fresh, 'refresh'), true)).toEqual([undefined, undefined]);
   });
 
   test('says when the record was read, unless another token came meanwhile', () => {
     const now = at(begun + hour);
-    const read = revalidated(fresh, attempt(fresh, 'refresh'), now);
+    const read = revalidated(fresh, flight(fresh, 'refresh'), now);
     expect(read).toEqual({ ...fresh, revalidatedAt: now, revalidateAt: begun + hour + 25 * second });
-    expect(revalidated(fresh, attempt(emptyMemory, 'cold'), now)).toBe(fresh);
+    expect(revalidated(fresh, flight(emptyMemory, 'cold'), now)).toBe(fresh);
   });
 });
 
-describe('an attempt that brought a token', () => {
+describe('a flight that brought a token', () => {
   const bring = (memory: Memory, token: UsableToken, now: Instant = at(begun), random = 0.5) =>
-    after(memory, attempt(memory, 'refresh'), { kind: 'token', usable: token }, now, random);
+    after(memory, flight(memory, 'refresh'), { kind: 'token', usable: token }, now, random);
 
   test('has it cached', () => {
     expect(bring(emptyMemory, usable('first'))).toEqual({ ...emptyMemory, cached: first });
@@ -186,7 +185,7 @@ describe('an attempt that brought a token', () => {
   });
 
   test('changes nothing if the token was reset on its way, here or in the fleet', () => {
-    const ended = { ...emptyMemory, compromised: 'first' };
+    const ended = { ...emptyMemory, resetTokenId: 'first' };
     expect(bring(ended, usable('first'))).toBe(ended);
     const revoked = { ...emptyMemory, revoked: 5 };
     expect(bring(revoked, usable('first'))).toBe(revoked);
@@ -232,7 +231,7 @@ describe('an attempt that brought a token', () => {
   });
 });
 
-describe('an attempt that brought none', () => {
+describe('a flight that brought none', () => {
   const now = at(begun + hour);
   const retryAt = begun + 2 * hour;
   const other = { ...fresh, cached: cachedToken(usable('second'), 0.5) };
@@ -240,40 +239,40 @@ describe('an attempt that brought none', () => {
   test('drops a token that was reset, unless another one came meanwhile', () => {
     const drop = { kind: 'drop' } as const;
     const rejected = { ...fresh, mustReplace: true };
-    expect(after(rejected, attempt(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
-    expect(after(other, attempt(fresh, 'refresh'), drop, now, 0)).toBe(other);
+    expect(after(rejected, flight(fresh, 'refresh'), drop, now, 0)).toEqual({ ...fresh, cached: undefined });
+    expect(after(other, flight(fresh, 'refresh'), drop, now, 0)).toBe(other);
   });
 
   test('waits with the next renewal as long as it was told, and 5 seconds at least', () => {
-    const kept = (ms: number) => after(fresh, attempt(fresh, 'refresh'), { kind: 'keep', retryAt: ms }, now, 0);
+    const kept = (ms: number) => after(fresh, flight(fresh, 'refresh'), { kind: 'keep', retryAt: ms }, now, 0);
     expect(kept(retryAt)).toEqual({ ...fresh, renewRetryAt: retryAt });
     expect(kept(now.monotonic)).toEqual({ ...fresh, renewRetryAt: now.monotonic + 5 * second });
   });
 
   test('changes nothing if it only revalidated', () => {
-    expect(after(fresh, attempt(fresh, 'refresh', false), { kind: 'keep', retryAt }, now, 0)).toBe(fresh);
+    expect(after(fresh, flight(fresh, 'revalidate'), { kind: 'keep', retryAt }, now, 0)).toBe(fresh);
   });
 
   test('serves the rejected token again, and ignores further 401s for as long as it was told', () => {
     const rejected = { ...fresh, mustReplace: true };
-    const kept = after(rejected, attempt(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
+    const kept = after(rejected, flight(rejected, 'rejected'), { kind: 'keep', retryAt }, now, 0);
     expect(kept).toEqual({ ...fresh, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
 
   test('leaves another token rejected that came meanwhile', () => {
-    const rejected = { ...other, rejected: true };
-    const kept = after(rejected, attempt(fresh, 'rejected', false), { kind: 'keep', retryAt }, now, 0);
-    expect(kept).toEqual({ ...rejected, rejectionRetryAt: retryAt });
+    const rejected = { ...other, mustReplace: true };
+    const kept = after(rejected, flight(fresh, 'rejected'), { kind: 'keep', retryAt }, now, 0);
+    expect(kept).toEqual({ ...rejected, rejectionRetryAt: retryAt, renewRetryAt: retryAt });
   });
 });
 
-describe('an attempt that failed', () => {
+describe('a flight that failed', () => {
   const now = at(begun + hour);
   const retryAt = now.monotonic + 5 * second;
-  const fail = (memory: Memory, of: Attempt) => after(memory, of, { kind: 'failed' }, now, 0);
+  const fail = (memory: Memory, of: Flight) => after(memory, of, { kind: 'failed' }, now, 0);
 
   test('counts as a revalidation, because a failing store must not stop a good token, and is repeated after 5 seconds', () => {
-    expect(fail(fresh, attempt(fresh, 'refresh', false))).toEqual({
+    expect(fail(fresh, flight(fresh, 'revalidate'))).toEqual({
       ...fresh,
       revalidatedAt: now,
       revalidateAt: retryAt,
@@ -282,28 +281,28 @@ describe('an attempt that failed', () => {
 
   test('makes a renewal wait as well', () => {
     const failed = { ...fresh, revalidatedAt: now, revalidateAt: retryAt, renewRetryAt: retryAt };
-    expect(fail(fresh, attempt(fresh, 'refresh'))).toEqual(failed);
+    expect(fail(fresh, flight(fresh, 'refresh'))).toEqual(failed);
   });
 
   test('does not revalidate a token that arrived meanwhile', () => {
-    const failed = fail(fresh, attempt(emptyMemory, 'cold'));
+    const failed = fail(fresh, flight(emptyMemory, 'cold'));
     expect(failed).toEqual({ ...fresh, revalidateAt: retryAt, renewRetryAt: retryAt });
   });
 
   test('serves the rejected token again while it lives', () => {
     const rejected = { ...fresh, mustReplace: true };
-    const failed = fail(rejected, attempt(rejected, 'rejected'));
+    const failed = fail(rejected, flight(rejected, 'rejected'));
     expect(failed).toMatchObject({ mustReplace: false, rejectionRetryAt: retryAt });
-    expect(servesRejected(attempt(rejected, 'rejected'), now)).toBe(true);
+    expect(servesRejected(flight(rejected, 'rejected'), now)).toBe(true);
   });
 
   test('is a failure for the caller without a token that lives, and for any other reason', () => {
     const over = at(first.usableUntil);
-    expect(servesRejected(attempt(fresh, 'rejected'), over)).toBe(false);
-    expect(servesRejected(attempt(emptyMemory, 'rejected'), now)).toBe(false);
-    expect(servesRejected(attempt(fresh, 'refresh'), now)).toBe(false);
+    expect(servesRejected(flight(fresh, 'rejected'), over)).toBe(false);
+    expect(servesRejected(flight(emptyMemory, 'rejected'), now)).toBe(false);
+    expect(servesRejected(flight(fresh, 'refresh'), now)).toBe(false);
     const rejected = { ...fresh, mustReplace: true };
-    expect(after(rejected, attempt(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
+    expect(after(rejected, flight(rejected, 'rejected'), { kind: 'failed' }, over, 0)).toMatchObject({
       ...{ mustReplace: true, rejectionRetryAt: 0 },
     });
   });
@@ -333,20 +332,20 @@ describe('a 401 of the API', () => {
 
 describe('a reset', () => {
   test('drops the token at once, and remembers its id and that older ones are no good either', () => {
-    const dropped = { ...fresh, cached: undefined, compromised: 'first', revoked: 5 };
-    expect(compromised({ ...fresh, mustReplace: true })).toEqual(dropped);
-    expect(compromised(dropped)).toEqual(dropped);
+    const dropped = { ...fresh, cached: undefined, resetTokenId: 'first', revoked: 5 };
+    expect(resetBegun({ ...fresh, mustReplace: true })).toEqual(dropped);
+    expect(resetBegun(dropped)).toEqual(dropped);
   });
 
   test('drops what came meanwhile, if it is as old as what was reset', () => {
-    expect(reset(fresh, 5)).toEqual({ ...fresh, cached: undefined, revoked: 5 });
-    expect(reset(fresh, 4)).toEqual({ ...fresh, revoked: 4 });
-    expect(reset(emptyMemory, 4)).toEqual({ ...emptyMemory, revoked: 4 });
+    expect(resetDone(fresh, 5)).toEqual({ ...fresh, cached: undefined, revoked: 5 });
+    expect(resetDone(fresh, 4)).toEqual({ ...fresh, revoked: 4 });
+    expect(resetDone(emptyMemory, 4)).toEqual({ ...emptyMemory, revoked: 4 });
   });
 
   test('never forgets a later one', () => {
-    expect(reset({ ...emptyMemory, revoked: 9 }, 5).revoked).toBe(9);
-    expect(reset({ ...fresh, revoked: 9 }, 4)).toEqual({ ...fresh, cached: undefined, revoked: 9 });
+    expect(resetDone({ ...emptyMemory, revoked: 9 }, 5).revoked).toBe(9);
+    expect(resetDone({ ...fresh, revoked: 9 }, 4)).toEqual({ ...fresh, cached: undefined, revoked: 9 });
   });
 });
 

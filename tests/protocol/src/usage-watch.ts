@@ -1,6 +1,6 @@
 import { availableFor, type Purpose, refusalOf } from '../../../packages/core/src/ledger/availability.ts';
 import { compact } from '../../../packages/core/src/ledger/condense.ts';
-import { type Ask, decide } from '../../../packages/core/src/ledger/decide.ts';
+import { decide, type Query } from '../../../packages/core/src/ledger/decide.ts';
 import type { Caller } from '../../../packages/core/src/ledger/holds.ts';
 import type { Limits } from '../../../packages/core/src/ledger/limits.ts';
 import {
@@ -59,9 +59,9 @@ function admittedAt(
   for (let count = 0; count < most; count++) {
     const asked = withoutToken(record, caller, purpose === 'reset' ? 1 : 0, `for caller ${count}`);
     const reason = purpose === 'reset' ? 'cold' : purpose;
-    const what = { reason, unusable: [], revoked: 0, unreadable: false, mayIssue: true, leaseMs: 60_000 } as const;
-    const ask: Ask = { ...caller, ...what, id: `caller ${count}`, instance: 'usage' };
-    const decision = decide(asked, now, ask, limits);
+    const what = { reason, unusable: [], revoked: 0, unreadable: false, leaseMs: 60_000 } as const;
+    const query: Query = { ...caller, ...what, id: `caller ${count}`, instance: 'usage' };
+    const decision = decide(asked, now, query, limits);
     if (decision.kind !== 'write') return count;
     record = decision.record;
   }

@@ -1,7 +1,7 @@
 import { admission } from './admission.ts';
 import { roomExpectedAt } from './bound.ts';
 import { compact } from './condense.ts';
-import { type Ask, type Denial, denialOf, fitOfNext, withReservation } from './decide.ts';
+import { type Denial, denialOf, fitOfNext, type Query, withReservation } from './decide.ts';
 import type { Caller } from './holds.ts';
 import type { Limits } from './limits.ts';
 import type { IssuanceReason, LedgerRecord } from './record.ts';
@@ -30,7 +30,7 @@ export function availableFor(
 ): number {
   if (nextDenialOf(record, now, caller, purpose, limits)) return 0;
   // Some requests hold up the next one, whatever room there is.
-  const next = withReservation(record, now, askOf(caller, purpose), purpose, limits);
+  const next = withReservation(record, now, queryOf(caller, purpose), purpose, limits);
   if (denialOf(next, now, caller, purpose, limits)) return 1;
   return Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));
 }
@@ -62,13 +62,13 @@ function nextDenialOf(
   limits: Limits,
 ): Denial | undefined {
   const denial = denialOf(record, now, caller, purpose, limits);
-  if (denial || fitOfNext(record, now, askOf(caller, purpose), purpose, limits) !== 'full') return denial;
+  if (denial || fitOfNext(record, now, queryOf(caller, purpose), purpose, limits) !== 'full') return denial;
   return { cause: 'full', retryAt: roomExpectedAt(record, now) };
 }
 
-function askOf(caller: Caller, reason: Purpose): Ask {
+function queryOf(caller: Caller, reason: Purpose): Query {
   // They have the size of real ones.
   const names = { id: 'reservation.', instance: 'one process.' };
   const asker = { ...caller, ...names, leaseMs: 1 };
-  return { ...asker, reason, unreadable: false, unusable: [], revoked: 0, mayIssue: true };
+  return { ...asker, reason, unreadable: false, unusable: [], revoked: 0 };
 }

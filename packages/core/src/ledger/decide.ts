@@ -15,10 +15,10 @@ import {
 } from './record.ts';
 import { withRetryTaken } from './retry.ts';
 
-/** A process asks the ledger for a token. */
-export interface Ask extends Caller {
-  /** Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token. */
-  readonly reason: IssuanceReason;
+/** The question of a process to the ledger: what may I do to get a token? */
+export interface Query extends Caller {
+  /** Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token. `revalidate`: none would be. The process only asks whether the record has a newer one. */
+  readonly reason: IssuanceReason | 'revalidate';
   /** The token in the memory of this process. */
   readonly cached?: { readonly id: string; readonly generation: number } | undefined;
   /** Ids of tokens that must not be used: the API rejected them, they were reset, or they cannot be opened. */
@@ -27,8 +27,6 @@ export interface Ask extends Caller {
   readonly revoked: number;
   /** One of the unusable tokens cannot be opened. Somebody may be damaging the record, so replacements are spaced. */
   readonly unreadable: boolean;
-  /** False: request no token, and only find out whether the record has a newer one. */
-  readonly mayIssue: boolean;
   /** The id of the reservation and of its token. */
   readonly id: string;
   readonly instance: string;
@@ -73,42 +71,42 @@ export function marginOf(lifetimeMs: number): number {
 }
 
 /** Decides what the record allows one process to do. The record must be reconciled. `now` is the ledger's time. */
-export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limits): Decision {
-  const state = audienceStateOf(record, ask.audience, ask.keyId);
-  if (state.revoked < ask.revoked && isRemembered(ask.revoked, now))
-    return { kind: 'write', record: revoke(record, ask.audience, ask.keyId, ask.revoked) };
-  const entry = record.entries.find(({ id }) => id === ask.id);
-  if (entry && state.lease?.id === ask.id) {
+export function decide(record: LedgerRecord, now: number, query: Query, limits: Limits): Decision {
+  const state = audienceStateOf(record, query.audience, query.keyId);
+  if (state.revoked < query.revoked && isRemembered(query.revoked, now))
+    return { kind: 'write', record: revoke(record, query.audience, query.keyId, query.revoked) };
+  const entry = record.entries.find(({ id }) => id === query.id);
+  if (entry && state.lease?.id === query.id) {
     // A request that ignores a back-off must not cost a token while the endpoint is down.
-    const mayProbe = record.failures?.probeAt !== undefined || record.retry?.id === ask.id;
+    const mayProbe = record.failures?.probeAt !== undefined || record.retry?.id === query.id;
     const probesFirst = mayProbe && now < (record.failures?.retryAt ?? 0);
     return { kind: 'admitted', entry, generation: state.lease.generation, probesFirst };
   }
 
   // No token lives for longer than a week. If a machine slept for longer than that, its clocks do not tell.
   const oldest = now - maxLifetimeMs;
-  const cached = ask.cached && ask.cached.generation > Math.max(state.revoked, oldest) ? ask.cached : undefined;
+  const cached = query.cached && query.cached.generation > Math.max(state.revoked, oldest) ? query.cached : undefined;
   const stored = state.token;
-  const due = ask.mayIssue && ask.reason === 'refresh' && stored?.id === cached?.id;
-  const fresh = stored && !ask.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
+  const due = query.reason === 'refresh' && stored?.id === cached?.id;
+  const fresh = stored && !query.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
   // If the token in memory expired, its higher generation does not count: use the stored token, which may come from a process with another sealing key.
-  const superseded = stored && cached && ask.reason !== 'expired' && cached.generation > stored.generation;
+  const superseded = stored && cached && query.reason !== 'expired' && cached.generation > stored.generation;
   if (fresh && !due && !superseded) return { kind: 'use', token: stored };
   // This check comes before `keep`: a process must not keep a token that was reset.
-  if (ask.cached && !cached) return { kind: 'drop' };
-  if (!ask.mayIssue) return { kind: 'keep', retryAt: now };
+  if (query.cached && !cached) return { kind: 'drop' };
+  if (query.reason === 'revalidate') return { kind: 'keep', retryAt: now };
 
   if (state.lease && state.lease.until > now) {
     const { until } = state.lease;
-    return cached && ask.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
+    return cached && query.reason === 'refresh' ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   }
   const leases = record.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
   if (leases.length >= maxLeases) return { kind: 'wait', until: Math.min(...leases) };
-  const reason = state.revoked > 0 && !state.token ? 'reset' : ask.reason;
-  let denial = denialOf(record, now, ask, reason, limits);
+  const reason = state.revoked > 0 && !state.token ? 'reset' : query.reason;
+  let denial = denialOf(record, now, query, reason, limits);
   if (!denial) {
-    const fit = fitOfNext(record, now, ask, reason, limits);
-    if (fit === 'fits') return { kind: 'write', record: withReservation(record, now, ask, reason, limits) };
+    const fit = fitOfNext(record, now, query, reason, limits);
+    if (fit === 'fits') return { kind: 'write', record: withReservation(record, now, query, reason, limits) };
     if (fit === 'later') return { kind: 'wait', until: Math.min(...leases) };
     denial = { cause: 'full', retryAt: roomExpectedAt(record, now) };
   }
@@ -118,7 +116,7 @@ export function decide(record: LedgerRecord, now: number, ask: Ask, limits: Limi
 }
 
 /** Returns whether the record shows that the cached token is still good: the fleet neither reset nor replaced it. */
-export function confirms(decision: Decision, cached: Ask['cached']): boolean {
+export function confirms(decision: Decision, cached: Query['cached']): boolean {
   return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';
 }
 
@@ -145,33 +143,39 @@ export function denialOf(
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;
 }
 
-/** Returns whether the record has room for the token that an ask would bring. */
-export function fitOfNext(record: LedgerRecord, now: number, ask: Ask, reason: IssuanceReason, limits: Limits): Fit {
-  const { token } = audienceStateOf(record, ask.audience, ask.keyId);
+/** Returns whether the record has room for the token of a query. */
+export function fitOfNext(
+  record: LedgerRecord,
+  now: number,
+  query: Query,
+  reason: IssuanceReason,
+  limits: Limits,
+): Fit {
+  const { token } = audienceStateOf(record, query.audience, query.keyId);
   // The next token of an audience takes the place of the one before, even if that one was reset.
-  return token || reason === 'reset' ? 'fits' : fitOf(withReservation(record, now, ask, reason, limits), now, limits);
+  return token || reason === 'reset' ? 'fits' : fitOf(withReservation(record, now, query, reason, limits), now, limits);
 }
 
 /** Returns the record with the reservation of a process, and with the lease that has the others wait for its outcome. */
 export function withReservation(
   known: LedgerRecord,
   now: number,
-  ask: Ask,
+  query: Query,
   reason: IssuanceReason,
   limits: Limits,
 ): LedgerRecord {
   const record = withDeaths(known, now, limits);
-  const { id, instance, audience } = ask;
-  const state = audienceStateOf(record, audience, ask.keyId);
+  const { id, instance, audience } = query;
+  const state = audienceStateOf(record, audience, query.keyId);
   const entry: LedgerEntry = { id, at: now, pending: true, reason, instance, audience };
   const next = withAudienceState(record, {
     ...state,
-    lease: { id, generation: latestGeneration(record, audience, now) + 1, until: now + ask.leaseMs },
-    unreadableUntil: ask.unreadable ? now + 15 * minute : state.unreadableUntil,
+    lease: { id, generation: latestGeneration(record, audience, now) + 1, until: now + query.leaseMs },
+    unreadableUntil: query.unreadable ? now + 15 * minute : state.unreadableUntil,
   });
   return {
     ...withRetryTaken(next, now, id),
-    // An earlier reservation of this ask lost its lease before its request was sent. The new one replaces it.
+    // An earlier reservation of this query lost its lease before its request was sent. The new one replaces it.
     entries: [...next.entries.filter((other) => other.id !== id), entry],
   };
 }

@@ -8,7 +8,7 @@ import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { withRetry } from '../../src/ledger/retry.ts';
 import { day, hour, minute, noon } from '../support/instants.ts';
-import { askFor, audienceWith, entryAt, failuresWith, recordWith, tokenAt } from '../support/records.ts';
+import { audienceWith, entryAt, failuresWith, queryFor, recordWith, tokenAt } from '../support/records.ts';
 
 const caller: Caller = { audience: 'orders', keyId: 'key', secretId: 'secret' };
 const purposes = ['cold', 'refresh', 'rejected', 'reset'] as const;
@@ -22,7 +22,7 @@ function admitted(record: LedgerRecord, now: number, purpose: Purpose, limits: L
     const decision = decide(
       asked,
       now,
-      askFor({ ...caller, unreadable: false, reason, id: `caller ${count}` }),
+      queryFor({ ...caller, unreadable: false, reason, id: `caller ${count}` }),
       limits,
     );
     if (decision.kind !== 'write') return count;

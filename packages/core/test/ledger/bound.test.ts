@@ -8,7 +8,7 @@ import { decide } from '../../src/ledger/decide.ts';
 import type { Limits } from '../../src/ledger/limits.ts';
 import type { AudienceState, LedgerRecord } from '../../src/ledger/record.ts';
 import { hour, minute, noon } from '../support/instants.ts';
-import { askFor, audienceWith, entryAt, oneWindow, recordWith, spentIn, tokenAt } from '../support/records.ts';
+import { audienceWith, entryAt, oneWindow, queryFor, recordWith, spentIn, tokenAt } from '../support/records.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 const within = (maxBytes: number): Limits => ({ ...oneWindow(10_000, undefined, 0), maxBytes });
@@ -140,7 +140,7 @@ describe('the room for the token of another audience', () => {
   test('is asked for before a request of an audience that has no token, and of no other', () => {
     const limits = within(24_000);
     const decideFor = (audience: string, record = full, unusable: string[] = []) =>
-      decide(record, noon, askFor({ audience, unusable, id: 'asked' }), limits);
+      decide(record, noon, queryFor({ audience, unusable, id: 'asked' }), limits);
     const retryAt = noon + hour;
     expect(decideFor('three')).toEqual({ kind: 'deny', reason: 'cold', denial: { cause: 'full', retryAt } });
     expect(decideFor('one', full, ['token-1'])).toMatchObject({ kind: 'write' });

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { type Ask, confirms, type Decision, decide, denialOf, marginOf } from '../../src/ledger/decide.ts';
+import { confirms, type Decision, decide, denialOf, marginOf, type Query } from '../../src/ledger/decide.ts';
 import { revoke } from '../../src/ledger/generations.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
 import {
-  askFor,
   audienceWith,
   entriesAt,
   entryAt,
   failuresWith,
+  queryFor,
   recordWith,
   tokenAt,
   usualLimits,
   usualTerm,
 } from '../support/records.ts';
 
-const decideAt = (now: number, record: LedgerRecord, ask: Partial<Ask> = {}): Decision =>
-  decide(record, now, askFor(ask), usualLimits);
-const decideOn = (record: LedgerRecord, ask: Partial<Ask> = {}): Decision => decideAt(noon, record, ask);
+const decideAt = (now: number, record: LedgerRecord, query: Partial<Query> = {}): Decision =>
+  decide(record, now, queryFor(query), usualLimits);
+const decideOn = (record: LedgerRecord, query: Partial<Query> = {}): Decision => decideAt(noon, record, query);
 
 const issued = noon - hour;
 const current = tokenAt(issued + 5, noon + hour);
@@ -69,7 +69,7 @@ describe('a token in the record', () => {
 
   test('is not used when it is older than the one in memory', () => {
     const cached = { id: 'newer', generation: issued + 6 };
-    expect(decideOn(withCurrent, { reason: 'refresh', mayIssue: false, cached })).toEqual({
+    expect(decideOn(withCurrent, { reason: 'revalidate', cached })).toEqual({
       kind: 'keep',
       retryAt: noon,
     });
@@ -87,7 +87,7 @@ describe('a token in the record', () => {
 });
 
 describe('a revalidation', () => {
-  const revalidation = { reason: 'refresh', mayIssue: false } as const;
+  const revalidation = { reason: 'revalidate' } as const;
 
   test('finds the cached token', () => {
     expect(decideOn(withCurrent, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'use', token: current });
@@ -95,7 +95,7 @@ describe('a revalidation', () => {
 
   test('drops a cached token that is older than any token can be: the machine slept', () => {
     const kept = (generation: number) =>
-      decideOn(recordWith(), { mayIssue: false, cached: { id: 'old', generation } }).kind;
+      decideOn(recordWith(), { reason: 'revalidate', cached: { id: 'old', generation } }).kind;
     expect([kept(noon - 7 * day + 1), kept(noon - 7 * day)]).toEqual(['keep', 'drop']);
   });
 
@@ -145,10 +145,10 @@ describe('a token that was reset', () => {
       audiences: [audienceWith({ token: tokenAt(5, noon + hour) }), audienceWith({ audience: 'invoices' })],
     });
     const revoked = noon - 7 * day + 1;
-    for (const mayIssue of [true, false]) {
-      expect(reserved(decideOn(record, { revoked, mayIssue }))).toEqual(revoke(record, 'orders', 'key', revoked));
+    for (const reason of ['cold', 'revalidate'] as const) {
+      expect(reserved(decideOn(record, { revoked, reason }))).toEqual(revoke(record, 'orders', 'key', revoked));
     }
-    const again = decideOn(revoke(record, 'orders', 'key', revoked), { revoked, mayIssue: false });
+    const again = decideOn(revoke(record, 'orders', 'key', revoked), { revoked, reason: 'revalidate' });
     expect(again).toEqual({ kind: 'keep', retryAt: noon });
     expect(decideOn(record, { revoked: revoked - 1 }).kind).toBe('use');
   });
@@ -258,7 +258,7 @@ describe('the lease of another process', () => {
     // The store has room for all their tokens.
     const limits = { ...usualLimits, maxBytes: 4_000_000 };
     const decideAmong = (audiences: typeof busy, now = noon) =>
-      decide(recordWith({ audiences }), now, askFor(), limits);
+      decide(recordWith({ audiences }), now, queryFor(), limits);
     expect(decideAmong(busy)).toEqual({ kind: 'wait', until: noon + minute });
     expect(decideAmong(busy.slice(1)).kind).toBe('write');
     expect(decideAmong(busy, noon + minute).kind).toBe('write');
@@ -266,8 +266,8 @@ describe('the lease of another process', () => {
 });
 
 describe('denials', () => {
-  const denial = (fields: Partial<LedgerRecord>, ask: Partial<Ask> = {}) => {
-    const decision = decideOn(recordWith(fields), ask);
+  const denial = (fields: Partial<LedgerRecord>, query: Partial<Query> = {}) => {
+    const decision = decideOn(recordWith(fields), query);
     return 'denial' in decision ? { kind: decision.kind, ...decision.denial } : decision.kind;
   };
   const later = noon + minute;
@@ -340,9 +340,9 @@ describe('denials', () => {
 
   test('an early renewal failed: no other early renewal so soon, but everything else is allowed', () => {
     const audiences = [audienceWith({ renewAfter: later })];
-    const ask = { reason: 'refresh', cached: cachedCurrent } as const;
-    expect(denial({ audiences }, ask)).toEqual({ kind: 'keep', cause: 'renewal', retryAt: later });
-    expect(denial({ audiences }, { ...ask, reason: 'expired' })).toBe('write');
+    const query = { reason: 'refresh', cached: cachedCurrent } as const;
+    expect(denial({ audiences }, query)).toEqual({ kind: 'keep', cause: 'renewal', retryAt: later });
+    expect(denial({ audiences }, { ...query, reason: 'expired' })).toBe('write');
   });
 
   test('a token that cannot be opened is replaced, but not again for a quarter of an hour', () => {
@@ -382,13 +382,13 @@ describe('renewals caused by 401s', () => {
     const allowed: number[] = [];
     let record = recordWith();
     for (let now = noon; now < until; ) {
-      const ask = askFor({
+      const query = queryFor({
         reason: 'rejected',
         cached: cachedCurrent,
         unusable: [current.id],
         id: `${allowed.length}`,
       });
-      const decision = decide(record, now, ask, usualLimits);
+      const decision = decide(record, now, query, usualLimits);
       if (decision.kind === 'write') {
         allowed.push(now);
         const entries = decision.record.entries.filter(({ at }) => at + usualTerm.settledMs > now);
@@ -408,10 +408,10 @@ describe('renewals caused by 401s', () => {
 
   test('are spaced for their audience, while other renewals are not', () => {
     const record = recordWith({ entries: [entryAt(noon, { reason: 'rejected' })] });
-    const ask = { cached: cachedCurrent, unusable: [current.id] };
-    expect(decideOn(record, { ...ask, reason: 'rejected' })).toMatchObject({ denial: { cause: 'rejections' } });
-    expect(decideOn(record, { ...ask, reason: 'rejected', audience: 'invoices' }).kind).toBe('write');
-    expect(decideOn(record, { ...ask, reason: 'expired' }).kind).toBe('write');
+    const query = { cached: cachedCurrent, unusable: [current.id] };
+    expect(decideOn(record, { ...query, reason: 'rejected' })).toMatchObject({ denial: { cause: 'rejections' } });
+    expect(decideOn(record, { ...query, reason: 'rejected', audience: 'invoices' }).kind).toBe('write');
+    expect(decideOn(record, { ...query, reason: 'expired' }).kind).toBe('write');
   });
 
   test('do not use entries of other reasons as their own', () => {
@@ -423,6 +423,6 @@ describe('renewals caused by 401s', () => {
 describe('denialOf', () => {
   test('is nothing where no process has declared an agreement yet', () => {
     const noTerms = { ...usualLimits, terms: [] };
-    expect(denialOf(recordWith({ terms: [] }), noon, askFor(), 'cold', noTerms)).toBeUndefined();
+    expect(denialOf(recordWith({ terms: [] }), noon, queryFor(), 'cold', noTerms)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { admission } from '../../src/ledger/admission.ts';
-import type { Ask } from '../../src/ledger/decide.ts';
+import type { Query } from '../../src/ledger/decide.ts';
 import { type Limits, limitsFor, type StoreDurability, type TermLimits, termLimits } from '../../src/ledger/limits.ts';
 import type {
   AudienceState,
@@ -85,14 +85,13 @@ export function recordWith(fields: Partial<LedgerRecord> = {}): LedgerRecord {
   return { ...newRecord('epoch', noon - 30 * day), sequence: 9, highWaterAt: noon, ...fields };
 }
 
-export function askFor(fields: Partial<Ask> = {}): Ask {
+export function queryFor(fields: Partial<Query> = {}): Query {
   const who = { audience: 'orders', keyId: 'key', secretId: 'secret', instance: 'process' };
   const what = {
     reason: 'cold',
     unusable: [],
     revoked: 0,
     unreadable: false,
-    mayIssue: true,
     id: 'asked',
     leaseMs: minute,
   } as const;

@@ -2,7 +2,7 @@ import type { UsableToken } from '../../../../packages/core/src/cached-token.ts'
 import type { Instant } from '../../../../packages/core/src/instant.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
 import { newRecord } from '../../../../packages/core/src/ledger/record.ts';
-import { type Attempt, type AttemptResult, emptyMemory, type Memory } from '../../../../packages/core/src/memory.ts';
+import { type after, emptyMemory, type Flight, type Memory } from '../../../../packages/core/src/memory.ts';
 import type { Records } from './model.ts';
 
 /** The scope of the search: every order of calls, answers, faults and steps of time in a few processes. */
@@ -28,37 +28,40 @@ export const timeSteps: readonly number[] = [26 * second, 29 * second, 52 * minu
 export const sleepMs: number = 40 * minute;
 export const limits: Limits = limitsFor([{ tokens: 150, windowMs: 24 * 60 * minute }], 0, 'durable');
 
-/** Attempts that only read the record, and attempts that get a token. */
+/** Flights that only read the record, and flights that get a token. */
 export type FlightKind = 'reading' | 'acquiring';
 
-/** An attempt under way. */
-export interface Flight {
-  readonly attempt: Attempt;
+/** The end of a flight: its result, or that it failed. */
+export type FlightEnd = Parameters<typeof after>[2];
+
+/** A flight under way. */
+export interface RunningFlight {
+  readonly flight: Flight;
   readonly id: string;
   readonly unusable: readonly (string | undefined)[];
   readonly revoked: number;
-  /** True if the token in memory is still the one with which the attempt began. */
+  /** True if the token in memory is still the one with which the flight began. */
   readonly isSame?: boolean;
   readonly stage:
     | { readonly name: 'reading' }
     | { readonly name: 'sent'; readonly reservedAt: number; readonly generation: number; readonly sentAt: Instant }
-    | { readonly name: 'landing'; readonly result: AttemptResult };
+    | { readonly name: 'landing'; readonly result: FlightEnd };
 }
 
 export interface Process {
   readonly memory: Memory;
   readonly sleptMs: number;
-  readonly reading: Flight | undefined;
-  readonly acquiring: Flight | undefined;
+  readonly reading: RunningFlight | undefined;
+  readonly acquiring: RunningFlight | undefined;
   /** `reset()` was called with this token, and the fleet has not been told yet. */
   readonly resetting: { readonly cached: UsableToken | undefined } | undefined;
   /** Ids of the tokens that this process ended by `reset()`. */
   readonly ended: readonly string[];
-  /** The token that the API rejected, until an attempt ends. */
+  /** The token that the API rejected, until a flight ends. */
   readonly refused: string | undefined;
   /** The time of the last failed read of the record: afterwards the process cannot know what the fleet reset. */
   readonly readFailedAt: number;
-  readonly attempts: number;
+  readonly flights: number;
 }
 
 export interface MemoryState {
@@ -85,7 +88,7 @@ const nobody: Process = {
   ended: [],
   refused: undefined,
   readFailedAt: 0,
-  attempts: 0,
+  flights: 0,
 };
 
 /** An empty record, and processes that have not begun. */
@@ -102,8 +105,8 @@ export function beginningOf({ processes, faults, steps }: MemoryScope, records: 
 }
 
 /** A process that has forgotten everything. Its machine goes on. */
-export function restartedProcess({ sleptMs, attempts }: Process): Process {
-  return { ...nobody, sleptMs, attempts };
+export function restartedProcess({ sleptMs, flights }: Process): Process {
+  return { ...nobody, sleptMs, flights };
 }
 
 /** This moment on the clocks of the machine of a process. */
@@ -116,22 +119,22 @@ export function update(state: MemoryState, index: number, change: Partial<Proces
   return { ...state, processes: state.processes.map((old, at) => (at === index ? { ...old, ...change } : old)) };
 }
 
-/** The state in which an attempt has its result, and the process has not used it yet. */
+/** The state in which a flight has its result, and the process has not used it yet. */
 export function landing(
   state: MemoryState,
   index: number,
   kind: FlightKind,
-  flight: Flight,
-  result: AttemptResult,
+  running: RunningFlight,
+  result: FlightEnd,
 ): MemoryState {
-  return update(state, index, { [kind]: { ...flight, stage: { name: 'landing', result } } });
+  return update(state, index, { [kind]: { ...running, stage: { name: 'landing', result } } });
 }
 
-/** The state, with a mark at each attempt that says whether the cached token is still the one with which it began: two tokens may be equal. */
+/** The state, with a mark at each flight that says whether the cached token is still the one with which it began: two tokens may be equal. */
 export function marked(state: MemoryState): MemoryState {
   const processes = state.processes.map((process) => {
-    const withMark = (flight: Flight | undefined) =>
-      flight && { ...flight, isSame: flight.attempt.cached === process.memory.cached };
+    const withMark = (running: RunningFlight | undefined) =>
+      running && { ...running, isSame: running.flight.cached === process.memory.cached };
     return { ...process, reading: withMark(process.reading), acquiring: withMark(process.acquiring) };
   });
   return { ...state, processes };

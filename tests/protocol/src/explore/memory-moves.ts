@@ -1,17 +1,16 @@
 import {
-  type Attempt,
-  type AttemptResult,
   after,
-  attemptOf,
-  compromised,
   due,
+  type Flight,
+  flightOf,
   need,
   rejected,
+  resetBegun,
   servableForMs,
   unusable,
 } from '../../../../packages/core/src/memory.ts';
 import {
-  type Flight,
+  type FlightEnd,
   type FlightKind,
   instantAt,
   landing,
@@ -19,6 +18,7 @@ import {
   type MemoryState,
   marked,
   type Process,
+  type RunningFlight,
   restartedProcess,
   sleepMs,
   timeSteps,
@@ -87,62 +87,56 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     return heard ? 'a token is served that the fleet reset more than 30 seconds ago' : undefined;
   }
 
-  /** Joins the attempt of this kind that is under way, or starts one. */
-  function started(state: MemoryState, index: number, kind: FlightKind, reason: Attempt['reason']): MemoryState {
+  /** Joins the flight of this kind that is under way, or starts one. */
+  function started(state: MemoryState, index: number, kind: FlightKind, reason: Flight['reason']): MemoryState {
     const process = state.processes[index] as Process;
     if (process[kind]) return state;
-    const { memory, attempts } = process;
-    const attempt = attemptOf(memory, reason, kind === 'acquiring', instantAt(state, process));
-    const flight: Flight = {
-      attempt,
-      id: `${index}.${attempts}`,
-      unusable: unusable(memory, attempt, false),
+    const { memory, flights } = process;
+    const flight = flightOf(memory, reason, instantAt(state, process));
+    const running: RunningFlight = {
+      flight,
+      id: `${index}.${flights}`,
+      unusable: unusable(memory, flight, false),
       revoked: memory.revoked,
       stage: { name: 'reading' },
     };
-    return update(state, index, { [kind]: flight });
+    return update(state, index, { [kind]: running });
   }
 
   function* flightMoves(
     state: MemoryState,
     index: number,
     kind: FlightKind,
-    flight: Flight,
+    running: RunningFlight,
   ): Generator<[string, MemoryState]> {
-    const { stage } = flight;
+    const { stage } = running;
     const name = `${index} ${kind}`;
     const failed = { ...state, faultsLeft: state.faultsLeft - 1 };
     switch (stage.name) {
       case 'reading':
-        yield [`${name} reads`, reads(state, index, kind, flight)];
+        yield [`${name} reads`, reads(state, index, kind, running)];
         if (state.faultsLeft > 0 && scope.kinds.includes('read fails'))
           yield [
             `${name} cannot read`,
-            landing(update(failed, index, { readFailedAt: state.time }), index, kind, flight, { kind: 'failed' }),
+            landing(update(failed, index, { readFailedAt: state.time }), index, kind, running, { kind: 'failed' }),
           ];
         return;
       case 'sent':
         if (Object.keys(state.tokens).length < scope.tokens)
-          yield [`${name} is answered`, answered(state, index, flight)];
+          yield [`${name} is answered`, answered(state, index, running)];
         if (state.faultsLeft > 0 && scope.kinds.includes('request fails'))
-          yield [`${name} is not answered`, unanswered(failed, index, flight)];
+          yield [`${name} is not answered`, unanswered(failed, index, running)];
         return;
       case 'landing':
-        yield [`${name} lands`, lands(state, index, kind, flight.attempt, stage.result)];
+        yield [`${name} lands`, lands(state, index, kind, running.flight, stage.result)];
     }
   }
 
-  function lands(
-    state: MemoryState,
-    index: number,
-    kind: FlightKind,
-    attempt: Attempt,
-    result: AttemptResult,
-  ): MemoryState {
+  function lands(state: MemoryState, index: number, kind: FlightKind, flight: Flight, result: FlightEnd): MemoryState {
     const process = state.processes[index] as Process;
-    const memory = after(process.memory, attempt, result, instantAt(state, process), 0.5);
-    // Another attempt may have begun before the 401: it does not answer it.
-    const refused = kind === 'acquiring' && attempt.reason === 'rejected' ? undefined : process.refused;
+    const memory = after(process.memory, flight, result, instantAt(state, process), 0.5);
+    // Another flight may have begun before the 401: it does not answer it.
+    const refused = kind === 'acquiring' && flight.reason === 'rejected' ? undefined : process.refused;
     return update(state, index, { memory, [kind]: undefined, refused: memory.mustReplace ? process.refused : refused });
   }
 
@@ -160,13 +154,13 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     if (kinds.includes('reset') && !process.resetting) {
       const { cached } = memory;
       const ended = cached ? [...process.ended, cached.token.id] : process.ended;
-      yield ['resets', update(failed, index, { memory: compromised(memory), resetting: { cached }, ended })];
+      yield ['resets', update(failed, index, { memory: resetBegun(memory), resetting: { cached }, ended })];
     }
     if (kinds.includes('sleep')) {
       const time = state.time + sleepMs;
       yield ['sleeps', update({ ...failed, time }, index, { sleptMs: process.sleptMs + sleepMs })];
     }
-    if (kinds.includes('restart') && process.attempts > 0)
+    if (kinds.includes('restart') && process.flights > 0)
       yield ['restarts', update(failed, index, restartedProcess(process))];
   }
 

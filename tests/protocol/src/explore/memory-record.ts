@@ -1,13 +1,13 @@
 import type { AccessToken } from '../../../../packages/core/src/access-token.ts';
 import type { Instant } from '../../../../packages/core/src/instant.ts';
 import { compact } from '../../../../packages/core/src/ledger/condense.ts';
-import { type Ask, confirms, decide, marginOf } from '../../../../packages/core/src/ledger/decide.ts';
+import { confirms, decide, marginOf, type Query } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
-import type { LedgerRecord, StoredToken } from '../../../../packages/core/src/ledger/record.ts';
+import type { IssuanceReason, LedgerRecord, StoredToken } from '../../../../packages/core/src/ledger/record.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
-import { type AttemptResult, reset, revalidated } from '../../../../packages/core/src/memory.ts';
+import { resetDone, revalidated } from '../../../../packages/core/src/memory.ts';
 import {
-  type Flight,
+  type FlightEnd,
   type FlightKind,
   instantAt,
   landing,
@@ -15,6 +15,7 @@ import {
   limits,
   type MemoryState,
   type Process,
+  type RunningFlight,
   update,
 } from './memory-model.ts';
 import type { Records } from './model.ts';
@@ -26,11 +27,11 @@ const secretId = 'secret';
 /** The data that a process reads and writes. */
 export interface RecordSteps {
   /** Reads the record, and reserves at once what is allowed: what others write in between is another search. */
-  reads(state: MemoryState, index: number, kind: FlightKind, flight: Flight): MemoryState;
+  reads(state: MemoryState, index: number, kind: FlightKind, running: RunningFlight): MemoryState;
   /** The token endpoint issued a token. */
-  answered(state: MemoryState, index: number, flight: Flight): MemoryState;
+  answered(state: MemoryState, index: number, running: RunningFlight): MemoryState;
   /** The token endpoint was not reached. */
-  unanswered(state: MemoryState, index: number, flight: Flight): MemoryState;
+  unanswered(state: MemoryState, index: number, running: RunningFlight): MemoryState;
   /** The fleet learns of a reset. */
   tellsOfReset(state: MemoryState, process: Process, index: number): MemoryState;
 }
@@ -41,51 +42,53 @@ export function createRecordSteps(records: Records): RecordSteps {
     return records.get(record) as LedgerRecord;
   }
 
-  function reads(state: MemoryState, index: number, kind: FlightKind, flight: Flight): MemoryState {
+  function reads(state: MemoryState, index: number, kind: FlightKind, running: RunningFlight): MemoryState {
     const process = state.processes[index] as Process;
     const now = instantAt(state, process);
     const stored = recordOf(state);
     const ledgerNow = Math.max(state.time, stored.highWaterAt);
-    const { cached, reason, mayIssue } = flight.attempt;
-    const ask: Ask = {
+    const { cached, reason } = running.flight;
+    const query: Query = {
       audience,
       keyId,
       secretId,
       reason,
       cached: cached && { id: cached.token.id, generation: cached.generation },
-      unusable: flight.unusable,
-      revoked: flight.revoked,
+      unusable: running.unusable,
+      revoked: running.revoked,
       unreadable: false,
-      mayIssue,
-      id: flight.id,
+      id: running.id,
       instance: `${index}`,
       leaseMs: 60_000,
     };
     let record = compact({ ...stored, highWaterAt: ledgerNow }, ledgerNow, limits);
-    let decision = decide(record, ledgerNow, ask, limits);
+    let decision = decide(record, ledgerNow, query, limits);
     let written = state;
     if (decision.kind === 'write') {
       record = { ...decision.record, sequence: record.sequence + 1 };
       written = { ...state, record: records.add(record) };
-      decision = decide(record, ledgerNow, ask, limits);
+      decision = decide(record, ledgerNow, query, limits);
     }
-    const memory = confirms(decision, ask.cached) ? revalidated(process.memory, flight.attempt, now) : process.memory;
+    const memory = confirms(decision, query.cached) ? revalidated(process.memory, running.flight, now) : process.memory;
     written = update(written, index, { memory });
     switch (decision.kind) {
       case 'use':
-        return landing(written, index, kind, flight, { kind: 'token', usable: opened(decision.token, ledgerNow, now) });
+        return landing(written, index, kind, running, {
+          kind: 'token',
+          usable: opened(decision.token, ledgerNow, now),
+        });
       case 'keep': {
         const retryAt = now.monotonic + Math.max(0, decision.retryAt - ledgerNow);
-        return landing(written, index, kind, flight, { kind: 'keep', retryAt });
+        return landing(written, index, kind, running, { kind: 'keep', retryAt });
       }
       case 'drop':
-        return landing(written, index, kind, flight, { kind: 'drop' });
+        return landing(written, index, kind, running, { kind: 'drop' });
       case 'deny':
-        return landing(written, index, kind, flight, { kind: 'failed' });
+        return landing(written, index, kind, running, { kind: 'failed' });
       case 'admitted': {
         const { entry, generation } = decision;
         const stage = { name: 'sent', reservedAt: entry.at, generation, sentAt: now } as const;
-        return update(written, index, { [kind]: { ...flight, stage }, attempts: process.attempts + 1 });
+        return update(written, index, { [kind]: { ...running, stage }, flights: process.flights + 1 });
       }
       default:
         return written;
@@ -101,39 +104,39 @@ export function createRecordSteps(records: Records): RecordSteps {
     return { id, issuedAt: 0, expiresAt: 0, value: id, authorization: id };
   }
 
-  function answered(state: MemoryState, index: number, flight: Flight): MemoryState {
-    const { stage, id } = flight;
+  function answered(state: MemoryState, index: number, running: RunningFlight): MemoryState {
+    const { stage, id } = running;
     if (stage.name !== 'sent') return state;
     const { reservedAt, generation, sentAt } = stage;
     const stored = { id, generation, expiresAt: reservedAt + lifetimeMs, lifetimeMs, sealed: id };
     const tokens = { ...state.tokens, [id]: { generation, expiresAt: state.time + lifetimeMs } };
-    const record = settled(state, index, flight, { kind: 'issued', token: stored });
+    const record = settled(state, index, running, { kind: 'issued', token: stored });
     const next = { ...state, tokens, record: records.add(record) };
     const isReset = record.audiences.some(({ revoked }) => revoked >= generation);
     if (isReset) {
       const process = state.processes[index] as Process;
-      const again: Flight = { ...flight, id: `${index}.${process.attempts}`, stage: { name: 'reading' } };
+      const again: RunningFlight = { ...running, id: `${index}.${process.flights}`, stage: { name: 'reading' } };
       return update(next, index, { acquiring: again });
     }
     const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
     const usable = { token: tokenOf(id), generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
-    return landing(next, index, 'acquiring', flight, { kind: 'token', usable });
+    return landing(next, index, 'acquiring', running, { kind: 'token', usable });
   }
 
-  function unanswered(state: MemoryState, index: number, flight: Flight): MemoryState {
+  function unanswered(state: MemoryState, index: number, running: RunningFlight): MemoryState {
     const process = state.processes[index] as Process;
-    const record = settled(state, index, flight, { kind: 'released', cause: 'unreachable' });
-    const { reason } = flight.attempt;
+    const record = settled(state, index, running, { kind: 'released', cause: 'unreachable' });
+    const { reason } = running.flight;
     const retryAt = instantAt(state, process).monotonic + Math.max(0, (record.failures?.retryAt ?? 0) - state.time);
-    const result: AttemptResult =
+    const result: FlightEnd =
       reason === 'cold' || reason === 'expired' ? { kind: 'failed' } : { kind: 'keep', retryAt };
-    return landing({ ...state, record: records.add(record) }, index, 'acquiring', flight, result);
+    return landing({ ...state, record: records.add(record) }, index, 'acquiring', running, result);
   }
 
-  function settled(state: MemoryState, index: number, flight: Flight, outcome: Outcome): LedgerRecord {
-    const { stage, id } = flight;
+  function settled(state: MemoryState, index: number, running: RunningFlight, outcome: Outcome): LedgerRecord {
+    const { stage, id } = running;
     const at = stage.name === 'sent' ? stage.reservedAt : state.time;
-    const { reason } = flight.attempt;
+    const reason = running.flight.reason as IssuanceReason;
     const entry = { id, at, pending: true, reason, instance: `${index}`, audience: audience };
     const reservation = { entry, keyId, secretId: secretId };
     const stored = recordOf(state);
@@ -149,7 +152,7 @@ export function createRecordSteps(records: Records): RecordSteps {
     const upTo = Math.max(latest, process.resetting?.cached?.generation ?? 0);
     const record = { ...revoke(stored, audience, keyId, upTo), sequence: stored.sequence + 1 };
     const told = { ...state, record: records.add(record), resets: [...state.resets, { upTo, at: state.time }] };
-    return update(told, index, { memory: reset(process.memory, upTo), resetting: undefined });
+    return update(told, index, { memory: resetDone(process.memory, upTo), resetting: undefined });
   }
 
   return { reads, answered, unanswered, tellsOfReset };

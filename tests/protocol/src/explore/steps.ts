@@ -1,5 +1,5 @@
 import { compact } from '../../../../packages/core/src/ledger/condense.ts';
-import { type Ask, type Decision, decide } from '../../../../packages/core/src/ledger/decide.ts';
+import { type Decision, decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
@@ -132,7 +132,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const process = state.processes[index] as Process;
     const record = records.get(process.view.record) as LedgerRecord;
     const id = idOf(index, process);
-    const ask: Ask = {
+    const query: Query = {
       ...{
         audience,
         keyId,
@@ -141,11 +141,10 @@ export function createSteps(scope: Scope, records: Records): Steps {
         unusable: [],
         revoked: 0,
         unreadable: false,
-        mayIssue: true,
       },
       ...{ id, instance: `${index}`, leaseMs },
     };
-    const decision: Decision = decide(record, process.view.now, ask, limitsAt(index));
+    const decision: Decision = decide(record, process.view.now, query, limitsAt(index));
     switch (decision.kind) {
       case 'use': {
         const goodUntil = state.tokens[decision.token.id] ?? 0;

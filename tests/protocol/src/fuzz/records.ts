@@ -1,9 +1,9 @@
 import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
 import { compact } from '../../../../packages/core/src/ledger/condense.ts';
-import { type Ask, decide } from '../../../../packages/core/src/ledger/decide.ts';
+import { decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
-import { type LedgerRecord, newRecord } from '../../../../packages/core/src/ledger/record.ts';
+import { type IssuanceReason, type LedgerRecord, newRecord } from '../../../../packages/core/src/ledger/record.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { declare } from '../../../../packages/core/src/ledger/terms.ts';
 import { createRandom, type Random } from '../random.ts';
@@ -12,7 +12,7 @@ export const limits: Limits = limitsFor([{ tokens: 12, windowMs: 86_400_000 }], 
 export const begun = 1_780_000_000_000;
 
 /** Draws the audience that a process asks for. */
-export function drawnAsk(random: Random): Ask {
+export function drawnQuery(random: Random): Query & { readonly reason: IssuanceReason } {
   return {
     audience: random.pick(['orders', 'invoices', 'ähm 😀']),
     keyId: random.pick(['key 1', 'key 2']),
@@ -21,7 +21,6 @@ export function drawnAsk(random: Random): Ask {
     unusable: [],
     revoked: random.chance(0.2) ? begun + random.integer(-10 * 86_400_000, 86_400_000) : 0,
     unreadable: random.chance(0.1),
-    mayIssue: true,
     id: `id ${random.integer(0, 2 ** 31)}`,
     instance: `process ${random.integer(1, 3)}`,
     leaseMs: 60_000,
@@ -55,17 +54,17 @@ export function grownRecord(seed: number): {
     now += Math.round(random.between(1, 4 * 3_600_000));
     const declared = declare(record, now, limits, `process ${step % 3}`);
     record = compact({ ...declared, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
-    const ask = drawnAsk(random);
+    const query = drawnQuery(random);
     if (random.chance(0.1))
-      record = revoke(record, ask.audience, ask.keyId, latestGeneration(record, ask.audience, now));
-    const decision = decide(record, now, ask, limits);
+      record = revoke(record, query.audience, query.keyId, latestGeneration(record, query.audience, now));
+    const decision = decide(record, now, query, limits);
     if (decision.kind !== 'write') continue;
     record = decision.record;
-    const admitted = decide(record, now, ask, limits);
+    const admitted = decide(record, now, query, limits);
     if (admitted.kind !== 'admitted' || random.chance(0.2)) continue;
     const { entry, generation } = admitted;
     const outcome = drawnOutcome(random, entry.id, generation, now);
-    record = settle(record, now + 500, { entry, keyId: ask.keyId, secretId: ask.secretId }, outcome, limits);
+    record = settle(record, now + 500, { entry, keyId: query.keyId, secretId: query.secretId }, outcome, limits);
   }
   return { record, text: encodeRecord(record), now };
 }

@@ -17,7 +17,7 @@ import { bases, bodies, jsonTrouble, jwt, payloads, retryAfters, urls, urlTroubl
 import { errorOf, failures, wasNeverSent } from './failures.ts';
 import { liesWithin } from './lies-within.ts';
 import { mutated } from './mutated.ts';
-import { begun, drawnAsk, drawnOutcome, forged, grownRecord, jsonOf, limits } from './records.ts';
+import { begun, drawnOutcome, drawnQuery, forged, grownRecord, jsonOf, limits } from './records.ts';
 import { anything, type Target, target } from './target.ts';
 
 const day = 86_400_000;
@@ -207,9 +207,9 @@ export const targets: Readonly<Record<string, Target>> = {
         ? { ...known, ledgerNow: known.now, elapsedMs, maxElapsedMs: elapsedMs + random.between(0, day) }
         : undefined;
       const { record, now } = reconcile(loaded, seen, begun + shiftMs, 'another epoch', limits);
-      const ask = drawnAsk(random);
+      const query = drawnQuery(random);
       const before = rooms(record, now);
-      const decision = decide(record, now, ask, limits);
+      const decision = decide(record, now, query, limits);
       const next = decision.kind === 'write' ? decision.record : record;
       // No record talks core into a token above the limit.
       const used = rooms(next, now);
@@ -218,21 +218,21 @@ export const targets: Readonly<Record<string, Target>> = {
       }
       // A write without a reservation enters a reset that the record had lost, and happens once.
       if (decision.kind === 'write' && used.counts === before.counts) {
-        assert.equal(audienceStateOf(next, ask.audience, ask.keyId).revoked, ask.revoked);
-        const again = decide(next, now, ask, limits);
+        assert.equal(audienceStateOf(next, query.audience, query.keyId).revoked, query.revoked);
+        const again = decide(next, now, query, limits);
         assert(again.kind !== 'write' || rooms(again.record, now).counts === before.counts + before.terms);
       }
       const entry = {
-        id: ask.id,
+        id: query.id,
         at: now,
         pending: true,
-        reason: ask.reason,
-        instance: ask.instance,
-        audience: ask.audience,
+        reason: query.reason,
+        instance: query.instance,
+        audience: query.audience,
       };
-      const outcome = drawnOutcome(random, ask.id, 1, now);
-      const settled = settle(next, now, { entry, keyId: ask.keyId, secretId: ask.secretId }, outcome, limits);
-      const text = encodeRecord(revoke(settled, ask.audience, ask.keyId, now));
+      const outcome = drawnOutcome(random, query.id, 1, now);
+      const settled = settle(next, now, { entry, keyId: query.keyId, secretId: query.secretId }, outcome, limits);
+      const text = encodeRecord(revoke(settled, query.audience, query.keyId, now));
       assert.notEqual(decodeRecord(text), 'unknown version');
     },
   ),

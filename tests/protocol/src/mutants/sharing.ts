@@ -23,7 +23,7 @@ export const sharingMutants: readonly Mutant[] = [
     about: 'tokens of other processes are not used',
     file: 'ledger/decide.ts',
     find: "if (fresh && !due && !superseded) return { kind: 'use', token: stored };",
-    replace: "if (fresh && stored.id === ask.id && !due && !superseded) return { kind: 'use', token: stored };",
+    replace: "if (fresh && stored.id === query.id && !due && !superseded) return { kind: 'use', token: stored };",
     modes: ['healthy'],
   },
   {
@@ -54,7 +54,7 @@ export const sharingMutants: readonly Mutant[] = [
     name: 'the first secret for ever',
     about: 'a changed secret is not read again',
     file: 'acquire-token.ts',
-    find: 'const secret = await (request.mayIssue ? secrets.ask() : secrets.last());',
+    find: 'const secret = await (mayIssue ? secrets.get() : secrets.last());',
     replace: 'const secret = await secrets.last();',
     modes: ['feasible', 'faults'],
   },
