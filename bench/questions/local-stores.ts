@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type Scope, spreadText } from '../harness/answer.ts';
+import { type Answer, atMost, type Scope, spreadText } from '../harness/answer.ts';
 import { spreadOf } from '../harness/statistics.ts';
 import { measureLocalStores, openLocalStores } from '../scenarios/local-stores.ts';
 
@@ -42,7 +42,10 @@ export default async function localStores({ quick }: Scope): Promise<Answer> {
         },
       ],
       charts: [],
-      goals: [],
+      goals: operations.map((operation) => {
+        const name = 'sqliteStore() on node:sqlite, journal_mode wal';
+        return atMost(`a ${operation} of ${name}, fileStore() = 1`, 1, spreadOf(ratiosOf(name, operation)));
+      }),
     };
   } finally {
     rmSync(directory, { recursive: true });

@@ -1,6 +1,7 @@
 // AWS Lambda, with the record in DynamoDB: the handler is `lambda.handler`.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createServiceAuthFromEnv } from '@service-auth/core';
+import { serviceUnavailable } from '@service-auth/core/http';
 import { dynamodbStore } from '@service-auth/dynamodb';
 import { createAuthFetch } from '@service-auth/fetch';
 
@@ -8,7 +9,8 @@ import { createAuthFetch } from '@service-auth/fetch';
 const auth = createServiceAuthFromEnv(process.env, {
   store: dynamodbStore(new DynamoDBClient()),
   instance: process.env['AWS_LAMBDA_LOG_STREAM_NAME']?.slice(-64),
-  timeoutMs: 5_000,
+  timeoutMs: 5_000, // longer than your token endpoint takes
+  onEvent: (event) => console.log(JSON.stringify(event)),
 });
 const authFetch = createAuthFetch(auth);
 
@@ -16,9 +18,25 @@ interface Context {
   getRemainingTimeInMillis(): number;
 }
 
-export async function handler(_event: unknown, context: Context): Promise<{ statusCode: number; body: string }> {
+interface Answer {
+  statusCode: number;
+  headers?: Record<string, string>;
+  body: string;
+}
+
+export async function handler(_event: unknown, context: Context): Promise<Answer> {
   // The platform kills a function that takes too long. This ends the wait before that, with an error that can be answered.
   const signal = AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - 500));
-  const response = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`, { signal });
-  return { statusCode: response.status, body: await response.text() };
+  try {
+    const response = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`, { signal });
+    return { statusCode: response.status, body: await response.text() };
+  } catch (error) {
+    const unavailable = serviceUnavailable(error);
+    if (!unavailable && !signal.aborted) throw error;
+    return {
+      statusCode: 503,
+      headers: unavailable?.headers ?? { 'retry-after': '1' },
+      body: 'Please try again later.',
+    };
+  }
 }

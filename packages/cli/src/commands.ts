@@ -13,7 +13,8 @@ export const everywhere: Command = {
   SERVICE_BASE_URL            the API (--base-url)
   SERVICE_AUTH_AUDIENCE, SERVICE_AUTH_CLIENT_ID
   SERVICE_AUTH_CLIENT_SECRET  or SERVICE_AUTH_CLIENT_SECRET_FILE, a file that contains it
-  SERVICE_AUTH_STORE          file:DIRECTORY, redis://…, rediss://…, postgres://…; default: file:, in your cache directory`,
+  SERVICE_AUTH_STORE          file:DIRECTORY, redis://…, rediss://…, postgres://…, mysql://…, sqlite:FILE or dynamodb:TABLE;
+                              default: file:, in your cache directory`,
   options: {
     help: { short: 'h', text: 'Shows the help of the program or of a command' },
     version: { short: 'V', text: 'Shows the version' },

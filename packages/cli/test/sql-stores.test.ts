@@ -1,8 +1,11 @@
-// The stores in MySQL and SQLite, by their addresses.
+// The stores in MySQL, SQLite and DynamoDB, by their addresses.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createTable } from '@service-auth/dynamodb';
 import { orSkip } from '@service-auth/test-tools/or-skip';
+import { dynaliteClientSettings, startDynalite } from '@service-auth/test-tools/servers/dynalite';
 import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -53,6 +56,8 @@ test.each([
   ['sqlite:a.db?table=a;b', 'has no valid name of a table'],
   ['sqlite:a.db?prefix=a', 'has an unknown parameter prefix'],
   ['sqlite:missing/a.db', 'names a file that cannot be opened'],
+  ['dynamodb:a', 'Run: npm install @aws-sdk/client-dynamodb'],
+  ['dynamodb:a?prefix=b', 'has an unknown parameter prefix'],
 ])('the address %s is refused', async (address, problem) => {
   const service = await startCanaryService();
   const outcome = await run(['token'], { env: variablesOf(service, address), cwd: emptyFolder() });
@@ -71,4 +76,54 @@ test('an address of SQLite is a file that a command that writes creates', manyPr
   const { code, stdout } = await run(['doctor'], { env });
   expect(stdout).toContain('of two writers at once, one wins');
   expect(code).toBe(0);
+});
+
+describe('an address of DynamoDB', () => {
+  // The program takes the store from this package's dependencies, and finds its sources there.
+  const sources = { NODE_OPTIONS: '--conditions=@service-auth/source' };
+
+  /** The variables of the SDK. */
+  const variables = (endpoint: string) => {
+    const { region, credentials } = dynaliteClientSettings(endpoint);
+    return {
+      ...sources,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    };
+  };
+
+  test('is a table that must exist', manyProcesses, async () => {
+    await using server = await startDynalite();
+    const service = await startCanaryService();
+    const env = { ...variablesOf(service, 'dynamodb:of-tests'), ...variables(server.url) };
+    expect(await run(['token'], { env, cwd })).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining('the table is missing in this account and region'),
+    });
+    const client = new DynamoDBClient(dynaliteClientSettings(server.url));
+    await createTable(client, { table: 'of-tests' });
+    client.destroy();
+    expect(await run(['token'], { env, cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['token'], { env, cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(service.counts.issued).toBe(1);
+    const usage = await run(['usage'], { env: { ...env, SERVICE_AUTH_STORE: 'dynamodb://of-tests' }, cwd });
+    expect(usage).toMatchObject({ code: 0, stdout: expect.stringContaining('dynamodb:of-tests') });
+    const { code, stdout } = await run(['doctor'], { env, cwd });
+    expect(stdout).toContain('dynamodb:of-tests answers in');
+    expect(code).toBe(0);
+  });
+
+  test('tells that the SDK has no region', async () => {
+    const service = await startCanaryService();
+    const outcome = await run(['token'], { env: { ...variablesOf(service, 'dynamodb:'), ...sources }, cwd });
+    expect(outcome).toMatchObject({ code: 69, stderr: expect.stringContaining('set AWS_REGION') });
+  });
+
+  test('has a table with a name', async () => {
+    const service = await startCanaryService();
+    const outcome = await run(['token'], { env: { ...variablesOf(service, 'dynamodb:a b'), ...sources }, cwd });
+    expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining('has no valid name of a table') });
+  });
 });

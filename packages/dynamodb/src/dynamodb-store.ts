@@ -18,6 +18,7 @@ const advices: Readonly<Record<string, string>> = {
     'the table is missing in this account and region; run createTable(client), or name another table.',
   AccessDeniedException: 'the role needs dynamodb:GetItem and dynamodb:PutItem on the table.',
   ValidationException: "the table must have the partition key 'key', a string, and no sort key.",
+  MissingRegion: 'the client has no region; set AWS_REGION, or pass a region to the client.',
   CredentialsProviderError: 'the client found no credentials; give the function a role.',
   UnrecognizedClientException: 'DynamoDB does not know the credentials of the client.',
   ExpiredTokenException: 'the credentials of the client have expired.',
@@ -76,7 +77,8 @@ export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOpti
 
 /** Core puts the name, the code and the advice into its own error, and nothing else. */
 function explain(error: unknown): never {
-  const name = nameOf(error);
+  // The SDK gives the error of a missing region no name of its own.
+  const name = /^Region is missing/.test((error as Error)?.message) ? 'MissingRegion' : nameOf(error);
   const advice = advices[name];
   throw advice === undefined ? error : Object.assign(new Error(`${name}: ${advice}`), { name, advice });
 }

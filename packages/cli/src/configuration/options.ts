@@ -19,7 +19,7 @@ export const variableOptions: Readonly<Record<Name, Option>> = {
   'client-id': { value: 'TEXT', text: 'SERVICE_AUTH_CLIENT_ID' },
   store: {
     value: 'ADDRESS',
-    text: 'SERVICE_AUTH_STORE: file:DIRECTORY, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, or the name of a package',
+    text: 'SERVICE_AUTH_STORE: file:DIRECTORY, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, mysql://HOST/DATABASE, sqlite:FILE, dynamodb:TABLE, or the name of a package',
   },
   'token-limit': { value: 'NUMBER', text: 'SERVICE_AUTH_TOKEN_LIMIT: the tokens per 24 hours' },
   limits: { value: 'LIST', text: 'SERVICE_AUTH_LIMITS: several limits, such as 10/1h,50/24h' },

@@ -24,11 +24,13 @@ export async function openStore(address: string, options: OpenOptions): Promise<
       return (await import('./mysql.ts')).openMysqlStore(urlOf(address), options);
     case 'sqlite:':
       return (await import('./sqlite.ts')).openSqliteStore(address, options);
+    case 'dynamodb:':
+      return (await import('./dynamodb.ts')).openDynamoDbStore(address);
   }
   const { name, parameters } = packageName.exec(address)?.groups ?? {};
   if (name === undefined || scheme !== undefined) {
     throw new AddressError(
-      'must begin with file:, redis://, rediss://, postgres://, mysql:// or sqlite:, or be the name of a package with a store',
+      'must begin with file:, redis://, rediss://, postgres://, mysql://, sqlite: or dynamodb:, or be the name of a package with a store',
     );
   }
   return openPackage(name, new URLSearchParams(parameters), options);

@@ -1,0 +1,33 @@
+import type { Store } from '@service-auth/core';
+import { AddressError, type OpenedStore } from './address.ts';
+import { importFromHere } from './from-here.ts';
+
+/** The part of `@service-auth/dynamodb` that is used. It is no dependency, because npm would install its peer, the AWS SDK, with this program. */
+interface StorePackage {
+  dynamodbStore(client: object, options: { table: string }): Store;
+}
+/** The part of the AWS SDK that is used. */
+interface Sdk {
+  readonly DynamoDBClient: new (settings: { region?: string }) => object;
+}
+
+/**
+ * `dynamodb:TABLE?region=`, also as `dynamodb://TABLE`. The table is a name or an ARN, by default `service-auth`. Region and credentials are those of the
+ * AWS SDK. The store and the SDK are looked for from the working directory. No command creates a table, which costs money.
+ * @throws AddressError
+ */
+export async function openDynamoDbStore(address: string): Promise<OpenedStore> {
+  const [place = '', query = ''] = address.slice('dynamodb:'.length).split('?', 2);
+  const { region, ...others } = Object.fromEntries(new URLSearchParams(query));
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new AddressError(`has an unknown parameter ${unknown}; there is region`);
+  const table = place.replace(/^\/\//, '') || 'service-auth';
+  const { DynamoDBClient } = (await importFromHere('@aws-sdk/client-dynamodb')) as Sdk;
+  const { dynamodbStore } = (await importFromHere('@service-auth/dynamodb')) as StorePackage;
+  try {
+    const store = dynamodbStore(new DynamoDBClient(region === undefined ? {} : { region }), { table });
+    return { store, label: `dynamodb:${table}${region === undefined ? '' : ` (region ${region})`}` };
+  } catch {
+    throw new AddressError('has no valid name of a table: 3 to 255 letters, digits and _ . -, or its ARN');
+  }
+}
