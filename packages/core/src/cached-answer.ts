@@ -1,20 +1,29 @@
-import type { AccessToken } from './access-token.ts';
 import type { Instant } from './instant.ts';
+import { audienceStateOf, audienceStatesOf, type LedgerRecord } from './ledger/record.ts';
+import type { Reservation } from './ledger/settle.ts';
 import type { IssuedToken } from './token-response.ts';
+import type { FlightInput } from './work.ts';
 
 /** The outcome of an answer from a cache. It is unknown whether the endpoint received the request. */
 export const cachedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
 
 /**
- * Returns whether an answer came from a cache: it repeats a known token. `renewed`: the token that is replaced ahead of its expiry. An endpoint may
- * return that token until it expires. A cache repeats its lifetime too, so the token would seem to expire later.
+ * Returns whether an answer came from a cache: it repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until
+ * that expires, so a renewal ahead of expiry may get the same one. A cache repeats its lifetime too, so the token would seem to expire later.
  */
 export function isFromCache(
-  { value, lifetimeMs }: IssuedToken,
-  known: readonly (AccessToken | undefined)[],
-  renewed: AccessToken | undefined,
+  { lifetimeMs }: IssuedToken,
+  hash: string | undefined,
   sentAt: Instant,
+  { reason, cached }: FlightInput,
+  record: LedgerRecord,
+  { entry: { audience }, keyId }: Reservation,
 ): boolean {
-  if (renewed && sentAt.wall + lifetimeMs <= renewed.expiresAt + 60_000) return false;
-  return known.some((token) => token?.value === value);
+  const mayRepeat = reason === 'refresh' && cached && sentAt.wall + lifetimeMs <= cached.token.expiresAt + 60_000;
+  const { revoked } = audienceStateOf(record, audience, keyId);
+  return audienceStatesOf(record, audience).some((state) =>
+    state.fingerprints?.some(
+      (token) => token.hash === hash && (token.generation <= revoked || (state.keyId === keyId && !mayRepeat)),
+    ),
+  );
 }

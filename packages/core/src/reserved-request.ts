@@ -8,8 +8,9 @@ import { audienceStateOf } from './ledger/record.ts';
 import type { Reservation } from './ledger/settle.ts';
 import type { FlightResult } from './memory.ts';
 import { reportIssuance } from './reports.ts';
+import { fingerprintOf } from './seal.ts';
 import type { View } from './shared-ledger.ts';
-import { type FailedRequest, probeEndpoint, requestToken, type TokenRequestResult } from './token-endpoint.ts';
+import { type FailedRequest, probeEndpoint, requestToken } from './token-endpoint.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 import { type FlightInput, keepUntil, type Work } from './work.ts';
 
@@ -56,14 +57,16 @@ async function send(work: Work, reserved: ReservedRequest): Promise<FlightResult
   const credentials = { audience, clientId, clientSecret: secret.value };
   const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
   const durationMs = clock.monotonic() - sentAt.monotonic;
-  const result = (await isRepeated(work, reserved, answer, sentAt)) ? cachedAnswer : answer;
+  const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
+  const isCached = answer.kind === 'token' && isFromCache(answer.token, hash, sentAt, flight, view.record, reservation);
+  const result = isCached ? cachedAnswer : answer;
   if (result.kind !== 'token') {
     const outcome = result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result;
     return failed(work, reserved, outcome, durationMs);
   }
   const { entry, keyId } = reservation;
   const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
-  const settled = await settlement.enter(reservation, { kind: 'issued', token }, view);
+  const settled = await settlement.enter(reservation, { kind: 'issued', token, hash }, view);
   const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
   reportIssuance(settings, entry.reason, usable, result.token, settled, durationMs);
   const state = audienceStateOf(settled.record, audience, keyId);
@@ -73,19 +76,6 @@ async function send(work: Work, reserved: ReservedRequest): Promise<FlightResult
   if (inVain) return keepUntil(work, state.renewAfter, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
   return { kind: 'token', usable };
-}
-
-/** Returns whether the answer repeats a token that this process or the record knows. */
-async function isRepeated(
-  { settings, usableTokens }: Work,
-  { flight, secret, reservation, view }: ReservedRequest,
-  answer: TokenRequestResult,
-  sentAt: Instant,
-): Promise<boolean> {
-  const { token } = audienceStateOf(view.record, settings.audience, reservation.keyId);
-  const stored = token && (await usableTokens.opened(token, view, secret.key));
-  const renewed = flight.reason === 'refresh' ? flight.cached?.token : undefined;
-  return answer.kind === 'token' && isFromCache(answer.token, [...flight.previous, stored?.token], renewed, sentAt);
 }
 
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */

@@ -86,11 +86,20 @@ export async function open(
 
 /** Returns the key of a client's record. `endpoint`: the result of `endpointName()`. The key reveals neither of them. */
 export async function recordKeyOf(endpoint: string, clientId: string): Promise<string> {
-  const digest = await crypto.subtle.digest(
-    ownProperties({ name: 'SHA-256' }),
-    joined(['service-auth 1', endpoint, clientId]),
-  );
-  return Array.from(new Uint8Array(digest, 0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const digest = await digestOf(['service-auth 1', endpoint, clientId], 20);
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * Returns a hash by which an answer that repeats a token is recognised: 72 bits of SHA-256. A token is too random to be guessed, and countless texts
+ * have the same 72 bits, so the hash tells nobody the token.
+ */
+export async function fingerprintOf(token: string): Promise<string> {
+  return toBase64Url(await digestOf([token], 9));
+}
+
+async function digestOf(parts: readonly string[], length: number): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest(ownProperties({ name: 'SHA-256' }), joined(parts)), 0, length);
 }
 
 /** Returns a random id of 72 bits. It is safe in URLs, file names and logs. */

@@ -36,9 +36,6 @@ export class TokenKeeper {
   closed = false;
   readonly settings: ClientSettings;
   readonly #secret = new SecretMemory();
-  // The newest token that this process has had, and the newest that was issued to it. A cache can repeat either of them.
-  #latest: AccessToken | undefined;
-  #issued: AccessToken | undefined;
   #reading: RunningFlight | undefined;
   #acquiring: RunningFlight | undefined;
   #ledger: SharedLedger | undefined;
@@ -61,7 +58,6 @@ export class TokenKeeper {
     if (this.closed) return;
     if (next.cached !== this.memory.cached || next.mustReplace) distrust(this.trusted);
     this.memory = next;
-    this.#latest = next.cached?.token ?? this.#latest;
   }
 
   /** Reads whether the fleet has a newer token. This never waits for the token endpoint. `callers`: how many calls wait for it. */
@@ -150,7 +146,6 @@ export class TokenKeeper {
       reason,
       cached: needsAnother ? undefined : cached,
       revoked: this.memory.revoked,
-      previous: [this.#latest, this.#issued],
       unusable: [
         ...unusable(this.memory, flight, store.durability === 'process'),
         needsAnother ? cached?.token.id : undefined,
@@ -164,10 +159,7 @@ export class TokenKeeper {
       if (result.kind !== 'token') return result.kind === 'keep' ? 'kept' : 'dropped';
       const { token, adopted } = result.usable;
       const { id: tokenId, expiresAt } = token;
-      if (!adopted) {
-        this.#issued = token;
-        return 'issued';
-      }
+      if (!adopted) return 'issued';
       if (this.memory.cached?.token !== token || before?.token.id === tokenId) return 'kept';
       this.settings.emit('token_adopted', { tokenId, expiresAt });
       return 'adopted';

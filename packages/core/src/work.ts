@@ -1,4 +1,3 @@
-import type { AccessToken } from './access-token.ts';
 import type { UsableToken } from './cached-token.ts';
 import { type ClientSecretSource, clientSecretSource, type SecretMemory } from './client-secret.ts';
 import type { Instant } from './instant.ts';
@@ -15,8 +14,6 @@ export interface FlightInput {
   readonly reason: Flight['reason'];
   /** The token in memory. With the reasons `refresh` and `rejected` it can be kept. */
   readonly cached: UsableToken | undefined;
-  /** Tokens that this process had before. An answer that repeats one of them brings no new token. */
-  readonly previous: readonly (AccessToken | undefined)[];
   /** Ids of tokens that must not be used. */
   readonly unusable: Query['unusable'];
   /** Tokens up to this generation were reset here. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
-import { tokenCanary } from './support/canaries.ts';
+import { secretCanary, tokenCanary } from './support/canaries.ts';
+import { settled } from './support/manual-clock.ts';
+import { gated } from './support/scripted-endpoint.ts';
 
 // A cache between core and the token endpoint answers with the first token, again and again.
 function createCachedBed() {
@@ -68,6 +70,58 @@ describe('an answer with the token that was to be replaced', () => {
     await clock.until(auth.reset());
     await failure('ERR_TOKEN_RESPONSE', clock.until(auth.getToken()));
     expect(eventsOf('token_issued')).toHaveLength(1);
+  });
+
+  test('after a reset is not served by a process that never had the token', async () => {
+    const { client, clock, token, eventsOf } = createCachedBed();
+    await token(client());
+    await clock.until(client().reset());
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(client().getToken()))).toMatchObject({ reason: 'cached' });
+    expect(eventsOf('token_issued')).toHaveLength(1);
+  });
+
+  test('after a reset is not served with another client secret either', async () => {
+    const { client, clock, token, eventsOf } = createCachedBed();
+    await token(client());
+    await clock.until(client().reset());
+    const rotated = client({ clientSecret: `${secretCanary} 2` });
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(rotated.getToken()))).toMatchObject({ reason: 'cached' });
+    expect(eventsOf('token_issued')).toHaveLength(1);
+  });
+
+  test('is not served if it repeats a token that was replaced before the reset', async () => {
+    const { client, clock, endpoint, token, eventsOf } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await auth.invalidate(first);
+    await token(auth);
+    await clock.until(client().reset());
+    endpoint.otherwise(endpoint.issueWith({ access_token: first.value }));
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(client().getToken()))).toMatchObject({ reason: 'cached' });
+    expect(eventsOf('token_issued')).toHaveLength(2);
+  });
+
+  test('is not served if it repeats a token that was reset on its way', async () => {
+    const { client, clock, endpoint, token, eventsOf } = createBed();
+    await token(client());
+    await clock.until(client().reset());
+    const value = `${tokenCanary}.late`;
+    const { answer, release } = gated(endpoint.issueWith({ access_token: value }));
+    endpoint.next(answer);
+    const waiting = client().getToken();
+    await settled();
+    await client().reset();
+    endpoint.otherwise(endpoint.issueWith({ access_token: value }));
+    release();
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(waiting))).toMatchObject({ reason: 'cached' });
+    expect(eventsOf('token_issued')).toHaveLength(2);
+  });
+
+  test('is a token if the fleet never had it, and if the endpoint returns it to another client secret', async () => {
+    const { client, token } = createCachedBed();
+    const first = await token(client());
+    const rotated = await token(client({ clientSecret: `${secretCanary} 2` }));
+    expect(rotated.value).toBe(first.value);
   });
 
   test('ahead of its expiry changes nothing for callers, and is asked for less and less often', async () => {

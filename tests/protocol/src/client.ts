@@ -191,7 +191,7 @@ export function createClient(
   }
 
   function received(token: AccessToken): void {
-    const known = judge.handedOut(machine.name, token);
+    const known = judge.handedOut(token);
     if (!known) return;
     good = known;
     latest = known;

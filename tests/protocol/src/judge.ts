@@ -32,9 +32,9 @@ export interface Judge extends Pick<LimitWatch, 'began' | 'looked'> {
   /** Three processes stood still for so long that they count as dead: the fleet may back off. */
   readonly mayPaceDeaths: boolean;
   /** A process was given this token just now. */
-  handedOut(machine: string, token: AccessToken): ServiceToken | undefined;
-  /** True if a process was handed this token. */
-  hasHad(machine: string, value: string): boolean;
+  handedOut(token: AccessToken): ServiceToken | undefined;
+  /** True if any process was handed this token. */
+  wasHandedOut(value: string): boolean;
   /** The sum of the steps of the store's clock, in both directions: no expiry is more exact. */
   clockSpreadMs(): number;
   /** Something that a program prints, logs or sends elsewhere. */
@@ -94,9 +94,9 @@ export function createJudge(
       limit.issued();
       watch.issued();
     },
-    hasHad: (machine, value) => had.has(`${machine} ${value}`),
-    handedOut(machine, token) {
-      had.add(`${machine} ${token.value}`);
+    wasHandedOut: (value) => had.has(value),
+    handedOut(token) {
+      had.add(token.value);
       if (token.value !== (named.get(token.id) ?? token.value)) violated('an id names one token', token.id);
       named.set(token.id, token.value);
       const known = service().token(token.value);

@@ -149,7 +149,7 @@ export const modes: Readonly<Record<string, Mode>> = {
   },
   cached: {
     about:
-      'a cache that repeats the last answer of the endpoint to a process that has had its token: 401s, resets, expiries',
+      'a cache that repeats one of the last answers of the endpoint to any process, whether it has had the token or not: 401s, resets, expiries',
     promised: true,
     settings: (random) =>
       drawn(random, {

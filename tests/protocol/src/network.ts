@@ -64,8 +64,8 @@ interface CallWatch {
   toldToWait(machine: string, forMs: number, status: number): void;
   /** The endpoint answers the probe of a machine. */
   probeAnswered(machine: string): void;
-  /** True if a process was handed this token. */
-  hasHad(machine: string, value: string): boolean;
+  /** True if any process was handed this token. */
+  wasHandedOut(value: string): boolean;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
 }
@@ -79,6 +79,7 @@ interface Reach {
 }
 
 const second = 1_000;
+const minute = 60 * second;
 
 /** Creates the network of one run. */
 export function createNetwork(
@@ -90,7 +91,7 @@ export function createNetwork(
   watch: CallWatch,
 ): Network {
   let toldToWaitUntil = 0;
-  const lastAnswers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }>();
+  const answers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }[]>();
   const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined, one: undefined };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
@@ -254,13 +255,18 @@ export function createNetwork(
       return { ...status(code), headers: { 'retry-after': `${seconds}` } };
     }
     const { audience } = JSON.parse(body) as { audience?: string };
-    // A cache before the endpoint: the request does not arrive. A process that never had the token cannot recognise it after a reset.
-    const repeated = lastAnswers.get(audience);
-    if (repeated && watch.hasHad(machine, repeated.value) && dice.roll('token_cached')) return repeated.answer;
+    // A cache before the endpoint: the request does not arrive. It repeats a token to processes that never had it, too.
+    const known = answers.get(audience) ?? [];
+    // Nobody can know a token that no process had. The newest one is repeated after it has expired, too.
+    const repeatable = known.filter(({ value }, index) => {
+      const isAlive = (service.token(value)?.expiresAt ?? 0) > world.now + minute;
+      return watch.wasHandedOut(value) && (isAlive || index === known.length - 1);
+    });
+    if (repeatable.length > 0 && dice.roll('token_cached')) return dice.of('token_cached').pick(repeatable).answer;
     const answer = service.receive(body, requestedAt, machine);
     if (answer.status === 200) {
       const { access_token } = JSON.parse(answer.body) as { access_token: string };
-      lastAnswers.set(audience, { value: access_token, answer: { ...answer, headers: {} } });
+      answers.set(audience, [...known.slice(-3), { value: access_token, answer: { ...answer, headers: {} } }]);
     }
     if (dice.roll('token_5xx_after')) return status(dice.of('token_5xx_after').pick([500, 502, 504, 425]));
     if (dice.roll('token_garbled')) return { ...status(200), body: '<html>CANARY' };

@@ -55,9 +55,11 @@ function withoutExpiredTokens(record: LedgerRecord, now: number): LedgerRecord {
   return without(record, ({ token }) => token !== undefined && token.expiresAt <= now);
 }
 
+const nothing = { token: undefined, fingerprints: undefined };
+
 /** Returns the record without the tokens of some audiences. */
 function without(record: LedgerRecord, isDropped: (state: AudienceState) => boolean): LedgerRecord {
-  const audiences = record.audiences.map((state) => (isDropped(state) ? { ...state, token: undefined } : state));
+  const audiences = record.audiences.map((state) => (isDropped(state) ? { ...state, ...nothing } : state));
   return { ...record, audiences };
 }
 
@@ -107,10 +109,10 @@ function estimateOf({ entries, condensed, audiences, resets, terms }: LedgerReco
 }
 
 /** Returns the bytes of an audience state without its name, or some more. */
-function stateBytes({ keyId, token, lease, credentialsBackoff }: AudienceState): number {
+function stateBytes({ keyId, token, lease, credentialsBackoff, fingerprints = [] }: AudienceState): number {
   const tokenBytes = token ? 140 + token.id.length + token.sealed.length : 0;
   const refusalBytes = credentialsBackoff ? 150 + credentialsBackoff.secretId.length : 0;
-  return 150 + keyId.length + tokenBytes + (lease ? 90 + lease.id.length : 0) + refusalBytes;
+  return 150 + 90 * fingerprints.length + keyId.length + tokenBytes + (lease ? 90 + lease.id.length : 0) + refusalBytes;
 }
 
 function bytesOf(text: string): number {

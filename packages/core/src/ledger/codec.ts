@@ -8,10 +8,12 @@ import {
   type Deaths,
   type DeclaredTerm,
   type Failures,
+  type Fingerprint,
   type IssuanceReason,
   type LedgerEntry,
   type LedgerRecord,
   maxDetailedEntries,
+  maxFingerprints,
   maxResets,
   type ResetEntry,
   type Retry,
@@ -153,6 +155,7 @@ const state = object<StoredState>({
   credentialsBackoff: optional(
     object<CredentialsBackoff>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) }),
   ),
+  fingerprints: optional(listOf(object<Fingerprint>({ hash: text, generation: count, until: count }), maxFingerprints)),
 });
 
 const calm = { count: countOrZero, retryAt: countOrZero };

@@ -1,4 +1,12 @@
-import { audienceStateOf, audienceStatesOf, type LedgerRecord, maxLifetimeMs, withAudienceState } from './record.ts';
+import {
+  audienceStateOf,
+  audienceStatesOf,
+  type Fingerprint,
+  type LedgerRecord,
+  maxFingerprints,
+  maxLifetimeMs,
+  withAudienceState,
+} from './record.ts';
 
 /**
  * Returns the latest generation that a token of this audience may have. It follows the time, not only the record: a store that went back to an
@@ -16,6 +24,15 @@ export function latestGeneration(record: LedgerRecord, audience: string, now: nu
 /** Returns whether a token that was reset may still be in use. */
 export function isRemembered(revoked: number, now: number): boolean {
   return revoked + maxLifetimeMs > now;
+}
+
+/** Unites two lists of fingerprints. If both have a token, its generation in the first one remains. */
+export function unitedFingerprints(
+  one: readonly Fingerprint[],
+  other: readonly Fingerprint[] = [],
+): readonly Fingerprint[] {
+  const added = other.filter(({ hash }) => !one.some((token) => token.hash === hash));
+  return [...one, ...added].slice(-maxFingerprints);
 }
 
 /** Resets the tokens of an audience up to a generation, under all keys. Tokens that are still being requested are included. */

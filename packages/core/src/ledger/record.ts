@@ -47,6 +47,14 @@ export interface StoredToken {
   readonly sealed: string;
 }
 
+/** A token that was issued and has not expired: what an answer that repeats it is known by. It says nothing about the token. */
+export interface Fingerprint {
+  readonly hash: string;
+  readonly generation: number;
+  /** The token has expired by then. */
+  readonly until: number;
+}
+
 /** The state of one audience that the processes with one sealing key share. */
 export interface AudienceState {
   readonly audience: string;
@@ -61,6 +69,8 @@ export interface AudienceState {
   /** A token that cannot be opened is not replaced before this instant, because one was replaced shortly before. */
   readonly unreadableUntil: number;
   readonly credentialsBackoff?: CredentialsBackoff | undefined;
+  /** The newest tokens, at most 20. Undefined: there are none. */
+  readonly fingerprints?: readonly Fingerprint[] | undefined;
 }
 
 /** A number of failures in a row. No request is sent before `retryAt`. */
@@ -141,6 +151,9 @@ export interface DeclaredTerm extends Term {
 
 /** A record lists at most this many resets. */
 export const maxResets = 20;
+
+/** A record keeps at most this many fingerprints of an audience. They take less room than a token. */
+export const maxFingerprints = 20;
 
 /** Everything that a fleet shares about one client. A write replaces the whole record. All instants are of the store's clock. */
 export interface LedgerRecord {

@@ -1,6 +1,6 @@
 import { type SetBack, withClockSetBack, withMeasuredTokens } from './clock-set-back.ts';
 import { compact } from './condense.ts';
-import { revoke } from './generations.ts';
+import { revoke, unitedFingerprints } from './generations.ts';
 import type { Limits } from './limits.ts';
 import {
   type AudienceState,
@@ -154,5 +154,7 @@ function withMemory(record: LedgerRecord, memory: AudienceState): LedgerRecord {
   const revoked = Math.max(state.revoked, memory.revoked);
   const token = (memory.token?.generation ?? 0) > (state.token?.generation ?? revoked) ? memory.token : state.token;
   if (token === state.token && revoked === state.revoked) return record;
-  return revoke(withAudienceState(record, { ...state, token }), audience, keyId, revoked);
+  const known = memory.fingerprints;
+  const fingerprints = known ? unitedFingerprints(known, state.fingerprints) : state.fingerprints;
+  return revoke(withAudienceState(record, { ...state, token, fingerprints }), audience, keyId, revoked);
 }

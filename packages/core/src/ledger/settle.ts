@@ -1,6 +1,7 @@
 import { sparingMs } from './admission.ts';
 import { nextBackoff } from './backoff.ts';
 import { marginOf } from './decide.ts';
+import { unitedFingerprints } from './generations.ts';
 import type { Limits } from './limits.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import {
@@ -24,7 +25,12 @@ const maxRequestMs = 6 * minute;
 /** The outcome of a reserved token request. */
 export type Outcome =
   /** A token arrived. */
-  | { readonly kind: 'issued'; readonly token: StoredToken }
+  | {
+      readonly kind: 'issued';
+      readonly token: StoredToken;
+      /** The fingerprint of the token. Undefined: it could not be computed. */
+      readonly hash?: string | undefined;
+    }
   /** No request was sent, because this process was too slow. */
   | { readonly kind: 'unsent' }
   /** It is certain that no token was issued. */
@@ -91,7 +97,10 @@ export function settle(
       const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
       const next = withRetrySucceeded(record, entry.id, reservation.secretId);
       return {
-        ...withAudienceState(next, withToken(state, outcome.token, entry.reason === 'refresh')),
+        ...withAudienceState(
+          next,
+          withFingerprint(withToken(state, outcome.token, entry.reason === 'refresh'), now, outcome),
+        ),
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
         // If another audience failed last, it keeps its pause, unless somebody ordered to try again.
         failures:
@@ -142,6 +151,17 @@ export function settle(
       return { ...charged, failures: next };
     }
   }
+}
+
+/** A token that was reset on its way has a fingerprint, too. */
+function withFingerprint(
+  state: AudienceState,
+  now: number,
+  { hash, token: { generation, lifetimeMs } }: Outcome & { kind: 'issued' },
+): AudienceState {
+  if (!hash) return state;
+  const alive = (state.fingerprints ?? []).filter(({ until }) => until > now);
+  return { ...state, fingerprints: unitedFingerprints(alive, [{ hash, generation, until: now + lifetimeMs }]) };
 }
 
 function withToken(state: AudienceState, token: StoredToken, ahead: boolean): AudienceState {

@@ -37,6 +37,7 @@ const anEntry = fc.record({
   audience: name,
 });
 const aToken = fc.record({ id: name, generation: small, expiresAt: instant, lifetimeMs: small, sealed: name });
+const aFingerprint = fc.record({ hash: name, generation: small, until: instant });
 const anAudience = fc.record({
   audience: name,
   keyId: name,
@@ -53,6 +54,7 @@ const anAudience = fc.record({
       oauthError: maybe(fc.constantFrom('invalid_client', 'other')),
     }),
   ),
+  fingerprints: maybe(fc.array(aFingerprint, { maxLength: 20 })),
 });
 const aTerm = fc
   .record({

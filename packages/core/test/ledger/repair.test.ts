@@ -224,6 +224,17 @@ describe('slots on both sides', () => {
     expect(found.record.audiences).toEqual([{ ...state, token: undefined }]);
   });
 
+  test('the fingerprints of both sides are kept, and the generation of a token that both have is that in memory', () => {
+    const of = (hash: string, generation: number) => ({ hash, generation, until: noon + day });
+    const older = audienceWith({ revoked: noon - 4, fingerprints: [of('a', noon - 6), of('b', noon - 5)] });
+    const loaded = audienceWith({ fingerprints: [of('b', noon - 3), of('c', noon - 2)] });
+    const found = repaired(
+      recordWith({ epoch: 'other', audiences: [loaded] }),
+      seenAt(recordWith({ audiences: [older] })),
+    );
+    expect(found.record.audiences[0]?.fingerprints).toEqual([of('a', noon - 6), of('b', noon - 5), of('c', noon - 2)]);
+  });
+
   test('a slot that only one side knows is kept', () => {
     const others = [
       audienceWith({ keyId: 'other', token: first }),

@@ -31,7 +31,7 @@ export function drawnQuery(random: Random): Query & { readonly reason: IssuanceR
 export function drawnOutcome(random: Random, id: string, generation: number, now: number): Outcome {
   const token = { id, generation, expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, sealed: 'c2VhbGVk' };
   return random.pick<Outcome>([
-    { kind: 'issued', token },
+    { kind: 'issued', token, hash: `hash ${random.integer(1, 9)}` },
     { kind: 'ambiguous', charge: random.pick([1, 2]), status: 503, reason: 'not_json' },
     { kind: 'released', cause: 'unreachable' },
     { kind: 'released', cause: 'misconfigured', status: 404 },
