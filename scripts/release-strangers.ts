@@ -123,7 +123,7 @@ async function wrongTypes(home: string, specifiers: readonly string[]): Promise<
   const compilerOptions = {
     module: 'NodeNext',
     target: 'ES2022',
-    lib: ['ES2022', 'ESNext.Disposable'],
+    lib: ['ES2022'],
     strict: true,
     noEmit: true,
     types: ['node'],

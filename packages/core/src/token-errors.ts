@@ -20,7 +20,7 @@ export function denialAfter(outcome: Outcome, { record, now }: View, caller: Cal
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
 export function errorOf(
-  { audience, clock }: Settings,
+  { audience, clock, timeoutMs }: Settings,
   denial: Denial,
   view: View,
   keyId: string,
@@ -52,7 +52,7 @@ export function errorOf(
     case 'misconfigured':
       return backoffError(state.credentialsBackoff, retryAt, when);
     case 'backoff':
-      return backoffError(record.failures, retryAt, when, foreign);
+      return backoffError(record.failures, retryAt, when, foreign, timeoutMs);
     case 'deaths': {
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -87,6 +87,7 @@ function backoffError(
   retryAt: number,
   when: string,
   foreign?: string,
+  timeoutMs?: number,
 ): ServiceAuthError {
   const { status, ambiguous = false, reason } = failed ?? {};
   if (reason !== undefined) {
@@ -95,7 +96,10 @@ function backoffError(
     const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
   }
-  const silence = `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
+  const silence =
+    foreign === 'TimeoutError'
+      ? `did not answer in time (timeoutMs is ${timeoutMs})`
+      : `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
   const cause = status === undefined ? silence : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
   const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;

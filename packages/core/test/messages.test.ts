@@ -25,6 +25,10 @@ describe('an error of the token endpoint', () => {
       'The token endpoint could not be reached or did not answer (Error ECONNREFUSED). Nothing was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
     ],
     [
+      () => new Promise<never>(() => {}),
+      'The token endpoint did not answer in time (timeoutMs is 30000). A token may have been issued, so one was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:31.000Z.',
+    ],
+    [
       answering(503),
       'The token endpoint answered 503. A token may have been issued, so one was counted. Check authUrl and the endpoint; the next attempt is possible at 2026-01-01T00:00:01.000Z.',
     ],

@@ -15,7 +15,8 @@ export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
   const { usage, scene } = await reader.read();
   const now = Date.now();
-  const { line, code } = checkLine(usage, concernsOf(usage, scene.failures, now), { warn, crit }, now);
+  const absent = scene.hasRecord ? '' : `; ${scene.store} has no record of this client yet`;
+  const { line, code } = checkLine(usage, concernsOf(usage, scene.failures, now), { warn, crit }, now, absent);
   stdout.write(`${line}\n`);
   return code;
 }

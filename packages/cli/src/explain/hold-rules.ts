@@ -99,7 +99,7 @@ const outage: Rule = (usage, circumstances) => {
     short: `the token endpoint ${answered}`,
     evidence: `The token endpoint ${answered}.${often} ${next}`,
     remedy:
-      'Run service-auth doctor: it asks the endpoint without spending a token. When the endpoint works again, service-auth retry ends the wait.',
+      'Run service-auth doctor: it asks the endpoint without spending a token. If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token. When the endpoint works again, service-auth retry ends the wait.',
     // Requests of unknown outcome are the graver trouble once callers are let through.
     weight: until === undefined ? 0.1 : 1.5,
     audiences: audience === undefined ? [] : [audience],

@@ -14,6 +14,7 @@ const states = ['OK', 'WARNING', 'CRITICAL'] as const;
 
 /**
  * The line of a Nagios plug-in with its performance data, and the code of the state. `concerns`: why it is no better than WARNING, whatever the percentage is.
+ * `note`: added to the sentence.
  * https://www.monitoring-plugins.org/doc/guidelines.html
  */
 export function checkLine(
@@ -21,6 +22,7 @@ export function checkLine(
   concerns: readonly string[],
   { warn, crit }: Thresholds,
   now: number,
+  note = '',
 ): { line: string; code: number } {
   const { used, usable, pending, availableNow, refusedUntil, refusedBecause } = usage;
   const percent = (used / usable) * 100;
@@ -41,6 +43,6 @@ export function checkLine(
   ];
   // The bar separates the sentence from the performance data.
   const reasons = concerns.map((concern) => `; ${printable(concern).replaceAll('|', '/')}`).join('');
-  const summary = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}${reasons}`;
+  const summary = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}${reasons}${printable(note).replaceAll('|', '/')}`;
   return { line: `${states[code]} - ${summary}|${data.join(' ')}`, code };
 }
