@@ -3,6 +3,13 @@ import { type ConfigProblem, serviceAuthError } from './errors.ts';
 /** Reports the problem of an option. Undefined: the option has no problem. */
 export type Report = (option: string, message: string | undefined) => void;
 
+/** Adds what is reported to a list of problems. */
+export function reportTo(problems: ConfigProblem[]): Report {
+  return (option, message) => {
+    if (message !== undefined) problems.push({ option, message });
+  };
+}
+
 /** Reports the properties of `given` that are not in `names`. `prefix` precedes their names. */
 export function reportUnknown(given: object, names: readonly string[], report: Report, prefix = ''): void {
   for (const name of Object.keys(given)) if (!names.includes(name)) report(prefix + name, 'is not an option');

@@ -6,6 +6,7 @@ import {
   problemOfSecret,
   problemOfText,
   type Report,
+  reportTo,
   reportUnknown,
 } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
@@ -83,9 +84,7 @@ const names: readonly (keyof ServiceAuthOptions)[] = [
  */
 export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
   const problems: ConfigProblem[] = [];
-  const report: Report = (option, message) => {
-    if (message !== undefined) problems.push({ option, message });
-  };
+  const report = reportTo(problems);
   const options = ownProperties(typeof given === 'object' && given);
   reportUnknown(options, names, report);
 

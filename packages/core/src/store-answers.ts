@@ -44,6 +44,11 @@ interface StoreFailure {
   readonly thrown: Error;
 }
 
+/** Creates the error of a call that the store did not answer in time. */
+export function silentStore({ adviceIfSilent }: Store): Error {
+  return Object.assign(new DOMException('', 'TimeoutError'), { advice: adviceIfSilent });
+}
+
 export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: Clock): StoreFailure {
   const error = describeError(cause);
   const advice = ownText(cause, 'advice');

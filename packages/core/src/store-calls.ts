@@ -3,7 +3,7 @@ import { timedOut, within } from './pause.ts';
 import { recordKeyOf } from './seal.ts';
 import type { CommonSettings, Settings } from './settings.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
-import { checked, checkedResult, storeFailure } from './store-answers.ts';
+import { checked, checkedResult, silentStore, storeFailure } from './store-answers.ts';
 import { describeError, own } from './untrusted.ts';
 
 /** The clients for which the store is called. Their listeners get the events. */
@@ -83,7 +83,7 @@ export class StoreCalls {
         if (result === timedOut) {
           // The store fell silent, so the next call gets the shortest time again.
           this.roundTripMs = Math.min(this.roundTripMs, minTimeoutMs / 4);
-          throw new DOMException('', 'TimeoutError');
+          throw silentStore(this.#settings.store);
         }
         this.roundTripMs = Math.max(1, clock.monotonic() - from);
         return result;

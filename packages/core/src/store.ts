@@ -56,6 +56,8 @@ export interface Store {
    * characters. What would become larger is refused before a token is requested.
    */
   readonly maxRecordBytes?: number | undefined;
+  /** The advice for a call that the store did not answer before its deadline: what to check, without secrets. Default: none. */
+  readonly adviceIfSilent?: string | undefined;
   /** Reads the record under `key` and the store's own clock in one operation. */
   load(key: string, options?: StoreCallOptions): Promise<StoreSnapshot>;
   /**

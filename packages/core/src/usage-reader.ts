@@ -1,5 +1,5 @@
 import { type Clock, instantOf, systemClock } from './clock.ts';
-import { configError, problemOfMethods, problemOfText, type Report } from './config-problems.ts';
+import { configError, problemOfMethods, problemOfText, reportTo, reportUnknown } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
 import { decodeRecord } from './ledger/codec.ts';
@@ -9,7 +9,7 @@ import { outsideRequest } from './next.ts';
 import { timedOut, within } from './pause.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import type { Store, StoreSnapshot } from './store.ts';
-import { checked, integrityError, storeFailure } from './store-answers.ts';
+import { checked, integrityError, silentStore, storeFailure } from './store-answers.ts';
 import { ownProperties } from './untrusted.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 import type { Usage } from './usage.ts';
@@ -53,7 +53,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
 
   async function load(name: string): Promise<StoreSnapshot> {
     const snapshot = await within(storeTimeoutMs, clock, async (signal) => checked(await store.load(name, { signal })));
-    if (snapshot === timedOut) throw new DOMException('', 'TimeoutError');
+    if (snapshot === timedOut) throw silentStore(store);
     return snapshot;
   }
 
@@ -84,11 +84,9 @@ const names: readonly string[] = ['store', 'authUrl', 'clientId', 'issuanceLimit
 
 function resolved(given: UsageReaderOptions) {
   const problems: ConfigProblem[] = [];
-  const report: Report = (option, message) => {
-    if (message !== undefined) problems.push({ option, message });
-  };
+  const report = reportTo(problems);
   const options = ownProperties(typeof given === 'object' && given) as Partial<UsageReaderOptions>;
-  for (const name of Object.keys(options)) if (!names.includes(name)) report(name, 'is not an option');
+  reportUnknown(options, names, report);
   // Nothing is sent to the address, so it need not be encrypted.
   const authUrl = parseAddress(options.authUrl, true);
   if (typeof authUrl === 'string') report('authUrl', authUrl);

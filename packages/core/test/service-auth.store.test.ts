@@ -202,6 +202,19 @@ describe('a store that does not answer', () => {
     expect((await attempt).message).toContain('TimeoutError');
   });
 
+  test('has its own advice in the error and in the event', async () => {
+    const { client, clock, store, eventsOf } = createBed();
+    const adviceIfSilent = 'is there a way to the store?';
+    const auth = client({ store: { ...store, adviceIfSilent } });
+    store.always('both', hangs);
+    const attempts = [failure('ERR_STORE', auth.getToken()), failure('ERR_STORE', auth.getUsage())];
+    await clock.advance(10 * second);
+    for (const { message } of await Promise.all(attempts)) {
+      expect(message).toContain(`(TimeoutError). Check the store and try again: ${adviceIfSilent}`);
+    }
+    expect(eventsOf('store_failed')).toMatchObject([{ error: 'TimeoutError', advice: adviceIfSilent }]);
+  });
+
   test('is waited for four times as long as its latest call took, and for eight seconds at most', async () => {
     const { client, clock, store, eventsOf } = createBed();
     const after =

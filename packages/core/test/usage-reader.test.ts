@@ -111,7 +111,7 @@ describe('a reader of the usage', () => {
   test('rejects if the store fails or has a damaged record', async () => {
     const { client, clock, store, token } = createBed();
     await token(client());
-    const reader = createUsageReader({ ...who, store, clock });
+    const reader = createUsageReader({ ...who, store: { ...store, adviceIfSilent: 'open the firewall.' }, clock });
     store.always('load', fails);
     await failure('ERR_STORE', reader.getUsage());
     const advice = 'name the primary server.';
@@ -119,7 +119,8 @@ describe('a reader of the usage', () => {
     const { message } = await failure('ERR_STORE', reader.getUsage());
     expect(message).toContain('(Error). Check the store and try again: name the primary server.');
     store.always('load', hangs);
-    await failure('ERR_STORE', clock.until(reader.getUsage()));
+    const silent = await failure('ERR_STORE', clock.until(reader.getUsage()));
+    expect(silent.message).toContain('(TimeoutError). Check the store and try again: open the firewall.');
     store.always('load');
     await store.replace('service-auth/2 00000000 {}');
     const error = await failure('ERR_STORE_INTEGRITY', reader.getUsage());

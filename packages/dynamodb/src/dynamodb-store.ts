@@ -1,6 +1,7 @@
 import { GetItemCommand, type GetItemCommandOutput, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Store } from '@service-auth/core';
 import { answerTimeOf } from '@service-auth/core/store';
+import { adviceIfSilent, explain } from './advice.ts';
 import { type DynamoDbSender, nameOf, sent } from './calls.ts';
 import { tableName, warningsOf } from './table.ts';
 
@@ -12,17 +13,6 @@ export interface DynamoDbStoreOptions {
 
 /** An item has 400 kB with the names of its attributes, its key and its version. */
 const maxRecordBytes = 400_000;
-
-const advices: Readonly<Record<string, string>> = {
-  ResourceNotFoundException:
-    'the table is missing in this account and region; run createTable(client), or name another table.',
-  AccessDeniedException: 'the role needs dynamodb:GetItem and dynamodb:PutItem on the table.',
-  ValidationException: "the table must have the partition key 'key', a string, and no sort key.",
-  MissingRegion: 'the client has no region; set AWS_REGION, or pass a region to the client.',
-  CredentialsProviderError: 'the client found no credentials; give the function a role.',
-  UnrecognizedClientException: 'DynamoDB does not know the credentials of the client.',
-  ExpiredTokenException: 'the credentials of the client have expired.',
-};
 
 /**
  * Keeps records in one table of DynamoDB, one item for each client of the service. `client` is a client of the AWS SDK 3. Reads are consistent and writes
@@ -41,10 +31,13 @@ export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOpti
     durability: 'durable',
     name: `the DynamoDB table ${TableName}`,
     maxRecordBytes,
+    adviceIfSilent,
     async load(key, { signal } = {}) {
       const command = new GetItemCommand({ TableName, Key: { key: { S: key } }, ConsistentRead: true });
       const now = answerTimeOf(command);
-      const { Item } = await sent<GetItemCommandOutput>(client, command, signal).catch(explain);
+      const { Item } = await sent<GetItemCommandOutput>(client, command, signal).catch((error) =>
+        explain(error, signal),
+      );
       const [version, record] = [Item?.['version']?.S, Item?.['record']?.S];
       // Nobody waits for the warnings: the next load has them.
       warnings ??= warningsOf(client, TableName).then((found) => {
@@ -68,17 +61,9 @@ export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOpti
       const now = answerTimeOf(command);
       const swapped = await sent(client, command, signal).then(
         () => true,
-        (error: unknown) => (nameOf(error) === 'ConditionalCheckFailedException' ? false : explain(error)),
+        (error: unknown) => (nameOf(error) === 'ConditionalCheckFailedException' ? false : explain(error, signal)),
       );
       return { swapped, now: now() };
     },
   };
-}
-
-/** Core puts the name, the code and the advice into its own error, and nothing else. */
-function explain(error: unknown): never {
-  // The SDK gives the error of a missing region no name of its own.
-  const name = /^Region is missing/.test((error as Error)?.message) ? 'MissingRegion' : nameOf(error);
-  const advice = advices[name];
-  throw advice === undefined ? error : Object.assign(new Error(`${name}: ${advice}`), { name, advice });
 }

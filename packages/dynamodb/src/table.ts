@@ -2,6 +2,7 @@ import {
   CreateTableCommand,
   DescribeTableCommand,
   type DescribeTableCommandOutput,
+  type TableDescription,
   type TableStatus,
 } from '@aws-sdk/client-dynamodb';
 import { type DynamoDbSender, nameOf, sent } from './calls.ts';
@@ -23,7 +24,7 @@ const maxDescriptions = 240;
  * Creates the table if it is missing, and waits until it can be used, two minutes at most: a partition key `key`, a string, and billing by request.
  * Several processes may call it at once. Needs the actions `dynamodb:CreateTable` and `dynamodb:DescribeTable`.
  * @throws TypeError if `table` is no valid name
- * @throws Error if the table is not created in time, or is being deleted or archived
+ * @throws Error if the table is not created in time, is being deleted or archived, or exists with another key
  */
 export async function createTable(client: DynamoDbSender, options: { table?: string | undefined } = {}): Promise<void> {
   const TableName = tableName(options.table);
@@ -38,8 +39,9 @@ export async function createTable(client: DynamoDbSender, options: { table?: str
   });
   let status: TableStatus | undefined;
   for (let left = maxDescriptions; left > 0; left -= 1) {
-    status = await statusOf(client, TableName);
-    if (status === 'ACTIVE' || status === 'UPDATING') return;
+    const table = await find(client, TableName);
+    status = table?.TableStatus;
+    if (status === 'ACTIVE' || status === 'UPDATING') return requireKey(TableName, table);
     if (status !== undefined && status !== 'CREATING') break;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
@@ -48,10 +50,20 @@ export async function createTable(client: DynamoDbSender, options: { table?: str
   );
 }
 
+/** @throws Error if the table was created with another key */
+function requireKey(name: string, { KeySchema = [], AttributeDefinitions = [] }: TableDescription = {}): void {
+  const [{ AttributeName } = {}, ...others] = KeySchema;
+  const isString = AttributeDefinitions.some((each) => each.AttributeName === 'key' && each.AttributeType === 'S');
+  if (AttributeName === 'key' && isString && others.length === 0) return;
+  throw new Error(
+    `[service-auth/dynamodb] The table ${name} exists with another key. It must have the partition key 'key', a string, and no sort key. Name another table.`,
+  );
+}
+
 /** Undefined: DynamoDB does not find the table. Descriptions are eventually consistent, so this happens also after the table was created. */
-async function statusOf(client: DynamoDbSender, table: string): Promise<TableStatus | undefined> {
+async function find(client: DynamoDbSender, name: string): Promise<TableDescription | undefined> {
   try {
-    return (await describe(client, table)).Table?.TableStatus;
+    return (await describe(client, name)).Table;
   } catch (error) {
     if (nameOf(error) === 'ResourceNotFoundException') return undefined;
     throw error;

@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  CreateTableCommand,
-  DescribeTableCommand,
-  DynamoDB,
-  DynamoDBClient,
-  type DynamoDBClientConfig,
-} from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDB, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createServiceAuth } from '@service-auth/core';
 import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
@@ -66,7 +60,11 @@ describe('the table', () => {
     expect(await dynamodbStore(connect(), options).swap('key', change('1'))).toMatchObject({ swapped: true });
   });
 
-  const described = (TableStatus: string): Answer => ({ status: 200, body: { Table: { TableStatus } } });
+  const key = {
+    AttributeDefinitions: [{ AttributeName: 'key', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'key', KeyType: 'HASH' }],
+  };
+  const described = (TableStatus: string): Answer => ({ status: 200, body: { Table: { TableStatus, ...key } } });
 
   test('is waited for while DynamoDB does not find it yet or creates it, and may be used while it is updated', async () => {
     const answers = [refusal('ResourceNotFoundException'), described('CREATING'), described('UPDATING')];
@@ -113,23 +111,68 @@ describe('the table', () => {
     expect(service.counts.tokenRequests).toBe(0);
   });
 
-  test('that has another key is reported as that', async () => {
-    const client = connect();
-    const TableName = randomUUID();
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      }),
-    );
-    const statusOf = async () => (await client.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus;
-    await expect.poll(statusOf).toBe('ACTIVE');
-    const store = dynamodbStore(client, { table: TableName });
-    const wrong = { name: 'ValidationException', advice: expect.stringContaining("partition key 'key'") };
-    await expect(store.load('key')).rejects.toMatchObject(wrong);
-    await expect(store.swap('key', change('1'))).rejects.toMatchObject(wrong);
+  const hash = { AttributeName: 'key', KeyType: 'HASH' } as const;
+  test.each([
+    ['of another name', 'S', [{ ...hash, AttributeName: 'id' }]],
+    ['of another type', 'N', [hash]],
+    ['with a sort key', 'S', [hash, { AttributeName: 'id', KeyType: 'RANGE' }]],
+  ] as const)(
+    'that has a key %s is reported as that, also when it is to be created',
+    async (_, AttributeType, schema) => {
+      const client = connect();
+      const TableName = randomUUID();
+      await client.send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: 'PAY_PER_REQUEST',
+          AttributeDefinitions: schema.map(({ AttributeName }) => ({ AttributeName, AttributeType })),
+          KeySchema: [...schema],
+        }),
+      );
+      await expect(createTable(client, { table: TableName })).rejects.toThrow(
+        `[service-auth/dynamodb] The table ${TableName} exists with another key. It must have the partition key 'key', a string`,
+      );
+      const store = dynamodbStore(client, { table: TableName });
+      const wrong = { name: 'ValidationException', advice: expect.stringContaining("partition key 'key'") };
+      await expect(store.load('key')).rejects.toMatchObject(wrong);
+      await expect(store.swap('key', change('1'))).rejects.toMatchObject(wrong);
+    },
+  );
+});
+
+describe('a client that does not reach DynamoDB', () => {
+  /** The message of core, which callers see. */
+  async function messageWith(client: DynamoDBClient): Promise<string> {
+    await using service = await startTestService();
+    await using auth = createServiceAuth({ ...service.options, store: dynamodbStore(client) });
+    const error: unknown = await auth.getToken().catch((error: unknown) => error);
+    expect(service.counts.tokenRequests).toBe(0);
+    return `${error}`;
+  }
+
+  test('because it has no region is told to set one', async () => {
+    for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined);
+    vi.stubEnv('AWS_CONFIG_FILE', '/dev/null');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { region, ...settings } = dynaliteClientSettings(server.url);
+    const client = new DynamoDBClient(settings);
+    onTestFinished(() => client.destroy());
+    expect(await messageWith(client)).toMatch(/\(MissingRegion\).*: the client has no region; set AWS_REGION/);
+  });
+
+  test('because nothing listens there is told which variables have its address', async () => {
+    await using gone = await startDynalite();
+    await gone.kill();
+    expect(await messageWith(connect(gone.url))).toMatch(/ECONNREFUSED\).*: nothing answers at .* AWS_REGION/);
+  });
+
+  test('whose own deadline ends the wait is told of the gateway endpoint', async () => {
+    const silent = { send: () => Promise.reject(Object.assign(new Error('a secret'), { name: 'TimeoutError' })) };
+    const error = await dynamodbStore(silent)
+      .load('key')
+      .catch((error: Error) => error);
+    expect(error).toMatchObject({ name: 'TimeoutError', advice: expect.stringContaining('gateway endpoint') });
+    expect(String(error)).not.toContain('a secret');
   });
 });
 
@@ -275,7 +318,7 @@ describe('a server that went silent', () => {
     await auth.getUsage();
     // From then on no other request is under way.
     await expect.poll(async () => (await store.load('key')).warnings).toEqual([]);
-    await expectDeadline(auth, relay, clock);
+    expect(await expectDeadline(auth, relay, clock)).toMatch(/: DynamoDB does not answer\. .* gateway endpoint/);
     relay.set('pass');
   });
 
