@@ -1,6 +1,6 @@
 import type { AcquisitionReason } from './events.ts';
 import { outsideRequest } from './next.ts';
-import { raced } from './pause.ts';
+import { raced } from './raced.ts';
 
 /** The rules of a runtime for work that outlives the incoming request in which it began. */
 export interface Lifeline {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { serviceAuthError } from './errors.ts';
-import { ownProperties } from './untrusted.ts';
+import { raced } from './raced.ts';
 
 /** Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same moment. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
@@ -34,17 +34,6 @@ export async function untilDone<Result>(
   const message =
     'The record changed during each of 100 attempts to replace it. Check that the store returns the record that was written last.';
   throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
-}
-
-/** Settles as `promise` does. If `signal` aborts before that, rejects with its reason. */
-export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (!signal) return promise;
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, ownProperties({ once: true }));
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 /** The result of {@link within} after the deadline. */

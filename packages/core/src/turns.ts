@@ -1,4 +1,4 @@
-import { raced } from './pause.ts';
+import { raced } from './raced.ts';
 
 const maxRequests = 256;
 

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { pause, raced, timedOut, untilDone, within } from '../src/pause.ts';
+import { pause, timedOut, untilDone, within } from '../src/pause.ts';
+import { raced } from '../src/raced.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 
 describe('pause', () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import * as http from '../src/http/index.ts';
 import * as core from '../src/index.ts';
 import * as sql from '../src/sql/index.ts';
+import * as store from '../src/store/index.ts';
 import * as record from '../src/stored-record.ts';
 
 test('the package exports these names, and no others', () => {
@@ -37,8 +38,12 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
   ]);
 });
 
+test('the entry for stores exports these names, and no others', () => {
+  expect(Object.keys(store).sort()).toEqual(['answerTimeOf', 'raced', 'timeOfDate']);
+});
+
 test('the entry for SQL stores exports these names, and no others', () => {
-  expect(Object.keys(sql).sort()).toEqual(['createStatements', 'quotedName', 'raced', 'storeError']);
+  expect(Object.keys(sql).sort()).toEqual(['createStatements', 'quotedName', 'storeError']);
 });
 
 test('the entry for tools that keep records exports these names, and no others', () => {

@@ -1,3 +1,5 @@
+import { raced } from '@service-auth/core/store';
+
 /** Sends commands to DynamoDB: a `DynamoDBClient`, a `DynamoDB`, or a `DynamoDBDocumentClient` of the AWS SDK 3. */
 export interface DynamoDbSender {
   send(command: never, options: never): Promise<unknown>;
@@ -18,7 +20,7 @@ const maxPauseMs = 400;
 
 /**
  * Sends a command, and again while DynamoDB is busy, until `signal` aborts. The SDK tries three times by itself, which is too little for a table that is
- * throttled at a cold start.
+ * throttled at a cold start; and it waits for credentials, and between its attempts, without regard to the signal.
  */
 export async function sent<Output>(
   client: DynamoDbSender,
@@ -28,7 +30,7 @@ export async function sent<Output>(
   signal?.throwIfAborted();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await unlessAborted(client.send(command as never, { abortSignal: signal } as never), signal)) as Output;
+      return (await raced(client.send(command as never, { abortSignal: signal } as never), signal)) as Output;
     } catch (error) {
       // The error of an aborted request is one of the SDK.
       signal?.throwIfAborted();
@@ -48,19 +50,5 @@ async function pause(delayMs: number, signal: AbortSignal | undefined): Promise<
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, delayMs);
   });
-  await unlessAborted(over, signal).finally(() => clearTimeout(timer));
-}
-
-/** Stops waiting when `signal` aborts. The SDK waits for credentials, and between its attempts, without regard to the signal. */
-async function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal?.reason);
-  });
-  signal?.addEventListener('abort', abort);
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
+  await raced(over, signal).finally(() => clearTimeout(timer));
 }

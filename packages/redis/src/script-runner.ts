@@ -1,3 +1,5 @@
+import { raced } from '@service-auth/core/store';
+
 /** The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6 have both. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -64,20 +66,9 @@ export function defineScript(client: RedisClient, text: string, hash: string): S
     }
   }
 
-  return (key, parts, signal) => unlessAborted(() => send(false, key, parts), signal);
-}
-
-/** Stops waiting when `signal` aborts. The clients themselves wait for a silent server without limit, or as long as they try to reconnect. */
-async function unlessAborted<Result>(start: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  signal?.throwIfAborted();
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal?.reason);
-  });
-  signal?.addEventListener('abort', abort);
-  try {
-    return await Promise.race([start(), aborted]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
+  return async (key, parts, signal) => {
+    signal?.throwIfAborted();
+    // The clients themselves wait for a silent server without limit, or as long as they try to reconnect.
+    return raced(send(false, key, parts), signal);
+  };
 }

@@ -14,6 +14,8 @@ export interface LibsqlClient {
 export interface D1Binding {
   prepare(sql: string): { bind(...values: never[]): unknown };
   batch(statements: never[]): Promise<unknown[]>;
+  /** A session of D1, whose reads may be answered by a replica, has no such method. */
+  exec(sql: string): Promise<unknown>;
 }
 
 /** The databases that `sqliteStore` takes. It knows them by their methods. */

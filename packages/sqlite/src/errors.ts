@@ -37,6 +37,11 @@ const missingTable: Explanation = [
   'The table is missing',
   'run createTable(database), or the SQL of createTableSql().',
 ];
+const otherTable: Explanation = [
+  'OtherTable',
+  'The table has other columns',
+  'another program created it: name another table or another file.',
+];
 const missingSchema: Explanation = [
   'MissingSchema',
   'No database is attached under the name in `table`',
@@ -46,6 +51,14 @@ const openTransaction: Explanation = [
   'OpenTransaction',
   'The connection is in a transaction',
   'give the store a connection of its own, on which nobody begins one.',
+];
+
+/** Errors without a code of their own. */
+const messages: readonly (readonly [RegExp, Explanation])[] = [
+  [/no such table/, missingTable],
+  [/no such column|has no column/, otherTable],
+  [/unknown database/, missingSchema],
+  [/(within|inside) a transaction/, openTransaction],
 ];
 
 /** True if another connection locks the database, so that the transaction can be tried again. */
@@ -58,13 +71,8 @@ export function isBusy(error: unknown): boolean {
 export function explain(error: unknown): never {
   const code = codeOf(error);
   const message = String(Object(error).message);
-  const known = /no such table/.test(message)
-    ? missingTable
-    : /unknown database/.test(message)
-      ? missingSchema
-      : /(within|inside) a transaction/.test(message)
-        ? openTransaction
-        : explanations[isBusy(error) ? 'SQLITE_BUSY' : (code ?? '')];
+  const [, known = explanations[isBusy(error) ? 'SQLITE_BUSY' : (code ?? '')]] =
+    messages.find(([pattern]) => pattern.test(message)) ?? [];
   if (known === undefined) throw error;
   const [name, problem, advice] = known;
   throw storeError(name, code, problem, advice);

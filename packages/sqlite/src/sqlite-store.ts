@@ -1,5 +1,6 @@
 import type { Store } from '@service-auth/core';
-import { quotedName, raced } from '@service-auth/core/sql';
+import { quotedName } from '@service-auth/core/sql';
+import { raced } from '@service-auth/core/store';
 import type { Row, SqliteDatabase, Statement, Transactions } from './database.ts';
 import { explain, isBusy } from './errors.ts';
 import { transactionsOf } from './transactions.ts';

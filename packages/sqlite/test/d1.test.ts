@@ -73,6 +73,7 @@ test.runIf(platform)('every operation begins at the primary database', async () 
   const watched: D1Binding & { withSession(constraint: string): D1Binding } = {
     prepare: (sql) => binding.prepare(sql),
     batch: (statements) => binding.batch(statements),
+    exec: (sql) => binding.exec(sql),
     withSession(constraint) {
       constraints.push(constraint);
       return binding;

@@ -72,6 +72,14 @@ test('the name of the table is a name', () => {
   expect(sqliteStore(open(), { table: 'a'.repeat(58) }).name).toBe(`table "${'a'.repeat(58)}"`);
 });
 
+test('a table of another program is reported as what it is', async () => {
+  const database = open();
+  database.exec('create table service_auth (id integer primary key, version text, record text)');
+  const other = { name: 'OtherTable', advice: expect.stringContaining('name another table') };
+  await expect(sqliteStore(database).load('key')).rejects.toMatchObject(other);
+  await expect(sqliteStore(database).swap('key', change('1'))).rejects.toMatchObject(other);
+});
+
 test('a table that is missing is reported as what it is, and core says so', async () => {
   const store = sqliteStore(open());
   const missing = { name: 'MissingTable', advice: expect.stringContaining('createTable(database)') };

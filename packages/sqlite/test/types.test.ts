@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
-import type { D1Database } from '@cloudflare/workers-types';
+import type { D1Database, D1DatabaseSession } from '@cloudflare/workers-types';
 import type { Client } from '@libsql/client';
 import type BetterSqlite3 from 'better-sqlite3';
 import type Libsql from 'libsql';
@@ -19,6 +19,7 @@ test('the types of all supported drivers are accepted', () => {
 });
 
 test('the types refuse what is no database', () => {
+  expectTypeOf<D1DatabaseSession>().not.toExtend<SqliteDatabase>();
   expectTypeOf<string>().not.toExtend<SqliteDatabase>();
   expectTypeOf<Promise<DatabaseSync>>().not.toExtend<SqliteDatabase>();
   expectTypeOf<{ exec(sql: string): void; run(sql: string): void }>().not.toExtend<SqliteDatabase>();

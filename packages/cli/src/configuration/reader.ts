@@ -6,12 +6,12 @@ import {
   type Store,
 } from '@service-auth/core';
 import { failuresInRow } from '@service-auth/core/record';
+import { raced } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
 import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
-import { unlessAborted } from '../stores/connecting.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
 import { type Environment, readEnvironment } from './environment.ts';
@@ -72,7 +72,7 @@ export async function openReader(context: Context): Promise<Reader> {
     async problemsOfStore() {
       const facts = [reader.recordKey.then((key) => opened.examine?.(key) ?? []), examineOtherPlaces(opened, owner)];
       const deadline = AbortSignal.timeout(examinedWithinMs);
-      const told = await Promise.all(facts.map((fact) => unlessAborted(fact, deadline).catch(() => [])));
+      const told = await Promise.all(facts.map((fact) => raced(fact, deadline).catch(() => [])));
       return told.flat().filter(({ state }) => state !== 'ok');
     },
   };

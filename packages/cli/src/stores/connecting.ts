@@ -1,4 +1,5 @@
 import type { Store, StoreCallOptions } from '@service-auth/core';
+import { raced } from '@service-auth/core/store';
 
 /** An open connection of a store. */
 export interface Connection {
@@ -42,7 +43,7 @@ export function connectingStore<Opened extends Connection>(
     const opening = connection();
     let opened: Opened | undefined;
     try {
-      opened = await unlessAborted(opening, options?.signal);
+      opened = await raced(opening, options?.signal);
       return await call(opened.store);
     } catch (error) {
       if (current?.opened === opening && (options?.signal?.aborted || !opened?.isUsable(error))) {
@@ -64,15 +65,4 @@ export function connectingStore<Opened extends Connection>(
       swap: (key, change, options) => during(options, (store) => store.swap(key, change, options)),
     },
   };
-}
-
-/** Settles as the promise does. If the signal aborts before that, rejects with its reason. */
-export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject);
-  });
 }

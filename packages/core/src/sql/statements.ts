@@ -1,3 +1,5 @@
+import { raced } from '../raced.ts';
+
 /** The first row of an answer. */
 export type Row = Record<string, unknown> | undefined;
 
@@ -116,19 +118,4 @@ export function createStatements(database: Database, now: () => number = () => p
       }
     },
   };
-}
-
-/** Stops waiting when `signal` aborts, because drivers wait for a silent server without limit. */
-export async function raced<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal?.reason);
-  });
-  signal?.addEventListener('abort', abort);
-  if (signal?.aborted) abort();
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
 }
