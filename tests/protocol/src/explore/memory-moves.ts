@@ -62,12 +62,12 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     const now = instantAt(state, process);
     const needed = need(process.memory, now);
     const label = `${index} asks: ${needed}`;
-    if (needed === 'revalidate') return { label, state: started(state, index, 'reading', 'refresh') };
+    if (needed === 'revalidate') return { label, state: started(state, index, 'reading', 'revalidate') };
     if (needed !== 'serve') return { label, state: started(state, index, 'acquiring', needed) };
     const work = due(process.memory, now);
     let next = update(state, index, { memory: work.memory });
     if (work.renew) next = started(next, index, 'acquiring', 'refresh');
-    if (work.revalidate) next = started(next, index, 'reading', 'refresh');
+    if (work.revalidate) next = started(next, index, 'reading', 'revalidate');
     return { label, state: next, broken: brokenBy(state, { ...process, memory: work.memory }) };
   }
 
@@ -95,7 +95,7 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
     const flight = flightOf(memory, reason, instantAt(state, process));
     const running: RunningFlight = {
       flight,
-      id: `${index}.${flights}`,
+      id: `${kind} ${index}.${flights}`,
       unusable: unusable(memory, flight, false),
       revoked: memory.revoked,
       stage: { name: 'reading' },
