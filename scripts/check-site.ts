@@ -1,9 +1,10 @@
-// Builds the site and runs its tests, in a real browser too. `pnpm check site`
+// Builds the site below a path, as GitHub Pages has it, and runs its tests, in a real browser too. `pnpm check site`
 import { spawnSync } from 'node:child_process';
 import { root } from './packages.ts';
 
 function run(command: string, argv: readonly string[]): void {
-  const { status } = spawnSync(command, argv, { cwd: root, stdio: 'inherit', timeout: 900_000 });
+  const env = { ...process.env, SITE_URL: 'https://example.com/service-auth' };
+  const { status } = spawnSync(command, argv, { cwd: root, env, stdio: 'inherit', timeout: 900_000 });
   if (status !== 0) process.exit(status ?? 1);
 }
 

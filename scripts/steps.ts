@@ -12,6 +12,7 @@ export const steps: Record<string, string[]> = {
   lint: ['biome', 'ci', '--colors=off', '.'],
   promises: ['oxlint', '--type-aware', '--allow=all', ...promiseRules.map((rule) => `--deny=typescript/${rule}`)],
   types: ['tsc', '--project', 'tsconfig.json'],
+  'types-site': ['docs/node_modules/.bin/vue-tsc', '--project', 'docs/.vitepress/theme/tsconfig.json'],
   'types-web': ['tsc', '--project', 'tsconfig.web.json'],
   unused: ['knip'],
   packages: ['node', 'scripts/check-packages.ts'],

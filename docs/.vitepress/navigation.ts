@@ -1,12 +1,37 @@
 import type { DefaultTheme } from 'vitepress';
 import { readPackages } from '../../scripts/packages.ts';
 
-type Item = DefaultTheme.SidebarItem;
+interface Page {
+  readonly text: string;
+  readonly link: string;
+}
 
-const page = (text: string, link: string): Item => ({ text, link });
+const page = (text: string, link: string): Page => ({ text, link });
+
+const topics = [
+  page('Choosing a store', '/choosing-a-store'),
+  page('HTTP clients', '/http-clients'),
+  page('Errors and events', '/errors'),
+  page('Issuance limits', '/issuance-limits'),
+];
+const operating = [
+  page('Command line', '/command-line'),
+  page('Observability', '/observability'),
+  page('Runbook', '/runbook'),
+];
+const evidence = [
+  page('Security', '/project/security'),
+  page('Reliability', '/reliability'),
+  page('Chaos', '/chaos'),
+  page('Mutation testing', '/mutation-testing'),
+  page('Performance', '/performance'),
+  page('Comparison', '/comparison'),
+  page('Decisions', '/decisions/'),
+  page('Contributing', '/project/contributing'),
+];
 
 /** The groups of pages beside each page. */
-export function sidebar(): Item[] {
+export function sidebar(): DefaultTheme.SidebarItem[] {
   const packages = readPackages().map(({ name, manifest }) => page(manifest.name, `/packages/${name}`));
   return [
     {
@@ -44,36 +69,9 @@ export function sidebar(): Item[] {
         page('Any language', '/any-language'),
       ],
     },
-    {
-      text: 'Topics',
-      items: [
-        page('Choosing a store', '/choosing-a-store'),
-        page('HTTP clients', '/http-clients'),
-        page('Errors and events', '/errors'),
-        page('Issuance limits', '/issuance-limits'),
-      ],
-    },
-    {
-      text: 'Operating',
-      items: [
-        page('Command line', '/command-line'),
-        page('Observability', '/observability'),
-        page('Runbook', '/runbook'),
-      ],
-    },
-    {
-      text: 'Evidence',
-      items: [
-        page('Security', '/project/security'),
-        page('Reliability', '/reliability'),
-        page('Chaos', '/chaos'),
-        page('Mutation testing', '/mutation-testing'),
-        page('Performance', '/performance'),
-        page('Comparison', '/comparison'),
-        page('Decisions', '/decisions/'),
-        page('Contributing', '/project/contributing'),
-      ],
-    },
+    { text: 'Topics', items: topics },
+    { text: 'Operating', items: operating },
+    { text: 'Evidence', items: evidence },
     { text: 'Packages', collapsed: true, items: [...packages, page('Reference', '/reference/')] },
   ];
 }
@@ -81,30 +79,11 @@ export function sidebar(): Item[] {
 /** The links at the top of each page. */
 export function navigation(): DefaultTheme.NavItem[] {
   return [
-    { text: 'Start', link: '/start/' },
-    { text: 'Guide', link: '/how-it-works' },
-    { text: 'Stores', link: '/choosing-a-store' },
-    { text: 'HTTP clients', link: '/http-clients' },
-    { text: 'Errors', link: '/errors' },
-    {
-      text: 'Operating',
-      items: [
-        { text: 'Limits', link: '/issuance-limits' },
-        { text: 'Command line', link: '/command-line' },
-        { text: 'Observability', link: '/observability' },
-        { text: 'Runbook', link: '/runbook' },
-      ],
-    },
-    {
-      text: 'Evidence',
-      items: [
-        { text: 'Security', link: '/project/security' },
-        { text: 'Reliability', link: '/reliability' },
-        { text: 'Performance', link: '/performance' },
-        { text: 'Comparison', link: '/comparison' },
-        { text: 'Decisions', link: '/decisions/' },
-      ],
-    },
-    { text: 'Reference', link: '/reference/' },
+    page('Start', '/start/'),
+    page('Guide', '/how-it-works'),
+    { text: 'Topics', items: topics },
+    { text: 'Operating', items: operating },
+    { text: 'Evidence', items: evidence },
+    page('Reference', '/reference/'),
   ];
 }

@@ -44,7 +44,7 @@ beforeEach(async () => {
   foreign.length = 0;
   page?.on('request', (request) => {
     const { protocol, origin } = new URL(request.url());
-    if (protocol.startsWith('http') && origin !== site.url) foreign.push(request.url());
+    if (protocol.startsWith('http') && origin !== site.origin) foreign.push(request.url());
   });
 });
 afterEach(async () => {
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 /** Opens the start page, and waits until its own day has come to the moment in the address. */
 async function open(fragment: string): Promise<void> {
-  await page.goto(`${site.url}/${fragment}`);
+  await page.goto(site.url + fragment);
   await settled();
 }
 
@@ -192,6 +192,7 @@ describe.runIf(browser)('the start page', () => {
       'crashes',
       'limit',
       'hourly',
+      'life',
       'seed',
       'What core reported last',
     ]);
@@ -200,7 +201,7 @@ describe.runIf(browser)('the start page', () => {
 
   test('the day plays, pauses and begins again', async () => {
     await page.emulateMedia({ reducedMotion: 'no-preference' });
-    await page.goto(`${site.url}/`);
+    await page.goto(site.url);
     await page.locator('button[data-control="play"]', { hasText: 'Pause' }).click();
     await settled();
     await expectSameDay();
@@ -231,13 +232,13 @@ describe.runIf(browser)('the start page', () => {
       const response = await route.fetch();
       await route.fulfill({ response, body: sendsNoPicture + (await response.text()) });
     });
-    await page.goto(`${site.url}/`);
+    await page.goto(site.url);
     await page.getByRole('alert').filter({ hasText: 'The day stopped: Error: broken.' }).waitFor();
   });
 
   test('the page says so when its program cannot be loaded', async () => {
     await page.route('**/assets/worker-*.js', (route) => route.abort());
-    await page.goto(`${site.url}/`);
+    await page.goto(site.url);
     await page.getByRole('alert').filter({ hasText: 'The day stopped' }).waitFor();
   });
 
@@ -271,7 +272,7 @@ describe.runIf(browser)('the start page', () => {
 
   test('without JavaScript the page has the picture of the afternoon', async () => {
     const plain = await browser?.newPage({ javaScriptEnabled: false });
-    await plain?.goto(`${site.url}/`);
+    await plain?.goto(site.url);
     expect(await plain?.locator('[data-fleet="naive"] .slots g:not(.free)').count()).toBe(150);
     expect(await plain?.locator('[data-fact="naive-issued"]').textContent()).toBe('150');
     await plain?.close();

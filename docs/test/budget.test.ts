@@ -56,10 +56,13 @@ test('a 401 storm locks the naive client out, and the other fleet goes on', asyn
   const { ours, naive, limit } = await live(settings, 2);
   expect(naive.slots).toHaveLength(limit);
   expect(naive.lockedOutAt).toBeDefined();
-  expect(new Set(naive.processes)).toEqual(new Set(['failing']));
+  expect(new Set(naive.processes.map(({ state }) => state))).toEqual(new Set(['failing']));
   expect(ours.lockedOutAt).toBeUndefined();
   expect(ours.slots.length).toBeLessThan(10);
-  expect(new Set(ours.processes)).toEqual(new Set(['calling']));
+  expect(new Set(ours.processes.map(({ state }) => state))).toEqual(new Set(['calling']));
+  const tokens = ours.processes.map(({ token }) => token).sort();
+  expect(tokens).toEqual([...Array.from({ length: 7 }, () => 'adopted'), 'requested']);
+  expect(naive.processes.some(({ token }) => token === 'adopted')).toBe(false);
 });
 
 test.each(incidentKinds)('core counts what the operator counts, when this happens: %s', async (kind) => {
@@ -75,6 +78,13 @@ test('the tokens of a naive fleet grow with its processes and deploys, and those
   const { ours, naive } = await live({ ...small, incidents: deploys }, 1);
   expect(naive.slots).toHaveLength(4 * small.processes);
   expect(ours.slots).toHaveLength(1);
+});
+
+test('a token that lives for an hour is renewed by one process of ours, and ends in a 401 for each naive one', async () => {
+  const { ours, naive } = await live({ ...small, life: 1 }, 3);
+  expect(ours.slots.map(({ state }) => state)).toEqual(['expired', 'expired', 'expired', 'used']);
+  expect(ours.failed).toBe(0);
+  expect(naive.slots.filter(({ state }) => state === 'rejected')).toHaveLength(2 * small.processes);
 });
 
 test('an hourly window and a small limit hold', async () => {
@@ -109,7 +119,16 @@ test('a token that the API rejected counts as rejected while a process still has
 
 test('settings can be written into an address and read from it', () => {
   const incidents = incidentKinds.map((kind, index) => ({ kind, atSecond: index * 1_000 }));
-  const settings: Settings = { seed: 9, processes: 40, deploys: 1, crashes: 2, limit: 20, hourly: 5, incidents };
+  const settings: Settings = {
+    seed: 9,
+    processes: 40,
+    deploys: 1,
+    crashes: 2,
+    limit: 20,
+    hourly: 5,
+    life: 6,
+    incidents,
+  };
   expect(fromFragment(toFragment(settings))).toEqual(settings);
   expect(fromFragment(`#${toFragment({ ...settings, incidents: [] })}`)).toEqual({ ...settings, incidents: [] });
 });

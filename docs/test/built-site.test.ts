@@ -1,11 +1,11 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { dist, fileAt, readBase } from './support/dist.ts';
 
 // `pnpm check site` builds it first.
-const dist = fileURLToPath(new URL('../.vitepress/dist', import.meta.url));
+const base = readBase();
 const pages = new Map(
   globSync('**/*.html', { cwd: dist }).map((file) => [file, readFileSync(join(dist, file), 'utf8')]),
 );
@@ -15,14 +15,12 @@ const idsOf = new Map(
   [...pages].map(([file, html]) => [file, new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id))]),
 );
 
-/** The HTML file that a path of the site leads to. */
-function fileOf(path: string): string | undefined {
-  const name = path.replace(/^\//, '');
-  return [name, `${name}.html`, join(name, 'index.html')].find((file) => pages.has(file));
-}
-
-function isFile(path: string): boolean {
-  return statSync(join(dist, path), { throwIfNoEntry: false })?.isFile() ?? false;
+/** Says where a link of a page or of its Markdown leads. Undefined: to another host. */
+function targetOf(link: string, from: string): { file: string | undefined; id: string } | undefined {
+  const here = new URL(base + from, 'http://site/');
+  const { origin, pathname, hash } = new URL(link.replaceAll('&amp;', '&'), here);
+  if (origin !== here.origin) return undefined;
+  return { file: fileAt(pathname, base), id: decodeURIComponent(hash.slice(1)) };
 }
 
 test('the site has the pages of docs, packages and the reference', () => {
@@ -35,15 +33,11 @@ test('the site has the pages of docs, packages and the reference', () => {
 test('every link leads to a page or a file, and its anchor to an element', () => {
   const dead: string[] = [];
   for (const [file, html] of pages) {
-    const base = new URL(file, 'http://site/');
     for (const [, href = ''] of html.matchAll(/<a\s[^>]*href="([^"]+)"/g)) {
-      const { origin, pathname, hash } = new URL(href.replaceAll('&amp;', '&'), base);
-      if (origin !== base.origin) continue;
-      const path = decodeURIComponent(pathname);
-      const page = fileOf(path);
-      const leadsNowhere = page === undefined && !isFile(path);
-      const id = decodeURIComponent(hash.slice(1));
-      if (leadsNowhere || (page && id !== '' && !idsOf.get(page)?.has(id))) dead.push(`${file}: ${href}`);
+      const target = targetOf(href, file);
+      if (!target) continue;
+      const ids = idsOf.get(target.file ?? '');
+      if (target.file === undefined || (ids && target.id !== '' && !ids.has(target.id))) dead.push(`${file}: ${href}`);
     }
   }
   expect(dead).toEqual([]);
@@ -53,20 +47,27 @@ test('every link of the Markdown leads to a page or a file, and its anchor to an
   const dead: string[] = [];
   let checked = 0;
   for (const file of globSync('**/*.md', { cwd: dist })) {
-    const base = new URL(file, 'http://site/');
     const text = readFileSync(join(dist, file), 'utf8').replace(/^(`{3,})[\s\S]*?^\1|`[^`\n]*`/gm, '');
     for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      const { origin, pathname, hash } = new URL(target, base);
-      if (origin !== base.origin) continue;
+      const found = targetOf(target, file);
+      if (!found) continue;
       checked += 1;
-      const path = decodeURIComponent(pathname);
-      const ids = idsOf.get(path.slice(1).replace(/\.md$/, '.html'));
-      const id = decodeURIComponent(hash.slice(1));
-      if (!isFile(path) || (ids && id !== '' && !ids.has(id))) dead.push(`${file}: ${target}`);
+      const ids = idsOf.get(found.file?.replace(/\.md$/, '.html') ?? '');
+      if (found.file === undefined || (ids && found.id !== '' && !ids.has(found.id))) dead.push(`${file}: ${target}`);
     }
   }
   expect(checked).toBeGreaterThan(500);
   expect(dead).toEqual([]);
+});
+
+test('everything that a page loads is a file of the site', () => {
+  const missing: string[] = [];
+  for (const [file, html] of pages) {
+    for (const [, address = ''] of html.matchAll(/<(?:script|img|link)\b[^>]*?\s(?:src|href)="([^"]+)"/g)) {
+      if (targetOf(address, file)?.file === undefined) missing.push(`${file}: ${address}`);
+    }
+  }
+  expect(missing).toEqual([]);
 });
 
 test('no page loads anything from another host', () => {
@@ -99,8 +100,8 @@ test('every page is there as Markdown too, and llms.txt and the sitemap list the
     if (file === '404.html') continue;
     const markdown = file.replace(/html$/, 'md');
     expect(existsSync(join(dist, markdown)), markdown).toBe(true);
-    expect(list).toContain(`/${markdown})`);
-    expect(sitemap).toContain(`/${file.replace(/(?:(?<=\/|^)index)?\.html$/, '')}</loc>`);
+    expect(list).toContain(`${base}${markdown})`);
+    expect(sitemap).toContain(`${base}${file.replace(/(?:(?<=\/|^)index)?\.html$/, '')}</loc>`);
   }
 });
 

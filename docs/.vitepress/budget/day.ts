@@ -6,7 +6,7 @@ import { createSimulatedStore } from '../../../tests/protocol/src/simulated-stor
 import { createWorld } from '../../../tests/protocol/src/world.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { createOperator, type Operator, type Window } from './operator.ts';
-import type { FleetPicture, LogEntry, Picture, Slot } from './picture.ts';
+import type { FleetPicture, LogEntry, Picture, ProcessPicture, Slot } from './picture.ts';
 import { authUrl, type Network, withCore, withNaiveClient } from './programs.ts';
 import type { Incident, IncidentKind, Settings } from './settings.ts';
 
@@ -46,7 +46,8 @@ export function createDay(settings: Settings): Day {
   const windows = windowsOf(settings);
   const network: Network = { answerMs: quickMs, storeIsDown: false };
   const store = createSimulatedStore(world, 0, () => {});
-  const operators = { ours: createOperator(world, windows), naive: createOperator(world, windows) };
+  const lifeMs = settings.life * hour;
+  const operators = { ours: createOperator(world, windows, lifeMs), naive: createOperator(world, windows, lifeMs) };
   let log: LogEntry[] = [];
   let adopted = 0;
   const heard = ({ type, instance, ...fields }: ServiceAuthEvent) => {
@@ -133,8 +134,8 @@ export function createDay(settings: Settings): Day {
         return {
           now: world.now,
           limit: settings.limit,
-          ours: { ...fleetPicture(ours, operators.ours), counted: used, usable, adopted },
-          naive: fleetPicture(naive, operators.naive),
+          ours: { ...fleetPicture(ours, operators.ours, world.now), counted: used, usable, adopted },
+          naive: fleetPicture(naive, operators.naive, world.now),
           log,
           incidents: [...happened],
         };
@@ -163,13 +164,17 @@ function earlierFirst(a: Incident, b: Incident): number {
   return a.atSecond - b.atSecond;
 }
 
-function fleetPicture(fleet: Fleet, operator: Operator): FleetPicture {
+function fleetPicture(fleet: Fleet, operator: Operator, now: number): FleetPicture {
   const { service, rejected, refused, refusedAt, lockedOutAt } = operator;
-  const inMemory = fleet.tokens();
-  const slots = service.issued.map(({ value, issuedAt, machine }): Slot => {
-    const state = inMemory.has(value) ? 'used' : rejected.has(value) ? 'rejected' : 'left';
-    return { at: issuedAt, process: machine, state };
+  const inMemory = new Set(fleet.members.map(({ token }) => token));
+  const slots = service.issued.map(({ value, issuedAt, expiresAt, machine }): Slot => {
+    const unused = rejected.has(value) ? 'rejected' : now >= expiresAt ? 'expired' : 'left';
+    return { at: issuedAt, process: machine, state: inMemory.has(value) ? 'used' : unused };
   });
-  const { states, answered, failed } = fleet;
-  return { slots, processes: states, rejected: rejected.size, refused, refusedAt, lockedOutAt, answered, failed };
+  const processes = fleet.members.map(({ state, token, machine }): ProcessPicture => {
+    if (token === undefined) return { state, token };
+    return { state, token: service.token(token)?.machine === machine.name ? 'requested' : 'adopted' };
+  });
+  const { answered, failed } = fleet;
+  return { slots, processes, rejected: rejected.size, refused, refusedAt, lockedOutAt, answered, failed };
 }

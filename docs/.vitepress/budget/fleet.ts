@@ -7,28 +7,29 @@ import type { ProcessState } from './picture.ts';
 export interface Program {
   /** Calls the API once, and resolves with the status of the answer. Rejects if there was no token. */
   call(): Promise<number>;
-  /** The token in the memory of the process. */
+  /** The token that the process sent last, or has in memory. Undefined: it got none. */
   token(): string | undefined;
   close(): Promise<void>;
 }
 
 /** Processes that call the API all day. */
 export interface Fleet {
-  readonly states: readonly ProcessState[];
+  readonly members: readonly Member[];
   readonly answered: number;
   readonly failed: number;
-  /** The tokens in the memories of all processes. */
-  tokens(): ReadonlySet<string>;
   /** Replaces every process, one after the other. */
   deploy(): void;
   /** Ends a process without notice. */
   crash(index: number): void;
 }
 
-interface Member {
+/** One process. */
+export interface Member {
   readonly machine: Machine;
   readonly program: Program;
   state: ProcessState;
+  /** The token that it uses. */
+  readonly token: string | undefined;
 }
 
 const second = 1_000;
@@ -47,7 +48,15 @@ export function createFleet(world: World, random: Random, size: number, start: (
   function begin(index: number): void {
     generation += 1;
     const machine = createMachine(world, `${index + 1}.${generation}`, 0);
-    const member: Member = { machine, program: start(machine), state: 'calling' };
+    const program = start(machine);
+    const member: Member = {
+      machine,
+      program,
+      state: 'calling',
+      get token() {
+        return machine.alive && this.state !== 'down' ? program.token() : undefined;
+      },
+    };
     members[index] = member;
     world.at(world.now + random.between(0, 20 * second), () => callAgain(member));
   }
@@ -78,18 +87,12 @@ export function createFleet(world: World, random: Random, size: number, start: (
   }
 
   return {
-    get states() {
-      return members.map(({ state }) => state);
-    },
+    members,
     get answered() {
       return answered;
     },
     get failed() {
       return failed;
-    },
-    tokens() {
-      const running = members.filter(({ machine, state }) => machine.alive && state !== 'down');
-      return new Set(running.flatMap(({ program }) => program.token() ?? []));
     },
     deploy() {
       for (const index of members.keys())

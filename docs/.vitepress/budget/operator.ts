@@ -34,12 +34,12 @@ export const credentials = {
   clientSecret: 'secret of the example',
 };
 
-/** Creates the operator of a fleet. */
-export function createOperator(world: World, windows: readonly Window[]): Operator {
+/** Creates the operator of a fleet. Its tokens live for `lifeMs`. */
+export function createOperator(world: World, windows: readonly Window[], lifeMs: number): Operator {
   const service = createService(
     world,
     credentials.clientSecret,
-    () => dayMs,
+    () => lifeMs,
     () => {},
   );
   const rejected = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Incident } from './settings.ts';
 
-/** `used`: a process has the token in memory. `left`: no process has it any more. `rejected`: the API answered 401 to it, and no process has it any more. */
-type SlotState = 'used' | 'left' | 'rejected';
+/** `used`: a process has the token in memory. The others are in no memory: `rejected`, because the API answered 401; `expired`; or `left`, with life left. */
+type SlotState = 'used' | 'left' | 'rejected' | 'expired';
 
 /** One token that the operator issued. */
 export interface Slot {
@@ -15,11 +15,18 @@ export interface Slot {
 /** `down`: the process starts. `failing`: its last call of the API failed. */
 export type ProcessState = 'down' | 'calling' | 'failing';
 
+/** One process of a fleet. */
+export interface ProcessPicture {
+  readonly state: ProcessState;
+  /** How the process came by the token in its memory. Undefined: it has none. */
+  readonly token: 'requested' | 'adopted' | undefined;
+}
+
 /** A fleet, as its operator and its processes see it. */
 export interface FleetPicture {
   /** The tokens that count in the window of 24 hours, by the count of the operator. */
   readonly slots: readonly Slot[];
-  readonly processes: readonly ProcessState[];
+  readonly processes: readonly ProcessPicture[];
   /** The tokens to which the API answered 401, also if a process still has them. */
   readonly rejected: number;
   /** The token requests that the operator answered with 429. */

@@ -44,15 +44,21 @@ export function withCore(
       instance: machine.name,
       onEvent: heard,
     });
+    let sent: string | undefined;
     return {
-      call: () =>
-        sendWithToken(auth, {
-          send: async ({ value }) => operator.status(value),
+      call() {
+        sent = undefined;
+        return sendWithToken(auth, {
+          send: async ({ value }) => {
+            sent = value;
+            return operator.status(value);
+          },
           isRejected: (status) => status === 401,
           canResend: () => true,
           discard: () => {},
-        }),
-      token: () => auth.peekToken()?.value,
+        });
+      },
+      token: () => sent,
       close: () => auth.close(),
     };
   };

@@ -26,6 +26,8 @@ export interface Settings {
   readonly limit: number;
   /** The tokens that it issues in an hour. 0: there is no such window. */
   readonly hourly: number;
+  /** The hours that a token lives. */
+  readonly life: number;
   readonly incidents: readonly Incident[];
 }
 
@@ -37,6 +39,7 @@ export const ranges = {
   crashes: [0, 24],
   limit: [20, 150],
   hourly: [0, 50],
+  life: [1, 24],
 } as const;
 
 type Range = keyof typeof ranges;
@@ -53,6 +56,7 @@ export const defaultSettings: Settings = {
   crashes: 6,
   limit: 150,
   hourly: 0,
+  life: 24,
   incidents: [{ kind: 'storm', atSecond: 11 * 3_600 }],
 };
 

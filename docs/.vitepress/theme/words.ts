@@ -1,4 +1,4 @@
-import type { FleetPicture, LogEntry } from '../budget/picture.ts';
+import type { FleetPicture, LogEntry, ProcessPicture } from '../budget/picture.ts';
 import type { IncidentKind } from '../budget/settings.ts';
 
 /** The names of what can happen. */
@@ -28,8 +28,18 @@ export function outcome({ refused, refusedAt, lockedOutAt }: FleetPicture): stri
 /** Says how a fleet is. */
 export function summary(name: string, fleet: FleetPicture, limit: number): string {
   const { slots, processes } = fleet;
-  const calling = processes.filter((state) => state === 'calling').length;
+  const calling = processes.filter(({ state }) => state === 'calling').length;
   return `${name}: ${slots.length} of ${limit} tokens spent, ${calling} of ${processes.length} processes get answers. ${outcome(fleet)}`;
+}
+
+const tokenTexts = {
+  requested: ', with a token that it requested',
+  adopted: ', with a token that another process requested',
+};
+
+/** Says how a process is. */
+export function processText({ state, token }: ProcessPicture, index: number): string {
+  return `Process ${index + 1}: ${state}${token ? tokenTexts[token] : ''}`;
 }
 
 const sentences: Readonly<Record<string, string>> = {

@@ -1,14 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { debianProgram } from '@service-auth/test-tools/servers/debian';
 import { onPath } from '@service-auth/test-tools/servers/tools';
 import { type Browser, chromium } from 'playwright-core';
-
-const dist = fileURLToPath(new URL('../../.vitepress/dist', import.meta.url));
+import { dist, fileAt, readBase } from './dist.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -22,7 +20,11 @@ const types: Readonly<Record<string, string>> = {
 
 /** The built site on loopback. */
 export interface SiteServer {
+  readonly origin: string;
+  /** The address of the start page, with a slash at its end. */
   readonly url: string;
+  /** The number of requests. */
+  readonly requests: number;
   /** The compressed bytes that it has sent. */
   readonly sentBytes: number;
   close(): void;
@@ -30,16 +32,18 @@ export interface SiteServer {
 
 /** Serves the built site as a host of static files does: compressed, and with `/errors` for `errors.html`. */
 export async function serveSite(): Promise<SiteServer> {
+  const base = readBase();
+  let requests = 0;
   let sentBytes = 0;
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
-    const name = join(dist, decodeURIComponent(pathname));
-    const file = [name, `${name}.html`, join(name, 'index.html')].find(isFile);
+    const file = fileAt(pathname, base);
+    requests += 1;
     if (!file) {
       response.writeHead(404).end();
       return;
     }
-    const body = gzipSync(readFileSync(file));
+    const body = gzipSync(readFileSync(join(dist, file)));
     sentBytes += body.length;
     response.writeHead(200, {
       'content-type': types[extname(file)] ?? 'application/octet-stream',
@@ -48,8 +52,13 @@ export async function serveSite(): Promise<SiteServer> {
     response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
+    url: origin + base,
+    get requests() {
+      return requests;
+    },
     get sentBytes() {
       return sentBytes;
     },
@@ -58,10 +67,6 @@ export async function serveSite(): Promise<SiteServer> {
       server.close();
     },
   };
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Starts the Chromium of the machine, or else that of Debian, which is unpacked into the cache of this repository. */

@@ -33,7 +33,7 @@ try {
 
 async function openAfternoon(width: number, height: number, colorScheme: 'light' | 'dark'): Promise<Page> {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' });
-  await page.goto(`${site.url}/#at=50400`);
+  await page.goto(`${site.url}#at=50400`);
   await page.locator('.live-budget[data-busy="false"][data-now="50400000"]').waitFor({ timeout: 120_000 });
   return page;
 }
