@@ -21,6 +21,9 @@ const recordShifts = `
   new PerformanceObserver((list) => shifts.push(...list.getEntries().map(({ value }) => value)))
     .observe({ type: 'layout-shift', buffered: true });
 `;
+const paintTime = `
+  performance.getEntriesByName('first-contentful-paint')[0].startTime;
+`;
 const focusedControl = `
   const control = document.activeElement;
   control?.closest('.live-budget') ? (control.getAttribute('name') ?? control.textContent.trim()) : '';
@@ -69,6 +72,14 @@ async function settled(): Promise<void> {
 
 async function fact(name: string): Promise<string> {
   return ((await page.locator(`[data-fact="${name}"]`).textContent()) ?? '').replaceAll(',', '');
+}
+
+/** What axe-core finds on the page that hinders people. */
+async function seriousFaults(): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(', ')}`);
 }
 
 /** Lives through the same day in this process, up to the moment that the page shows. */
@@ -249,19 +260,49 @@ describe.runIf(browser)('the start page', () => {
       colorScheme === 'dark',
     );
     await page.locator('details summary').click();
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<AxeResults>('axe.run()');
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(', ')}`)).toEqual([]);
+    expect(await seriousFaults()).toEqual([]);
   });
 
-  test('nothing moves while the page loads, and it takes less than 200 kB', async () => {
-    const sentBefore = site.sentBytes;
+  test('nothing moves while the page loads on a slow machine, and it takes less than 200 kB in 20 requests', async ({
+    annotate,
+  }) => {
+    const { sentBytes, requests } = site;
     await page.addInitScript(recordShifts);
+    const session = await page.context().newCDPSession(page);
+    // What Lighthouse takes for a cheap phone and its network.
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    await session.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 150,
+      downloadThroughput: 1_638_400 / 8,
+      uploadThroughput: 750_000 / 8,
+    });
     await open('');
     const shifts = await page.evaluate<number[]>('shifts');
     expect(shifts.reduce((sum, value) => sum + value, 0)).toBeLessThan(0.01);
-    expect(site.sentBytes - sentBefore).toBeLessThan(200_000);
+    const [sent, asked] = [site.sentBytes - sentBytes, site.requests - requests];
+    expect(sent).toBeLessThan(200_000);
+    expect(asked).toBeLessThanOrEqual(20);
+    const paint = Math.round(await page.evaluate<number>(paintTime));
+    await annotate(`First picture after ${paint} ms. The whole page: ${sent} bytes, ${asked} requests.`);
+  });
+
+  test('the first picture needs no program: without scripts the page loads itself and its styles alone', async () => {
+    const plain = await browser?.newPage({ javaScriptEnabled: false });
+    const { sentBytes, requests } = site;
+    await plain?.goto(site.url);
+    await plain?.locator('[data-fleet="naive"] .slots').waitFor();
+    expect(site.sentBytes - sentBytes).toBeLessThan(60_000);
+    expect(site.requests - requests).toBeLessThanOrEqual(5);
+    await plain?.close();
+  });
+
+  test('the choice of another life of a token changes the day', async () => {
+    await open(morning);
+    await page.locator('select[name="life"]').selectOption('1');
+    await settled();
+    await expectSameDay();
+    expect(await fact('ours-expired')).toBe('0');
   });
 
   test('on a narrow screen nothing is wider than the screen', async () => {
@@ -275,6 +316,38 @@ describe.runIf(browser)('the start page', () => {
     await plain?.goto(site.url);
     expect(await plain?.locator('[data-fleet="naive"] .slots g:not(.free)').count()).toBe(150);
     expect(await plain?.locator('[data-fact="naive-issued"]').textContent()).toBe('150');
+    await plain?.close();
+  });
+});
+
+describe.runIf(browser)('the page about stores', () => {
+  /** The rows of the table that can be seen. */
+  const visible = () => page.locator('.store-chooser tbody tr:visible').count();
+
+  test('hides what does not fit, by keyboard, and says so to screen readers', async () => {
+    await page.goto(`${site.url}choosing-a-store`);
+    await page.locator('.store-chooser [role="status"]', { hasText: '10 of 10 rows fit.' }).waitFor();
+    await page.locator('select[name="sharing"]').press('s');
+    await page.locator('input[value="PostgreSQL"]').press('Space');
+    await page.locator('.store-chooser [role="status"]', { hasText: '1 of 10 rows fit.' }).waitFor();
+    expect(await visible()).toBe(1);
+    await page.getByRole('button', { name: 'Show all' }).press('Enter');
+    await expect.poll(visible).toBe(10);
+    expect(await page.locator('input[value="PostgreSQL"]').isChecked()).toBe(false);
+  });
+
+  test.each(['light', 'dark'] as const)('axe-core finds nothing serious in the theme %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.goto(`${site.url}choosing-a-store`);
+    await page.locator('.store-chooser [role="status"]', { hasText: 'rows fit' }).waitFor();
+    expect(await seriousFaults()).toEqual([]);
+  });
+
+  test('without JavaScript is the table alone', async () => {
+    const plain = await browser?.newPage({ javaScriptEnabled: false });
+    await plain?.goto(`${site.url}choosing-a-store`);
+    expect(await plain?.locator('.store-chooser tbody tr:visible').count()).toBe(10);
+    expect(await plain?.locator('.store-chooser form').isVisible()).toBe(false);
     await plain?.close();
   });
 });

@@ -63,7 +63,7 @@ test('every link of the Markdown leads to a page or a file, and its anchor to an
 test('everything that a page loads is a file of the site', () => {
   const missing: string[] = [];
   for (const [file, html] of pages) {
-    for (const [, address = ''] of html.matchAll(/<(?:script|img|link)\b[^>]*?\s(?:src|href)="([^"]+)"/g)) {
+    for (const [, address = ''] of html.matchAll(/<(?:script|img|link)\b[^>]*?\s(?:src|href)="(?!data:)([^"]+)"/g)) {
       if (targetOf(address, file)?.file === undefined) missing.push(`${file}: ${address}`);
     }
   }

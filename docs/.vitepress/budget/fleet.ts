@@ -24,7 +24,7 @@ export interface Fleet {
 }
 
 /** One process. */
-export interface Member {
+interface Member {
   readonly machine: Machine;
   readonly program: Program;
   state: ProcessState;
