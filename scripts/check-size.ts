@@ -15,7 +15,7 @@ const limits: Readonly<Record<string, number>> = {
   'core/sql': 1.2,
   axios: 4,
   cloudflare: 1.6,
-  dynamodb: 2.1,
+  dynamodb: 2.4,
   fetch: 1.6,
   file: 3.7,
   got: 1.3,
@@ -25,7 +25,7 @@ const limits: Readonly<Record<string, number>> = {
   opentelemetry: 3,
   postgres: 1.6,
   sqlite: 2.7,
-  redis: 1.6,
+  redis: 1.5,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.7,
 };
