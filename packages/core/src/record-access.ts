@@ -34,6 +34,8 @@ export interface View {
 /** The record as this process read or wrote it last. It is kept as text: a store in this process shares the string. */
 interface Remembered {
   readonly text: string;
+  readonly epoch: string;
+  readonly sequence: number;
   /** The store's time and the ledger's time at that moment. */
   readonly now: number;
   readonly ledgerNow: number;
@@ -99,7 +101,8 @@ export class RecordAccess {
     const { now, changed: isRepaired } = found;
     const record = declare(found.record, now, limits, callers[0]?.instance ?? '');
     this.#news.agreements(callers, record, now);
-    if (!isRepaired && text !== undefined && this.#remembered === known) this.#remember(text, storeNow, now, readAt);
+    if (!isRepaired && text !== undefined && this.#remembered === known)
+      this.#remember(text, record, storeNow, now, readAt);
     const isDue = isDeclarationDue(found.record, now, limits);
     const storeAheadMs = storeNow - readAt.wall;
     const view = { record, now, readAt, storeAheadMs, version, warnings, isRepaired, isDeclarationDue: isDue };
@@ -124,7 +127,7 @@ export class RecordAccess {
       const now = Math.max(next.highWaterAt, result.now);
       // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
       const maxNow = Math.max(now, view.now + maxElapsedMs(view.readAt, readAt));
-      this.#remember(text, result.now, maxNow, readAt);
+      this.#remember(text, next, result.now, maxNow, readAt);
       const storeAheadMs = result.now - readAt.wall;
       const written = { record: next, now, readAt, storeAheadMs, version };
       this.#keep(written);
@@ -152,16 +155,22 @@ export class RecordAccess {
   }
 
   /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */
-  #remember(text: string, now: number, ledgerNow: number, askedAt: Instant): void {
+  #remember(text: string, { epoch, sequence }: LedgerRecord, now: number, ledgerNow: number, askedAt: Instant): void {
     const { store, clock } = this.#settings;
-    if (store !== sharedMemoryStore) this.#remembered = { text, now, ledgerNow, askedAt, at: clock.monotonic() };
+    if (store === sharedMemoryStore) return;
+    this.#remembered = { text, epoch, sequence, now, ledgerNow, askedAt, at: clock.monotonic() };
   }
 
-  /** Returns what this process remembered at `readAt`. Undefined: it cannot be decoded. */
-  #seen({ text, now, ledgerNow, askedAt, at }: Remembered, readAt: Instant): Seen | undefined {
-    const record = decoded(text);
-    if (typeof record === 'string') return undefined;
-    const elapsedMs = readAt.monotonic - at;
-    return { record, now, ledgerNow, elapsedMs, maxElapsedMs: maxElapsedMs(askedAt, instantOf(this.#settings.clock)) };
+  /** Returns what this process remembered at `readAt`. */
+  #seen({ text, askedAt, at, ...seen }: Remembered, readAt: Instant): Seen {
+    return {
+      ...seen,
+      // This text could be decoded when it was remembered.
+      get record() {
+        return decoded(text) as LedgerRecord;
+      },
+      elapsedMs: readAt.monotonic - at,
+      maxElapsedMs: maxElapsedMs(askedAt, instantOf(this.#settings.clock)),
+    };
   }
 }

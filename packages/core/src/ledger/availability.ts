@@ -4,7 +4,7 @@ import { compact } from './condense.ts';
 import { type Denial, denialOf, fitOfNext, type Query, withReservation } from './decide.ts';
 import type { Caller } from './holds.ts';
 import type { Limits } from './limits.ts';
-import type { IssuanceReason, LedgerRecord } from './record.ts';
+import { audienceStateOf, type IssuanceReason, type LedgerRecord } from './record.ts';
 
 // Tells what the record allows next. Every answer comes from the functions that decide about a token. The record must be reconciled.
 
@@ -62,7 +62,9 @@ function nextDenialOf(
   limits: Limits,
 ): Denial | undefined {
   const denial = denialOf(record, now, caller, purpose, limits);
-  if (denial || fitOfNext(record, now, queryOf(caller, purpose), purpose, limits) !== 'full') return denial;
+  const next = withReservation(record, now, queryOf(caller, purpose), purpose, limits);
+  const state = audienceStateOf(record, caller.audience, caller.keyId);
+  if (denial || fitOfNext(state, purpose, next, now, limits) !== 'full') return denial;
   return { cause: 'full', retryAt: roomExpectedAt(record, now) };
 }
 

@@ -21,10 +21,12 @@ export type Fit = 'fits' | 'later' | 'full';
 
 /** Returns whether a record still fits into the store when each request that is under way brings a token. */
 export function fitOf(whole: LedgerRecord, now: number, limits: Limits): Fit {
-  const record = withoutRefusals(withoutExpiredTokens(whole, now));
   const maxBytes = limits.maxBytes ?? usualMaxBytes;
-  const leases = record.audiences.filter(({ lease }) => lease && lease.until > now).length;
-  const tokenBytes = Math.max(leastTokenBytes, ...record.audiences.map(({ token }) => token?.sealed.length ?? 0));
+  const leases = whole.audiences.filter(({ lease }) => lease && lease.until > now).length;
+  // Most records have room even for what would give way.
+  if (estimateOf(whole) + leases * tokenBytesOf(whole) <= maxBytes) return 'fits';
+  const record = withoutRefusals(withoutExpiredTokens(whole, now));
+  const tokenBytes = tokenBytesOf(record);
   if (isWithin(record, maxBytes - leases * tokenBytes)) return 'fits';
   return leases > 1 && isWithin(record, maxBytes - tokenBytes) ? 'later' : 'full';
 }
@@ -91,6 +93,10 @@ function withoutLargestTokens(record: LedgerRecord, _now: number, excess: number
     dropped.add(token);
   }
   return without(record, ({ token }) => token !== undefined && dropped.has(token));
+}
+
+function tokenBytesOf({ audiences }: LedgerRecord): number {
+  return audiences.reduce((most, { token }) => Math.max(most, token?.sealed.length ?? 0), leastTokenBytes);
 }
 
 function isWithin(record: LedgerRecord, bytes: number): boolean {

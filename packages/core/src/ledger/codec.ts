@@ -1,6 +1,19 @@
 import { checksum } from './checksum.ts';
+import {
+  count,
+  countOrZero,
+  demand,
+  flag,
+  type Kind,
+  listOf,
+  name,
+  object,
+  oneOf,
+  optional,
+  row,
+  text,
+} from './kinds.ts';
 import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
-import { count, countOrZero, demand, flag, list, listOf, optional, type Reader, text } from './readers.ts';
 import {
   type AudienceState,
   type Condensed,
@@ -22,7 +35,6 @@ import {
 import { maxTerms } from './terms.ts';
 
 const header = 'service-auth/2 ';
-const reasons: readonly IssuanceReason[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'];
 const maxLength = 4_000_000;
 // A reservation and the second token that it may be charged with come on top.
 const maxEntries = maxDetailedEntries + 2;
@@ -30,61 +42,112 @@ const maxEntries = maxDetailedEntries + 2;
 const maxCondensed = 4_000;
 const maxAudiences = 10_000;
 
-// These fields have another name in the stored text, which must not change when a name in the code does.
-const storedNames = new Map([
-  ['audiences', 'slots'],
-  ['credentialsBackoff', 'refused'],
-]);
-const storedName = (name: string): string => storedNames.get(name) ?? name;
+// Another version of this package, or an attacker with access to the store, may have written any text.
+const oauthError: Kind<OAuthErrorCode> = {
+  read: (wire, names) => oauthErrorCode(text.read(wire, names)),
+  write: (code) => code,
+};
 
-/**
- * Writes a record as the text that a store keeps: version, checksum, JSON. Names of instances and audiences repeat, so the text contains their index
- * in a list. A number that is 0 is left out.
- */
+const declared = row<DeclaredTerm>({ tokens: count, windowMs: count, reserve: count, seenAt: count, by: name });
+
+const term: Kind<DeclaredTerm> = {
+  ...declared,
+  read(wire, names) {
+    const part = declared.read(wire, names);
+    demand(part.reserve < part.tokens && part.windowMs > 0);
+    return part;
+  },
+};
+
+const reason = oneOf<IssuanceReason>(['cold', 'refresh', 'expired', 'rejected', 'reset']);
+
+const resets = listOf(
+  row<ResetEntry>({
+    id: text,
+    at: count,
+    audience: name,
+    tokenId: optional(text, null),
+    instance: name,
+    reason: optional(text, null),
+  }),
+  maxResets,
+);
+
+const spacing = { count, retryAt: count };
+
+const shape = object<LedgerRecord>({
+  epoch: text,
+  sequence: countOrZero,
+  terms: listOf(term, maxTerms),
+  completeSince: countOrZero,
+  highWaterAt: countOrZero,
+  entries: listOf(
+    row<LedgerEntry>({ id: text, at: count, pending: flag, reason, instance: name, audience: name }),
+    maxEntries,
+  ),
+  condensed: listOf(row<Condensed>({ at: count, pending: flag, count }), maxCondensed),
+  audiences: listOf(
+    object<AudienceState>({
+      audience: name,
+      keyId: text,
+      revoked: countOrZero,
+      token: optional(
+        object<StoredToken>({
+          id: text,
+          generation: count,
+          expiresAt: count,
+          aheadMs: optional(count),
+          lifetimeMs: count,
+          sealed: text,
+        }),
+      ),
+      lease: optional(object({ id: text, generation: count, until: count })),
+      renewAfter: countOrZero,
+      unreadableUntil: countOrZero,
+      credentialsBackoff: optional(
+        object<CredentialsBackoff>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) }),
+      ),
+      fingerprints: optional(
+        listOf(object<Fingerprint>({ hash: text, generation: count, until: count }), maxFingerprints),
+      ),
+    }),
+    maxAudiences,
+  ),
+  failures: optional(
+    object<Failures>({
+      ...spacing,
+      failedAt: count,
+      audience: text,
+      shared: flag,
+      toldUntil: optional(count),
+      probeAt: optional(count),
+      ambiguous: flag,
+      status: optional(count),
+      reason: optional(text),
+    }),
+  ),
+  rateLimit: optional(object(spacing)),
+  deaths: object<Deaths>({ count: countOrZero, retryAt: countOrZero, countedUntil: countOrZero }),
+  // Most records have none.
+  resets: {
+    read: (wire, names) => resets.read(wire ?? [], names),
+    write: (parts, indexOf) => (parts.length > 0 ? resets.write(parts, indexOf) : undefined),
+  },
+  retry: optional(object<Retry>({ ...spacing, openUntil: count, id: optional(text) })),
+});
+
+const list = object({ names: listOf(text, 2 * (maxEntries + maxResets) + maxAudiences + maxTerms) });
+
+/** Writes a record as the text that a store keeps: version, checksum, JSON. */
 export function encodeRecord(record: LedgerRecord): string {
   const names = new Map<string, number>();
   const indexOf = (name: string): number => {
     const index = names.get(name) ?? names.size;
-    names.set(name, index);
+    if (index === names.size) names.set(name, index);
     return index;
   };
-  const storedReset = ({ id, at, audience, tokenId, instance, reason }: ResetEntry) => [
-    id,
-    at,
-    indexOf(audience),
-    tokenId ?? null,
-    indexOf(instance),
-    reason ?? null,
-  ];
-  const json = toJson({
-    ...stored({ ...record, deaths: stored(record.deaths) }),
-    terms: record.terms.map(({ tokens, windowMs, reserve, seenAt, by }) => [
-      tokens,
-      windowMs,
-      reserve,
-      seenAt,
-      indexOf(by),
-    ]),
-    [storedName('audiences')]: record.audiences.map((state) => stored({ ...state, audience: indexOf(state.audience) })),
-    entries: record.entries.map(({ id, at, pending, reason, instance, audience }) => [
-      id,
-      at,
-      pending,
-      reasons.indexOf(reason),
-      indexOf(instance),
-      indexOf(audience),
-    ]),
-    condensed: record.condensed.map(({ at, pending, count }) => [at, pending, count]),
-    // Most records have none.
-    resets: record.resets.length === 0 ? undefined : record.resets.map(storedReset),
-    names: [...names.keys()],
-  });
+  const json = toJson({ ...(shape.write(record, indexOf) as object), names: [...names.keys()] });
   return `${header}${checksum(json)} ${json}`;
-}
-
-function stored(part: object): object {
-  const kept = Object.entries(part).filter(([name, value]) => value !== 0 || name === 'audience');
-  return Object.fromEntries(kept.map(([name, value]) => [storedName(name), value]));
 }
 
 function toJson(value: object): string {
@@ -112,136 +175,9 @@ export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown 
   }
 }
 
-// Another version of this package, or an attacker with access to the store, may have written any text.
-const oauthError: Reader<OAuthErrorCode> = (wire) => oauthErrorCode(text(wire));
-
-const orNull: Reader<string | undefined> = (wire) => (wire === null ? undefined : text(wire));
-
-/** Reads an object with exactly these fields. Fields of a polluted prototype are ignored. A value that is no object has none of the fields. */
-const object = <Whole extends object>(fields: { [Name in keyof Whole]-?: Reader<Whole[Name]> }): Reader<Whole> => {
-  const readers = Object.entries<Reader<unknown>>(fields);
-  return (wire) => {
-    const own = Object(wire) as Record<string, unknown>;
-    const entries = readers.map(([field, read]) => {
-      const name = storedName(field);
-      return [field, read(Object.hasOwn(own, name) ? own[name] : undefined)];
-    });
-    return Object.fromEntries(entries) as Whole;
-  };
-};
-
-const spacing = { count, retryAt: count };
-
-const token = object<StoredToken>({
-  id: text,
-  generation: count,
-  expiresAt: count,
-  aheadMs: optional(count),
-  lifetimeMs: count,
-  sealed: text,
-});
-
-/** The state of an audience in the stored text, which has an index in place of its name. */
-type StoredState = Omit<AudienceState, 'audience'> & { readonly audience: number };
-
-const state = object<StoredState>({
-  audience: count,
-  keyId: text,
-  revoked: countOrZero,
-  token: optional(token),
-  lease: optional(object({ id: text, generation: count, until: count })),
-  renewAfter: countOrZero,
-  unreadableUntil: countOrZero,
-  credentialsBackoff: optional(
-    object<CredentialsBackoff>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) }),
-  ),
-  fingerprints: optional(listOf(object<Fingerprint>({ hash: text, generation: count, until: count }), maxFingerprints)),
-});
-
-const calm = { count: countOrZero, retryAt: countOrZero };
-
-/** The parts of the stored text that are read with the list of names. */
-interface Indexed {
-  readonly terms: readonly unknown[];
-  readonly entries: readonly unknown[];
-  readonly condensed: readonly unknown[];
-  readonly audiences: readonly StoredState[];
-  readonly resets: readonly unknown[];
-  readonly names: readonly string[];
-}
-
-const shape = object<Omit<LedgerRecord, keyof Indexed> & Indexed>({
-  epoch: text,
-  sequence: countOrZero,
-  terms: listOf((wire) => wire, maxTerms),
-  completeSince: countOrZero,
-  highWaterAt: countOrZero,
-  entries: listOf((wire) => wire, maxEntries),
-  condensed: listOf((wire) => wire, maxCondensed),
-  audiences: listOf(state, maxAudiences),
-  failures: optional(
-    object<Failures>({
-      ...spacing,
-      failedAt: count,
-      audience: text,
-      shared: flag,
-      toldUntil: optional(count),
-      probeAt: optional(count),
-      ambiguous: flag,
-      status: optional(count),
-      reason: optional(text),
-    }),
-  ),
-  rateLimit: optional(object(spacing)),
-  deaths: object<Deaths>({ ...calm, countedUntil: countOrZero }),
-  resets: (wire) => list(wire ?? [], maxResets),
-  retry: optional(object<Retry>({ ...spacing, openUntil: count, id: optional(text) })),
-  names: listOf(text, 2 * (maxEntries + maxResets) + maxAudiences + maxTerms),
-});
-
 function readRecord(wire: unknown): LedgerRecord {
-  const { names, terms, entries, condensed, audiences, resets, ...rest } = shape(wire);
-  const known = <Value>(values: readonly Value[], index: unknown): Value => {
-    const value = values[count(index)];
-    demand(value !== undefined);
-    return value;
-  };
-  const record = {
-    ...rest,
-    terms: terms.map((part): DeclaredTerm => {
-      const [tokens, windowMs, reserve, seenAt, by] = list(part, 5);
-      const term = { tokens: count(tokens), windowMs: count(windowMs), reserve: count(reserve) };
-      demand(term.reserve < term.tokens && term.windowMs > 0);
-      return { ...term, seenAt: count(seenAt), by: known(names, by) };
-    }),
-    entries: entries.map((part): LedgerEntry => {
-      const [id, at, pending, reason, instance, audience] = list(part, 6);
-      return {
-        id: text(id),
-        at: count(at),
-        pending: flag(pending),
-        reason: known(reasons, reason),
-        instance: known(names, instance),
-        audience: known(names, audience),
-      };
-    }),
-    condensed: condensed.map((part): Condensed => {
-      const [at, pending, entries] = list(part, 3);
-      return { at: count(at), pending: flag(pending), count: count(entries) };
-    }),
-    resets: resets.map((part): ResetEntry => {
-      const [id, at, audience, tokenId, instance, reason] = list(part, 6);
-      return {
-        id: text(id),
-        at: count(at),
-        audience: known(names, audience),
-        tokenId: orNull(tokenId),
-        instance: known(names, instance),
-        reason: orNull(reason),
-      };
-    }),
-    audiences: audiences.map((state): AudienceState => ({ ...state, audience: known(names, state.audience) })),
-  };
+  const { names } = list.read(wire, []);
+  const record = shape.read(wire, names);
   demand(new Set(record.entries.map(({ id }) => id)).size === record.entries.length);
   return record;
 }

@@ -5,6 +5,7 @@ import { isRemembered, latestGeneration, revoke } from './generations.ts';
 import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
 import type { Limits } from './limits.ts';
 import {
+  type AudienceState,
   audienceStateOf,
   type IssuanceReason,
   type LedgerEntry,
@@ -75,12 +76,13 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   const state = audienceStateOf(record, query.audience, query.keyId);
   if (state.revoked < query.revoked && isRemembered(query.revoked, now))
     return { kind: 'write', record: revoke(record, query.audience, query.keyId, query.revoked) };
-  const entry = record.entries.find(({ id }) => id === query.id);
-  if (entry && state.lease?.id === query.id) {
+  const own = state.lease?.id === query.id ? state.lease : undefined;
+  const entry = own && record.entries.find(({ id }) => id === query.id);
+  if (entry) {
     // A request that ignores a back-off must not cost a token while the endpoint is down.
     const mayProbe = record.failures?.probeAt !== undefined || record.retry?.id === query.id;
     const probesFirst = mayProbe && now < (record.failures?.retryAt ?? 0);
-    return { kind: 'admitted', entry, generation: state.lease.generation, probesFirst };
+    return { kind: 'admitted', entry, generation: own.generation, probesFirst };
   }
 
   // No token lives for longer than a week. If a machine slept for longer than that, its clocks do not tell.
@@ -105,8 +107,9 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   const reason = state.revoked > 0 && !state.token ? 'reset' : query.reason;
   let denial = denialOf(record, now, query, reason, limits);
   if (!denial) {
-    const fit = fitOfNext(record, now, query, reason, limits);
-    if (fit === 'fits') return { kind: 'write', record: withReservation(record, now, query, reason, limits) };
+    const next = withReservation(record, now, query, reason, limits);
+    const fit = fitOfNext(state, reason, next, now, limits);
+    if (fit === 'fits') return { kind: 'write', record: next };
     if (fit === 'later') return { kind: 'wait', until: Math.min(...leases) };
     denial = { cause: 'full', retryAt: roomExpectedAt(record, now) };
   }
@@ -143,17 +146,16 @@ export function denialOf(
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;
 }
 
-/** Returns whether the record has room for the token of a query. */
+/** Returns whether there is room for the token of an audience. `next`: the record with the reservation for it. */
 export function fitOfNext(
-  record: LedgerRecord,
-  now: number,
-  query: Query,
+  { token }: AudienceState,
   reason: IssuanceReason,
+  next: LedgerRecord,
+  now: number,
   limits: Limits,
 ): Fit {
-  const { token } = audienceStateOf(record, query.audience, query.keyId);
   // The next token of an audience takes the place of the one before, even if that one was reset.
-  return token || reason === 'reset' ? 'fits' : fitOf(withReservation(record, now, query, reason, limits), now, limits);
+  return token || reason === 'reset' ? 'fits' : fitOf(next, now, limits);
 }
 
 /** Returns the record with the reservation of a process, and with the lease that has the others wait for its outcome. */

@@ -17,6 +17,9 @@ const minute = 60_000;
 
 /** The record as this process read or wrote it last. */
 export interface Seen {
+  readonly epoch: string;
+  readonly sequence: number;
+  /** The whole record. Few repairs need it, so it is decoded when it is read here. */
   readonly record: LedgerRecord;
   /** The store's time at that moment. */
   readonly now: number;
@@ -51,7 +54,7 @@ export function reconcile(
   epoch: string,
   limits: Limits,
 ): Reconciled {
-  const lost = seen !== undefined && (loaded?.epoch !== seen.record.epoch || loaded.sequence < seen.record.sequence);
+  const lost = seen !== undefined && (loaded?.epoch !== seen.epoch || loaded.sequence < seen.sequence);
   const back = loaded && setBackSince(loaded, seen, now);
   const present = loaded && translated(loaded, seen, now, back);
   const merged = lost
@@ -72,8 +75,8 @@ export function reconcile(
 
 /** Finds out whether the store's clock was set back. A minute or less lies within the margin of a token: the ledger's time stands still for so long. */
 function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
-  const known = seen?.record.epoch === record.epoch ? seen : undefined;
-  const isSame = known?.record.sequence === record.sequence;
+  const known = seen?.epoch === record.epoch ? seen : undefined;
+  const isSame = known?.sequence === record.sequence;
   const minOldNow = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
   return minOldNow - now > minute ? { minOldNow, maxOldNow: maxOldNowOf(known), known: known?.record, now } : undefined;
 }
@@ -90,7 +93,7 @@ function translated(
   back: SetBack | undefined,
 ): LedgerRecord {
   if (back) return withClockSetBack(loaded, back);
-  const lostMs = seen?.record.epoch === loaded.epoch ? seen.now + seen.elapsedMs - now : 0;
+  const lostMs = seen?.epoch === loaded.epoch ? seen.now + seen.elapsedMs - now : 0;
   if (!seen || lostMs <= minute) return loaded;
   const minOldNow = now + lostMs;
   return withMeasuredTokens(loaded, { minOldNow, maxOldNow: maxOldNowOf(seen), known: seen.record, now });

@@ -180,7 +180,7 @@ describe('encodeRecord and decodeRecord', () => {
 
   test('name every instance and audience once, in the order in which they come', () => {
     const wire = JSON.parse(encodeRecord(full).slice('service-auth/2 12345678 '.length)) as { names: string[] };
-    expect(wire.names).toEqual(['process', 'third', 'orders', 'invoices', 'other']);
+    expect(wire.names).toEqual(['process', 'third', 'orders', 'other', 'invoices']);
   });
 
   test('write what every version of this format reads', () => {

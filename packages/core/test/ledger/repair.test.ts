@@ -19,7 +19,8 @@ import {
 } from '../support/records.ts';
 
 const seenAt = (record: LedgerRecord, now = noon, elapsedMs = 0, maxElapsedMs = elapsedMs): Seen => {
-  return { record, now, ledgerNow: Math.max(now, record.highWaterAt), elapsedMs, maxElapsedMs };
+  const { epoch, sequence } = record;
+  return { epoch, sequence, record, now, ledgerNow: Math.max(now, record.highWaterAt), elapsedMs, maxElapsedMs };
 };
 const who = { audience: 'orders', keyId: 'key', secretId: 'secret' };
 const repaired = (loaded: LedgerRecord | undefined, seen?: Seen, now = noon) =>

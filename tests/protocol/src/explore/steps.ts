@@ -98,7 +98,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const known = records.get(seen.record);
     const elapsedMs = state.time - seen.at;
     const { now, ledgerNow } = seen;
-    const before = known && { record: known, now, ledgerNow, elapsedMs, maxElapsedMs: elapsedMs };
+    const before = known && { ...known, record: known, now, ledgerNow, elapsedMs, maxElapsedMs: elapsedMs };
     const limits = limitsAt(index);
     const found = reconcile(records.get(state.stored), before, storeNow(state), `epoch ${index}.${attempt}`, limits);
     const isDue = isDeclarationDue(found.record, found.now, limits);

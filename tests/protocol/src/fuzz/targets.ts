@@ -204,7 +204,13 @@ export const targets: Readonly<Record<string, Target>> = {
       const known = grownRecord(seed % 50);
       const elapsedMs = random.between(0, day);
       const seen = random.chance(0.5)
-        ? { ...known, ledgerNow: known.now, elapsedMs, maxElapsedMs: elapsedMs + random.between(0, day) }
+        ? {
+            ...known.record,
+            ...known,
+            ledgerNow: known.now,
+            elapsedMs,
+            maxElapsedMs: elapsedMs + random.between(0, day),
+          }
         : undefined;
       const { record, now } = reconcile(loaded, seen, begun + shiftMs, 'another epoch', limits);
       const query = drawnQuery(random);

@@ -104,8 +104,8 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     name: 'an older state is taken for the present one',
     about: 'only another epoch is noticed, not a lower sequence',
     file: 'ledger/repair.ts',
-    find: '(loaded?.epoch !== seen.record.epoch || loaded.sequence < seen.record.sequence)',
-    replace: 'loaded?.epoch !== seen.record.epoch',
+    find: '(loaded?.epoch !== seen.epoch || loaded.sequence < seen.sequence)',
+    replace: 'loaded?.epoch !== seen.epoch',
     modes: ['remembered'],
   },
   {
