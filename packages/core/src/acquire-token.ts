@@ -33,9 +33,10 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
   const mayIssue = reason !== 'revalidate';
   const secret = await (mayIssue ? secrets.get() : secrets.last());
   const { id: keyId, secretId } = secret.key;
-  const cached = flight.cached && { id: flight.cached.token.id, generation: flight.cached.generation };
-  const caller = { audience, keyId, secretId, instance, leaseMs };
-  let query: Query = { ...flight, ...caller, cached, unreadable: false, id: randomId() };
+  const kept = flight.mustNotKeep ? undefined : flight.cached;
+  const cached = kept && { id: kept.token.id, generation: kept.generation };
+  const names = { audience, keyId, secretId, instance, id: randomId() };
+  let query: Query = { ...flight, ...names, cached, leaseMs, unreadable: false };
   let waitedMs = 0;
   let hasTurn = false;
 
@@ -55,7 +56,7 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
         hasTurn = true;
         continue;
       }
-      if (confirms(decision, query.cached)) flight.onRead(readAt);
+      if (confirms(decision, query.cached)) flight.onConfirmed(readAt);
       switch (decision.kind) {
         case 'use': {
           const usable = await usableTokens.opened(decision.token, view, secret.key);
@@ -83,7 +84,8 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
           if (decision.denial.cause === 'limit') reportDenial(settings, decision.reason, decision.denial, view);
           throw errorOf(settings, decision.denial, view, keyId);
       }
-      // Another process is asking, or our reservation was written too late to be used. Others of this process may go ahead while this one waits.
+      // Another process is asking, or our reservation was written too late, or our token was reset on its way: then the next reservation has a new id.
+      // Other flights of this process may go ahead while this one waits.
       if (hasTurn) turns.end();
       hasTurn = false;
       const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
@@ -102,10 +104,7 @@ async function decideByRecentRead(work: Work, query: Query): Promise<Decided> {
   const { view, now } = await ledger.look(settings);
   const decision = decide(view.record, now, query, settings.limits);
   if (decision.kind === 'write') return decideAndReserve(work, query, false);
-  const { readAt } = view;
-  if (decision.kind !== 'keep') return { decision, view, readAt };
-  // The view is as old as its read, and so is its time.
-  return { decision: { ...decision, retryAt: decision.retryAt - (now - view.now) }, view, readAt };
+  return { decision, view, readAt: view.readAt };
 }
 
 type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
@@ -119,7 +118,7 @@ async function decideAndReserve({ settings, ledger }: Work, query: Query, hasTur
       if (decision.kind !== 'write') return { record, result: { decision, readAt } };
       const reserves = decision.record.entries.some(({ id }) => id === query.id);
       if (reserves && !hasTurn) return { record, result: { decision: undefined, readAt } };
-      // Decide again on the record with our reservation: it is admitted. `commit` returns that only if the swap succeeded.
+      // Decide again on the record with our reservation. The decision is `admitted`, and `commit` returns it only after the swap succeeded.
       record = decision.record;
     }
   });

@@ -12,10 +12,10 @@ export interface Lifeline {
 
 /** A flight under way. Any number of callers share it. */
 export interface RunningFlight {
-  /** The callers wait for this. It ends as the flight does, or rejects when the flight is aborted. */
-  readonly landed: Promise<unknown>;
-  /** Ends when the flight does. */
-  readonly done: Promise<unknown>;
+  /** The callers wait for this. It has the outcome of the flight, or rejects at once when the flight is aborted. */
+  readonly outcome: Promise<unknown>;
+  /** Settles when the flight has really ended. */
+  readonly ended: Promise<unknown>;
   readonly controller: AbortController;
   readonly details: FlightDetails;
 }
@@ -37,20 +37,20 @@ export function startFlight(
 ): RunningFlight {
   const controller = new AbortController();
   // A flight belongs to all its callers, so it must not end with the incoming request of the first one.
-  const done = outsideRequest(() => fly(controller.signal)).finally(onEnd);
-  const landed = raced(done, controller.signal);
+  const ended = outsideRequest(() => fly(controller.signal)).finally(onEnd);
+  const outcome = raced(ended, controller.signal);
   // An unhandled rejection would end the process if nobody waits for this flight.
-  const ended = landed.catch(() => {});
+  const settled = outcome.catch(() => {});
   try {
-    waitUntil?.(ended);
+    waitUntil?.(settled);
   } catch {
     // Some runtimes throw if no incoming request is being served. The flight must go on.
   }
-  return { landed, done, controller, details };
+  return { outcome, ended, controller, details };
 }
 
 /** Rejects all callers with `reason` and aborts the flight. Resolves when the flight has ended, at its next step. */
 export async function endFlight(flight: RunningFlight | undefined, reason: Error): Promise<void> {
   flight?.controller.abort(reason);
-  await flight?.done.catch(() => {});
+  await flight?.ended.catch(() => {});
 }

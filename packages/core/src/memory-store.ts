@@ -62,8 +62,8 @@ function storeIn(find: () => Memory, clock: Clock): Store {
       const { records, now } = open();
       const found = records.get(key);
       const warnings = warningsOfMemory();
-      const rest = warnings ? { now, warnings } : { now };
-      return found ? { record: found.record, version: found.version, ...rest } : rest;
+      const common = warnings ? { now, warnings } : { now };
+      return found ? { record: found.record, version: found.version, ...common } : common;
     },
     async swap(key, { expected, version, record }, options) {
       options?.signal?.throwIfAborted();

@@ -28,7 +28,7 @@ export interface Memory {
   /** The id of the token that `reset()` ended here, whatever the store says later. */
   readonly resetTokenId: string | undefined;
   /** `reset()` ended all tokens up to this generation. */
-  readonly revoked: number;
+  readonly resetUpTo: number;
 }
 
 /** The work that must be done before a token is served: none, reading the record, or getting a token for one of three reasons. */
@@ -58,7 +58,7 @@ export const emptyMemory: Memory = {
   renewRetryAt: 0,
   rejectionRetryAt: 0,
   resetTokenId: undefined,
-  revoked: 0,
+  resetUpTo: 0,
 };
 
 /** Decides what must be done before the cached token is served. */
@@ -95,7 +95,7 @@ export function servableForMs(memory: Memory, now: Instant): number {
   return Math.min(second, until - now.monotonic);
 }
 
-/** Begins an flight. */
+/** Describes a flight that begins now. */
 export function flightOf({ cached }: Memory, reason: Flight['reason'], now: Instant): Flight {
   return { reason, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
 }
@@ -110,12 +110,12 @@ export function unusable({ resetTokenId }: Memory, flight: Flight, storeSleepsTo
   return [resetTokenId, isUnfit ? cached?.token.id : undefined];
 }
 
-/** Remembers that the flight read the record at `at`. Ignore this read if the cached token changed while it ran: the record may be older. */
+/** Remembers that the flight read the record at `at`. Ignores this read if the cached token changed while it ran: the record may be older than that token. */
 export function revalidated(memory: Memory, flight: Flight, at: Instant): Memory {
-  return memory.cached === flight.cached ? readAt(memory, at) : memory;
+  return memory.cached === flight.cached ? withReadAt(memory, at) : memory;
 }
 
-function readAt(memory: Memory, at: Instant): Memory {
+function withReadAt(memory: Memory, at: Instant): Memory {
   return { ...memory, revalidatedAt: at, revalidateAt: at.monotonic + revalidateAfterMs };
 }
 
@@ -155,20 +155,21 @@ export function servesRejected({ reason, cached }: Flight, now: Instant): boolea
 function withToken(memory: Memory, usable: UsableToken, now: Instant, random: number): Memory {
   const { token, generation, adopted, countedFrom } = usable;
   // A reset came while the token was on its way.
-  if (token.id === memory.resetTokenId || generation <= memory.revoked) return memory;
+  if (token.id === memory.resetTokenId || generation <= memory.resetUpTo) return memory;
   const { cached } = memory;
   const isSame = cached?.token.id === token.id;
   // The API rejected this token while the record was read. The record does not say so.
   if (isSame && memory.mustReplace) return memory;
   if (cached && isAlive(cached, now)) {
-    // Take the expiry of the record after a sleep, and if it is much earlier: the store's clock was ahead then.
+    // Use the token's expiry from the record in two cases: the machine slept, or that expiry is much earlier, because the store's clock was ahead before.
     const isRecounted = machineSleepMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
     if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
     // A slow read can return an older token.
     if (generation < cached.generation) return memory;
   }
   const next = { ...memory, cached: cachedToken(usable, random), mustReplace: false };
-  return adopted ? readAt(next, countedFrom) : next;
+  // An adopted token is counted from the read of the record that found it.
+  return adopted ? withReadAt(next, countedFrom) : next;
 }
 
 function withoutToken(memory: Memory): Memory {
@@ -206,7 +207,7 @@ export function retried(memory: Memory): Memory {
 
 /** Completes a reset: the record says that all tokens up to this generation were reset. One of them may have arrived in the meantime. */
 export function resetDone(memory: Memory, upTo: number): Memory {
-  const revoked = Math.max(memory.revoked, upTo);
-  const next = { ...memory, revoked };
-  return memory.cached && memory.cached.generation <= revoked ? withoutToken(next) : next;
+  const resetUpTo = Math.max(memory.resetUpTo, upTo);
+  const next = { ...memory, resetUpTo };
+  return memory.cached && memory.cached.generation <= resetUpTo ? withoutToken(next) : next;
 }

@@ -1,4 +1,3 @@
-import { cachedAnswer, isFromCache } from './cached-answer.ts';
 import { isAlive } from './cached-token.ts';
 import type { CurrentSecret } from './client-secret.ts';
 import { instantOf } from './clock.ts';
@@ -7,6 +6,7 @@ import { type Instant, maxElapsedMs } from './instant.ts';
 import { audienceStateOf } from './ledger/record.ts';
 import type { Reservation } from './ledger/settle.ts';
 import type { FlightResult } from './memory.ts';
+import { isRepeated, repeatedAnswer } from './repeated-answer.ts';
 import { reportIssuance } from './reports.ts';
 import { fingerprintOf } from './seal.ts';
 import type { View } from './shared-ledger.ts';
@@ -37,11 +37,11 @@ export async function requestReserved(work: Work, reserved: ReservedRequest): Pr
   return isLate(work, reserved) ? withdraw(work, reserved) : send(work, reserved);
 }
 
-/** Returns whether more than `sendWithinMs` has passed since the reservation, by any clock: because the machine slept, or the store was slow. Then the request must not be sent. */
+/** Returns whether more than `sendWithinMs` has passed since the reservation, by any clock. The machine may have slept, or the store may have been slow. A late request must not be sent. */
 function isLate({ settings, sendWithinMs }: Work, { reservation, view, begunAt }: ReservedRequest): boolean {
   const now = instantOf(settings.clock);
-  const foundLateMs = view.now - reservation.entry.at;
-  return Math.max(maxElapsedMs(begunAt, now), foundLateMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
+  const confirmedAfterMs = view.now - reservation.entry.at;
+  return Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
 }
 
 async function withdraw({ settlement }: Work, { reservation, view }: ReservedRequest): Promise<undefined> {
@@ -58,9 +58,10 @@ async function send(work: Work, reserved: ReservedRequest): Promise<FlightResult
   const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
   const durationMs = clock.monotonic() - sentAt.monotonic;
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
-  const isCached = answer.kind === 'token' && isFromCache(answer.token, hash, sentAt, flight, view.record, reservation);
-  const result = isCached ? cachedAnswer : answer;
+  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, flight, view.record, reservation);
+  const result = repeats ? repeatedAnswer : answer;
   if (result.kind !== 'token') {
+    // If a probe came first, the endpoint answered it. Otherwise no request would have followed.
     const outcome = result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result;
     return failed(work, reserved, outcome, durationMs);
   }

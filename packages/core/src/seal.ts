@@ -12,7 +12,7 @@ export interface SealingKey {
   readonly key: Key;
 }
 
-// Created when it is used: Jest's jsdom has no TextEncoder, and what is tested there may import this module.
+// The encoder is created when it is used. Jest's jsdom has no TextEncoder, and code that is tested there may import this module.
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const nonceLength = 12;
 

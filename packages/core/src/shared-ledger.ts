@@ -104,6 +104,7 @@ export class SharedLedger {
    */
   read(settings: Settings): Promise<View> {
     if (settings.requestBound) return this.#read([settings], 2);
+    // A read that has begun may be too old for this call, so it joins only the next one.
     if (!this.#nextRead) {
       const callers: Settings[] = [];
       const view = Promise.resolve().then(() => {

@@ -29,7 +29,7 @@ import { createWork, type Work } from './work.ts';
 // Counts the flights of all clients in this process.
 let acquisitions = 0;
 
-/** Keeps the token of a client between two calls, and what the client knows of the record. Nothing else is kept: a process may have thousands of clients. */
+/** Keeps what a client needs between two calls: its token, what it knows of the record, its ledger and its secret. Nothing else, because a process may have thousands of clients. */
 export class TokenKeeper {
   memory: Memory = emptyMemory;
   trusted: TrustedToken | undefined;
@@ -69,20 +69,20 @@ export class TokenKeeper {
     const flight = running ?? this.#start('revalidate', onEnd);
     // In request-bound runtimes an abandoned flight never ends, so it is not shared.
     if (!this.settings.common.requestBound) this.#reading = flight;
-    return this.#wait(flight, callers, !running);
+    return this.#join(flight, callers, !running);
   }
 
-  /** Gets another token. `needsAnother`: the cached token is of no use to the caller, so it waits for one that another process requests. */
-  acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, needsAnother = false): Promise<unknown> {
+  /** Gets another token. `mustNotKeep`: the caller needs a token with a longer life than the cached one. So the flight waits for another process that requests one. */
+  acquire(reason: Exclude<Flight['reason'], 'revalidate'>, callers: 0 | 1, mustNotKeep = false): Promise<unknown> {
     const onEnd = () => {
       this.#acquiring = undefined;
     };
     const running = this.#acquiring;
-    const flight = running ?? this.#start(reason, onEnd, needsAnother);
+    const flight = running ?? this.#start(reason, onEnd, mustNotKeep);
     if (!this.settings.common.requestBound) this.#acquiring = flight;
-    const landed = this.#wait(flight, callers, !running);
+    const outcome = this.#join(flight, callers, !running);
     // A caller with a rejected token joined a flight with another reason. If that failed, the loop of the caller starts one of its own.
-    return reason === 'rejected' && flight.details.reason !== reason ? landed.catch(() => {}) : landed;
+    return reason === 'rejected' && flight.details.reason !== reason ? outcome.catch(() => {}) : outcome;
   }
 
   /** Runs `job` with the parts that it needs, as a part of no incoming request. */
@@ -101,19 +101,19 @@ export class TokenKeeper {
     await Promise.all([endFlight(this.#reading, reason), endFlight(this.#acquiring, reason)]);
   }
 
-  #wait({ landed, details }: RunningFlight, callers: 0 | 1, hasBegun: boolean): Promise<unknown> {
+  #join({ outcome, details }: RunningFlight, callers: 0 | 1, isFirst: boolean): Promise<unknown> {
     details.callers += callers;
     // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
-    if (this.#isTelling) return landed;
+    if (this.#isTelling) return outcome;
     this.#isTelling = true;
     const { acquisition, reason } = details;
-    if (hasBegun) this.settings.emit('acquisition_started', { acquisition, reason, callers });
+    if (isFirst) this.settings.emit('acquisition_started', { acquisition, reason, callers });
     else if (callers > 0) this.settings.emit('acquisition_joined', { acquisition });
     this.#isTelling = false;
-    return landed;
+    return outcome;
   }
 
-  #start(reason: Flight['reason'], onEnd: () => void, needsAnother = false): RunningFlight {
+  #start(reason: Flight['reason'], onEnd: () => void, mustNotKeep = false): RunningFlight {
     const { common, observesOperations } = this.settings;
     acquisitions += 1;
     const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0 };
@@ -121,7 +121,7 @@ export class TokenKeeper {
       const observer = { clock: common.clock, observesOperations };
       return observe(
         observer,
-        () => this.#fly(reason, signal, needsAnother),
+        () => this.#fly(reason, signal, mustNotKeep),
         (end, durationMs) => {
           const outcome = 'result' in end ? end.result : 'failed';
           const code = 'error' in end && isServiceAuthError(end.error) ? end.error.code : undefined;
@@ -136,7 +136,7 @@ export class TokenKeeper {
   async #fly(
     reason: Flight['reason'],
     signal: AbortSignal,
-    needsAnother: boolean,
+    mustNotKeep: boolean,
   ): Promise<ServiceAuthEventFields['acquisition_ended']['outcome']> {
     const { clock, store } = this.settings.common;
     const flight = flightOf(this.memory, reason, instantOf(clock));
@@ -144,13 +144,14 @@ export class TokenKeeper {
     if (cached && machineSleepMs > 0) this.settings.sleep(cached.countedFrom, machineSleepMs);
     const input = {
       reason,
-      cached: needsAnother ? undefined : cached,
-      revoked: this.memory.revoked,
+      cached,
+      mustNotKeep,
+      resetUpTo: this.memory.resetUpTo,
       unusable: [
         ...unusable(this.memory, flight, store.durability === 'process'),
-        needsAnother ? cached?.token.id : undefined,
+        mustNotKeep ? cached?.token.id : undefined,
       ],
-      onRead: (at: Instant) => this.remember(revalidated(this.memory, flight, at)),
+      onConfirmed: (at: Instant) => this.remember(revalidated(this.memory, flight, at)),
     };
     try {
       const result = await this.run((work) => acquireToken(work, input, signal));

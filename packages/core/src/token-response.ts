@@ -49,7 +49,7 @@ function seconds(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
 }
 
-/** Returns `exp - iat` in seconds if both are plausible. Only the difference is used, because the issuer's clock may differ from ours. */
+/** Returns `exp - iat` in seconds if that is a minute to 7 days. Only the difference is used, because the issuer's clock may differ from ours. */
 function lifetimeOfJwt(token: string): number | undefined {
   const payload = token.split('.', 3)[1];
   if (payload === undefined) return undefined;

@@ -12,17 +12,18 @@ import { createUsableTokens, type UsableTokens } from './usable-token.ts';
 /** A flight, with everything that it needs to know of its client. */
 export interface FlightInput {
   readonly reason: Flight['reason'];
-  /** The token in memory. With the reasons `refresh` and `rejected` it can be kept. */
   readonly cached: UsableToken | undefined;
+  /** True: the cached token has too little life left for the caller. So the flight waits for another process, and does not keep that token. */
+  readonly mustNotKeep: boolean;
   /** Ids of tokens that must not be used. */
   readonly unusable: Query['unusable'];
   /** Tokens up to this generation were reset here. */
-  readonly revoked: number;
-  /** Called when a read of the record showed that the cached token is still good: the fleet neither reset nor replaced it. */
-  readonly onRead: (at: Instant) => void;
+  readonly resetUpTo: number;
+  /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. */
+  readonly onConfirmed: (at: Instant) => void;
 }
 
-/** The parts that one flight works with. They end with it: a process may have thousands of clients that wait for their next call. */
+/** The parts that a flight works with, or a call such as `reset()`. They are not kept afterwards, so that thousands of idle clients use little memory. */
 export interface Work {
   readonly settings: Settings;
   readonly ledger: SharedLedger;
@@ -34,7 +35,7 @@ export interface Work {
   readonly leaseMs: number;
 }
 
-/** Creates the parts of a flight. Between flights a client keeps its ledger and its memory of the secret. */
+/** Creates the parts. Between flights a client keeps its ledger and its memory of the secret. */
 export function createWork(settings: Settings, ledger: SharedLedger, secretMemory: SecretMemory): Work {
   // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
   const sendMs = sendWithinMs(settings);

@@ -187,9 +187,9 @@ describe('a flight that brought a token', () => {
   test('changes nothing if the token was reset on its way, here or in the fleet', () => {
     const ended = { ...emptyMemory, resetTokenId: 'first' };
     expect(bring(ended, usable('first'))).toBe(ended);
-    const revoked = { ...emptyMemory, revoked: 5 };
-    expect(bring(revoked, usable('first'))).toBe(revoked);
-    expect(bring({ ...emptyMemory, revoked: 4 }, usable('first')).cached).toEqual(first);
+    const resetUpTo = { ...emptyMemory, resetUpTo: 5 };
+    expect(bring(resetUpTo, usable('first'))).toBe(resetUpTo);
+    expect(bring({ ...emptyMemory, resetUpTo: 4 }, usable('first')).cached).toEqual(first);
   });
 
   test('changes nothing if it is the token in memory, rejected or not', () => {
@@ -332,20 +332,20 @@ describe('a 401 of the API', () => {
 
 describe('a reset', () => {
   test('drops the token at once, and remembers its id and that older ones are no good either', () => {
-    const dropped = { ...fresh, cached: undefined, resetTokenId: 'first', revoked: 5 };
+    const dropped = { ...fresh, cached: undefined, resetTokenId: 'first', resetUpTo: 5 };
     expect(resetBegun({ ...fresh, mustReplace: true })).toEqual(dropped);
     expect(resetBegun(dropped)).toEqual(dropped);
   });
 
   test('drops what came meanwhile, if it is as old as what was reset', () => {
-    expect(resetDone(fresh, 5)).toEqual({ ...fresh, cached: undefined, revoked: 5 });
-    expect(resetDone(fresh, 4)).toEqual({ ...fresh, revoked: 4 });
-    expect(resetDone(emptyMemory, 4)).toEqual({ ...emptyMemory, revoked: 4 });
+    expect(resetDone(fresh, 5)).toEqual({ ...fresh, cached: undefined, resetUpTo: 5 });
+    expect(resetDone(fresh, 4)).toEqual({ ...fresh, resetUpTo: 4 });
+    expect(resetDone(emptyMemory, 4)).toEqual({ ...emptyMemory, resetUpTo: 4 });
   });
 
   test('never forgets a later one', () => {
-    expect(resetDone({ ...emptyMemory, revoked: 9 }, 5).revoked).toBe(9);
-    expect(resetDone({ ...fresh, revoked: 9 }, 4)).toEqual({ ...fresh, cached: undefined, revoked: 9 });
+    expect(resetDone({ ...emptyMemory, resetUpTo: 9 }, 5).resetUpTo).toBe(9);
+    expect(resetDone({ ...fresh, resetUpTo: 9 }, 4)).toEqual({ ...fresh, cached: undefined, resetUpTo: 9 });
   });
 });
 

@@ -95,3 +95,17 @@ test('its failure does not reach a caller whose token was rejected meanwhile and
   release();
   expect(await clock.until(Promise.all([asked, other]))).toEqual([first, first]);
 });
+
+test('an endpoint that returns one token until it expires is not taken for a cache, and the longer token stays', async () => {
+  const { client, clock, endpoint, token, eventsOf } = createBed();
+  const auth = client();
+  endpoint.next(endpoint.issueWith({ access_token: 'one-token', expires_in: 86_400 }));
+  await token(auth);
+  await clock.advance(2 * hour);
+  endpoint.otherwise(endpoint.issueWith({ access_token: 'one-token', expires_in: 22 * 3_600 }));
+  expect((await clock.until(auth.getToken({ minLifeMs: 23 * hour }))).value).toBe('one-token');
+  expect(eventsOf('token_request_failed')).toEqual([]);
+  endpoint.otherwise(endpoint.issueWith({ access_token: 'a-short-one', expires_in: 3_600 }));
+  expect((await clock.until(auth.getToken({ minLifeMs: 23 * hour }))).value).toBe('one-token');
+  expect((await token(auth)).value).toBe('one-token');
+});

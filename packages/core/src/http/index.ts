@@ -1,3 +1,4 @@
+// The entry for adapters of HTTP clients.
 export { ownProperties } from '../untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';

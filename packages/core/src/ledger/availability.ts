@@ -72,5 +72,5 @@ function queryOf(caller: Caller, reason: Purpose): Query {
   // They have the size of real ones.
   const names = { id: 'reservation.', instance: 'one process.' };
   const asker = { ...caller, ...names, leaseMs: 1 };
-  return { ...asker, reason, unreadable: false, unusable: [], revoked: 0 };
+  return { ...asker, reason, unreadable: false, unusable: [], resetUpTo: 0 };
 }

@@ -84,7 +84,7 @@ function divided(entries: readonly LedgerEntry[], audiences: readonly AudienceSt
 function addUp(parts: readonly Condensed[], now: number, lives: readonly number[]): Condensed[] {
   const buckets = new Map<string, Condensed>();
   for (const part of parts) {
-    // A term must not lose sight of more than a hundredth of its window when the last entry of a bucket decides for all.
+    // The last entry of a bucket decides for all. So an entry counts for longer than it must, by 1/96 at most.
     const spanMs = Math.min(...lives.filter((life) => life > now - part.at)) / 96;
     const span = Number.isFinite(spanMs) ? spanMs : hour;
     const key = `${part.pending} ${span} ${Math.floor(part.at / span)}`;

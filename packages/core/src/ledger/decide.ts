@@ -18,14 +18,14 @@ import { withRetryTaken } from './retry.ts';
 
 /** The question of a process to the ledger: what may I do to get a token? */
 export interface Query extends Caller {
-  /** Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token. `revalidate`: none would be. The process only asks whether the record has a newer one. */
+  /** Why a token would be issued. With `refresh` and `rejected` the process can keep its cached token. With `revalidate` none would be issued. The process only asks whether the record has a newer one. */
   readonly reason: IssuanceReason | 'revalidate';
   /** The token in the memory of this process. */
   readonly cached?: { readonly id: string; readonly generation: number } | undefined;
-  /** Ids of tokens that must not be used: the API rejected them, they were reset, or they cannot be opened. */
+  /** Ids of tokens that must not be used. For example, the API rejected them, they were reset, or they cannot be opened. */
   readonly unusable: readonly (string | undefined)[];
   /** This process reset the tokens up to this generation. The record may not say so, if the store went back to an older record. */
-  readonly revoked: number;
+  readonly resetUpTo: number;
   /** One of the unusable tokens cannot be opened. Somebody may be damaging the record, so replacements are spaced. */
   readonly unreadable: boolean;
   /** The id of the reservation and of its token. */
@@ -35,7 +35,7 @@ export interface Query extends Caller {
   readonly leaseMs: number;
 }
 
-/** Why no token is issued now. `full`: the record has no room for the token of another audience. */
+/** Why no token is issued now. `full`: the record has no space for the token of one more audience. */
 export interface Denial {
   readonly cause: HoldKind | 'limit' | 'full';
   readonly retryAt: number;
@@ -45,8 +45,8 @@ export interface Denial {
 
 /**
  * The next step of the process. `use`: use this token of the record. `keep`: keep the cached token. `drop`: the cached token was reset, or has expired. `wait`: another
- * process requests a token. `write`: swap in this record and decide again. `admitted`: the record has the reservation of this process, so send
- * the request; with `probesFirst`, only if the endpoint answers a probe. `deny`: no token can be issued now.
+ * process requests a token. `write`: decide again on this record. The store must confirm it before the process acts. `admitted`: the record has the reservation
+ * of this process, so send the request; with `probesFirst`, only if the endpoint answers a probe. `deny`: no token can be issued now.
  */
 export type Decision =
   | { readonly kind: 'use'; readonly token: StoredToken }
@@ -63,7 +63,7 @@ export type Decision =
   | { readonly kind: 'write'; readonly record: LedgerRecord };
 
 const minute = 60_000;
-/** So many token requests of a fleet may be under way. */
+/** At most this many token requests of a fleet may be under way. */
 const maxLeases = 512;
 
 /** Returns the margin: a token is served only while it has more life left than this. */
@@ -74,26 +74,27 @@ export function marginOf(lifetimeMs: number): number {
 /** Decides what the record allows one process to do. The record must be reconciled. `now` is the ledger's time. */
 export function decide(record: LedgerRecord, now: number, query: Query, limits: Limits): Decision {
   const state = audienceStateOf(record, query.audience, query.keyId);
-  if (state.revoked < query.revoked && isRemembered(query.revoked, now))
-    return { kind: 'write', record: revoke(record, query.audience, query.keyId, query.revoked) };
+  if (state.revoked < query.resetUpTo && isRemembered(query.resetUpTo, now))
+    return { kind: 'write', record: revoke(record, query.audience, query.keyId, query.resetUpTo) };
   const own = state.lease?.id === query.id ? state.lease : undefined;
   const entry = own && record.entries.find(({ id }) => id === query.id);
   if (entry) {
-    // A request that ignores a back-off must not cost a token while the endpoint is down.
+    // A request that is sent in spite of a back-off must not cost a token while the endpoint is down.
     const mayProbe = record.failures?.probeAt !== undefined || record.retry?.id === query.id;
     const probesFirst = mayProbe && now < (record.failures?.retryAt ?? 0);
     return { kind: 'admitted', entry, generation: own.generation, probesFirst };
   }
 
-  // No token lives for longer than a week. If a machine slept for longer than that, its clocks do not tell.
+  // No token lives for longer than a week, and a generation is at least the instant of its reservation. So an older token has expired, even if the clocks of
+  // its process did not count the time in which the machine slept.
   const oldest = now - maxLifetimeMs;
   const cached = query.cached && query.cached.generation > Math.max(state.revoked, oldest) ? query.cached : undefined;
   const stored = state.token;
-  const due = query.reason === 'refresh' && stored?.id === cached?.id;
+  const isRenewal = query.reason === 'refresh' && stored?.id === cached?.id;
   const fresh = stored && !query.unusable.includes(stored.id) && now < stored.expiresAt - marginOf(stored.lifetimeMs);
-  // If the token in memory expired, its higher generation does not count: use the stored token, which may come from a process with another sealing key.
-  const superseded = stored && cached && query.reason !== 'expired' && cached.generation > stored.generation;
-  if (fresh && !due && !superseded) return { kind: 'use', token: stored };
+  // An expired cached token does not count, even with a higher generation: it may have been issued under another key.
+  const cachedIsNewer = stored && cached && query.reason !== 'expired' && cached.generation > stored.generation;
+  if (fresh && !isRenewal && !cachedIsNewer) return { kind: 'use', token: stored };
   // This check comes before `keep`: a process must not keep a token that was reset.
   if (query.cached && !cached) return { kind: 'drop' };
   if (query.reason === 'revalidate') return { kind: 'keep', retryAt: now };
@@ -104,6 +105,7 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   }
   const leases = record.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
   if (leases.length >= maxLeases) return { kind: 'wait', until: Math.min(...leases) };
+  // The last token was reset. The one that replaces it may spend more of the limit.
   const reason = state.revoked > 0 && !state.token ? 'reset' : query.reason;
   let denial = denialOf(record, now, query, reason, limits);
   if (!denial) {
@@ -118,7 +120,7 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
     : { kind: 'deny', reason, denial };
 }
 
-/** Returns whether the record shows that the cached token is still good: the fleet neither reset nor replaced it. */
+/** Returns whether the record does not contradict the cached token: the fleet neither reset nor replaced it. Also true if there is none, and none is used. */
 export function confirms(decision: Decision, cached: Query['cached']): boolean {
   return decision.kind === 'use' ? decision.token.id === cached?.id : decision.kind !== 'drop';
 }
@@ -158,7 +160,7 @@ export function fitOfNext(
   return token || reason === 'reset' ? 'fits' : fitOf(next, now, limits);
 }
 
-/** Returns the record with the reservation of a process, and with the lease that has the others wait for its outcome. */
+/** Returns the record with the reservation of a process, and with the lease that makes the others wait for its outcome. */
 export function withReservation(
   known: LedgerRecord,
   now: number,

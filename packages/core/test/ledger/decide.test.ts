@@ -144,13 +144,13 @@ describe('a token that was reset', () => {
     const record = recordWith({
       audiences: [audienceWith({ token: tokenAt(5, noon + hour) }), audienceWith({ audience: 'invoices' })],
     });
-    const revoked = noon - 7 * day + 1;
+    const resetUpTo = noon - 7 * day + 1;
     for (const reason of ['cold', 'revalidate'] as const) {
-      expect(reserved(decideOn(record, { revoked, reason }))).toEqual(revoke(record, 'orders', 'key', revoked));
+      expect(reserved(decideOn(record, { resetUpTo, reason }))).toEqual(revoke(record, 'orders', 'key', resetUpTo));
     }
-    const again = decideOn(revoke(record, 'orders', 'key', revoked), { revoked, reason: 'revalidate' });
+    const again = decideOn(revoke(record, 'orders', 'key', resetUpTo), { resetUpTo, reason: 'revalidate' });
     expect(again).toEqual({ kind: 'keep', retryAt: noon });
-    expect(decideOn(record, { revoked: revoked - 1 }).kind).toBe('use');
+    expect(decideOn(record, { resetUpTo: resetUpTo - 1 }).kind).toBe('use');
   });
 
   test('is replaced from the slots that only a reset may use', () => {

@@ -90,7 +90,7 @@ export function queryFor(fields: Partial<Query> = {}): Query {
   const what = {
     reason: 'cold',
     unusable: [],
-    revoked: 0,
+    resetUpTo: 0,
     unreadable: false,
     id: 'asked',
     leaseMs: minute,

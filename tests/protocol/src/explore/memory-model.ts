@@ -39,7 +39,7 @@ export interface RunningFlight {
   readonly flight: Flight;
   readonly id: string;
   readonly unusable: readonly (string | undefined)[];
-  readonly revoked: number;
+  readonly resetUpTo: number;
   /** True if the token in memory is still the one with which the flight began. */
   readonly isSame?: boolean;
   readonly stage:

@@ -97,7 +97,7 @@ export function createMemoryMoves(scope: MemoryScope, records: Records): (state:
       flight,
       id: `${kind} ${index}.${flights}`,
       unusable: unusable(memory, flight, false),
-      revoked: memory.revoked,
+      resetUpTo: memory.resetUpTo,
       stage: { name: 'reading' },
     };
     return update(state, index, { [kind]: running });

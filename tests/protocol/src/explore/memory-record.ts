@@ -55,7 +55,7 @@ export function createRecordSteps(records: Records): RecordSteps {
       reason,
       cached: cached && { id: cached.token.id, generation: cached.generation },
       unusable: running.unusable,
-      revoked: running.revoked,
+      resetUpTo: running.resetUpTo,
       unreadable: false,
       id: running.id,
       instance: `${index}`,

@@ -139,7 +139,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
         secretId: 'secret',
         reason: 'cold',
         unusable: [],
-        revoked: 0,
+        resetUpTo: 0,
         unreadable: false,
       },
       ...{ id, instance: `${index}`, leaseMs },

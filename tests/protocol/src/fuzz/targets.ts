@@ -224,7 +224,7 @@ export const targets: Readonly<Record<string, Target>> = {
       }
       // A write without a reservation enters a reset that the record had lost, and happens once.
       if (decision.kind === 'write' && used.counts === before.counts) {
-        assert.equal(audienceStateOf(next, query.audience, query.keyId).revoked, query.revoked);
+        assert.equal(audienceStateOf(next, query.audience, query.keyId).revoked, query.resetUpTo);
         const again = decide(next, now, query, limits);
         assert(again.kind !== 'write' || rooms(again.record, now).counts === before.counts + before.terms);
       }

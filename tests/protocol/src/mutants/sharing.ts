@@ -22,8 +22,9 @@ export const sharingMutants: readonly Mutant[] = [
     name: 'every process for itself',
     about: 'tokens of other processes are not used',
     file: 'ledger/decide.ts',
-    find: "if (fresh && !due && !superseded) return { kind: 'use', token: stored };",
-    replace: "if (fresh && stored.id === query.id && !due && !superseded) return { kind: 'use', token: stored };",
+    find: "if (fresh && !isRenewal && !cachedIsNewer) return { kind: 'use', token: stored };",
+    replace:
+      "if (fresh && stored.id === query.id && !isRenewal && !cachedIsNewer) return { kind: 'use', token: stored };",
     modes: ['healthy'],
   },
   {

@@ -78,8 +78,8 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     name: 'found late, sent all the same',
     about: 'lateness counts from the last read, not from the reservation',
     file: 'reserved-request.ts',
-    find: 'const foundLateMs = view.now - reservation.entry.at;',
-    replace: 'const foundLateMs = -1e15;',
+    find: 'const confirmedAfterMs = view.now - reservation.entry.at;',
+    replace: 'const confirmedAfterMs = -1e15;',
     modes: ['pauses', 'faults', 'sleep'],
   },
   {

@@ -4,14 +4,14 @@ import type { Reservation } from './ledger/settle.ts';
 import type { IssuedToken } from './token-response.ts';
 import type { FlightInput } from './work.ts';
 
-/** The outcome of an answer from a cache. It is unknown whether the endpoint received the request. */
-export const cachedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
+/** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
+export const repeatedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
 
 /**
- * Returns whether an answer came from a cache: it repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until
- * that expires, so a renewal ahead of expiry may get the same one. A cache repeats its lifetime too, so the token would seem to expire later.
+ * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, so
+ * a renewal ahead of expiry may get the same one. A cache repeats its lifetime too, so the token would seem to expire later.
  */
-export function isFromCache(
+export function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
