@@ -1,6 +1,7 @@
 // A service of Cloud Run, with the record in Memorystore for Redis or Valkey.
 import { createServer } from 'node:http';
 import { createServiceAuthFromEnv } from '@service-auth/core';
+import { serviceUnavailable, tokenRejected } from '@service-auth/core/http';
 import { createAuthFetch } from '@service-auth/fetch';
 import { redisStore } from '@service-auth/redis';
 import { createClient } from 'redis';
@@ -9,15 +10,20 @@ const client = createClient({ url: `${process.env['REDIS_URL']}` });
 client.on('error', () => {}); // The event store_failed reports it.
 client.connect().catch(() => {}); // Without `await`: the instance starts also while Redis is down.
 
-const auth = createServiceAuthFromEnv(process.env, { store: redisStore(client) });
+const auth = createServiceAuthFromEnv(process.env, {
+  store: redisStore(client),
+  onEvent: (event) => console.log(JSON.stringify(event)),
+});
 const authFetch = createAuthFetch(auth);
 
 const server = createServer(async (_request, response) => {
   try {
     const orders = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`);
+    if (orders.status === 401) throw tokenRejected(); // The API rejects our token, not that of the user.
     response.writeHead(orders.status).end(await orders.text());
-  } catch {
-    response.writeHead(503).end(); // The event token_unavailable says why.
+  } catch (error) {
+    const { status, headers } = serviceUnavailable(error) ?? { status: 502, headers: {} };
+    response.writeHead(status, headers).end('Please try again later.');
   }
 });
 server.listen(Number(process.env['PORT'] ?? 8080));

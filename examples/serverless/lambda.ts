@@ -1,7 +1,7 @@
 // AWS Lambda, with the record in DynamoDB: the handler is `lambda.handler`.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createServiceAuthFromEnv } from '@service-auth/core';
-import { serviceUnavailable } from '@service-auth/core/http';
+import { serviceUnavailable, tokenRejected } from '@service-auth/core/http';
 import { dynamodbStore } from '@service-auth/dynamodb';
 import { createAuthFetch } from '@service-auth/fetch';
 
@@ -13,6 +13,15 @@ const auth = createServiceAuthFromEnv(process.env, {
   onEvent: (event) => console.log(JSON.stringify(event)),
 });
 const authFetch = createAuthFetch(auth);
+
+// The latest step of the client. If a call runs out of time, this says what the call waited for.
+let latest: object | undefined;
+auth.subscribe(
+  (event) => {
+    latest = event;
+  },
+  { operations: true },
+);
 
 interface Context {
   getRemainingTimeInMillis(): number;
@@ -29,8 +38,10 @@ export async function handler(_event: unknown, context: Context): Promise<Answer
   const signal = AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - 500));
   try {
     const response = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`, { signal });
+    if (response.status === 401) throw tokenRejected(); // The API rejects our token, not that of the user.
     return { statusCode: response.status, body: await response.text() };
   } catch (error) {
+    if (signal.aborted) console.log(JSON.stringify({ type: 'out_of_time', latest }));
     const unavailable = serviceUnavailable(error);
     if (!unavailable && !signal.aborted) throw error;
     return {

@@ -1,5 +1,7 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTable as createDynamoDbTable } from '@service-auth/dynamodb';
@@ -12,6 +14,7 @@ import { startUpstashFront } from '@service-auth/test-tools/servers/upstash';
 import { startTestService } from '@service-auth/testing';
 import { Pool } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Answered } from './support/call-function.ts';
 
 type Variables = Record<string, string>;
 
@@ -60,11 +63,18 @@ async function start(file: string, env: NodeJS.ProcessEnv) {
     execArgv: ['--conditions=@service-auth/source'],
     env: { ...process.env, ...env, PORT: `${await freePort()}` },
     // A library may warn that it is not on its platform.
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child, 'message');
   return child;
+}
+
+/** Calls the function of an instance. */
+async function call(child: ChildProcess): Promise<Answered> {
+  child.send('call');
+  const [answered] = await once(child, 'message');
+  return answered as Answered;
 }
 
 const functions: Record<string, () => Promise<Variables>> = {
@@ -77,22 +87,39 @@ const functions: Record<string, () => Promise<Variables>> = {
 };
 
 for (const [file, startStore] of Object.entries(functions)) {
-  test(`${file}: five cold starts at once cost one token, and each is served`, { timeout: 120_000 }, async () => {
+  test(`${file}: five cold starts at once cost one token, each is served, and gets 503 when the API rejects all tokens`, {
+    timeout: 120_000,
+  }, async () => {
     const variables = await startStore();
     await using service = await startTestService();
     const instances = await Promise.all(Array.from({ length: 5 }, () => start(file, { ...variables, ...service.env })));
-    const statuses = instances.map(async (child) => {
-      child.send('call');
-      const [status] = await once(child, 'message');
-      return status;
-    });
-    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200]);
+    const answers = await Promise.all(instances.map(call));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(service.counts).toMatchObject({ tokenRequests: 1, apiRequests: 5, apiUnauthorized: 0 });
+    const [first] = instances as [ChildProcess];
+    service.api.always({ status: 401 });
+    expect(await call(first)).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
     if (file !== 'cloud-run.ts') return;
-    const [first] = instances;
-    const ended = once(first as NonNullable<typeof first>, 'exit');
-    first?.disconnect();
-    first?.kill('SIGTERM');
+    const ended = once(first, 'exit');
+    first.disconnect();
+    first.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   });
 }
+
+test('lambda.ts: a call that runs out of time answers 503, and logs the latest step of the client', {
+  timeout: 120_000,
+}, async () => {
+  const variables = await dynamoDb();
+  await using service = await startTestService();
+  service.api.pauseNext();
+  const child = await start('lambda.ts', { ...variables, ...service.env, REMAINING_MS: '3000' });
+  const lines = text(child.stdout as Readable);
+  expect(await call(child)).toEqual({ status: 503, retryAfter: '1' });
+  child.kill('SIGKILL');
+  const logged = (await lines)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(logged.at(-1)).toEqual({ type: 'out_of_time', latest: expect.objectContaining({ at: expect.any(Number) }) });
+});

@@ -1,11 +1,22 @@
 // One instance of a function of examples/serverless. It says when its module is loaded, and calls the function at the first message.
 import { setTimeout as delay } from 'node:timers/promises';
 
+interface LambdaAnswer {
+  readonly statusCode: number;
+  readonly headers?: Record<string, string>;
+}
+
+/** The answer of a function. */
+export interface Answered {
+  readonly status: number;
+  readonly retryAfter: string | null;
+}
+
 /** The exports of a file of examples/serverless. */
 interface Exports {
-  handler?(event: unknown, context: { getRemainingTimeInMillis(): number }): Promise<{ statusCode: number }>;
+  handler?(event: unknown, context: { getRemainingTimeInMillis(): number }): Promise<LambdaAnswer>;
   GET?(request: Request): Promise<Response>;
-  orders?(): Promise<{ status: number }>;
+  orders?(): Promise<{ status: number; headers?: Record<string, string> }>;
   default?: (() => Promise<Response>) | { fetch(request: Request): Promise<Response> };
 }
 
@@ -13,22 +24,31 @@ const { handler, GET, orders, default: main }: Exports = await import(process.ar
 const request = () => new Request('https://function.example/orders');
 
 /** Asks the server that a file without exports has started. Its port is open a moment after the module was loaded. */
-async function ask(): Promise<number> {
+async function ask(): Promise<Response> {
   try {
-    return (await fetch(`http://127.0.0.1:${process.env['PORT']}/`)).status;
+    return await fetch(`http://127.0.0.1:${process.env['PORT']}/`);
   } catch {
     await delay(20);
     return ask();
   }
 }
 
-async function call(): Promise<number> {
-  if (handler) return (await handler({}, { getRemainingTimeInMillis: () => 60_000 })).statusCode;
-  if (GET) return (await GET(request())).status;
-  if (orders) return (await orders()).status;
-  if (typeof main === 'function') return (await main()).status;
-  return main ? (await main.fetch(request())).status : ask();
+async function answer(): Promise<{ status: number; headers?: Headers | Record<string, string> }> {
+  if (handler) {
+    const remainingMs = Number(process.env['REMAINING_MS'] ?? 60_000);
+    const { statusCode, ...rest } = await handler({}, { getRemainingTimeInMillis: () => remainingMs });
+    return { status: statusCode, ...rest };
+  }
+  if (GET) return GET(request());
+  if (orders) return orders();
+  if (typeof main === 'function') return main();
+  return main ? main.fetch(request()) : ask();
 }
 
-process.once('message', async () => process.send?.(await call().catch(String)));
+async function call(): Promise<Answered> {
+  const { status, headers } = await answer();
+  return { status, retryAfter: new Headers(headers).get('retry-after') };
+}
+
+process.on('message', async () => process.send?.(await call().catch(String)));
 process.send?.('loaded');
