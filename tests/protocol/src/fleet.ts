@@ -43,7 +43,7 @@ export function createFleet(
   const { world, dice } = around;
   const members: Member[] = [];
   const retryAt = new Map<Client, number>();
-  const starvation = settings.failing && createStarvationWatch(world, settings.failing.audience, around.judge);
+  const starvation = settings.failing && createStarvationWatch(world, settings.failing.audiences, around.judge);
   const asksForSecret = settings.processes % 2 === 0;
   const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);

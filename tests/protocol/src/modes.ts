@@ -319,19 +319,24 @@ export const modes: Readonly<Record<string, Mode>> = {
     },
   },
   'one-audience': {
-    about: 'the real figures, an endpoint that fails for one of several audiences, which asks all the time',
+    about:
+      'the real figures, an endpoint that fails for one, two or three of several audiences, which ask all the time',
     promised: true,
     weight: 10,
     settings: (random) => {
       const fromMs = begins(random);
       const state = random.pick(['missing', 'failing', 'page', 'unavailable', 'silent'] as const);
+      const failing = audiencesOf(random.integer(1, 3));
+      const audiences = audiencesOf(failing.length + random.integer(1, 2));
+      // All of them together need less than what a new record may issue.
+      const lifeHours = (fromMs < 27 * hour ? 2.5 : 1) * audiences.length * random.between(1, 3);
       return {
         ...established(random),
-        audiences: audiencesOf(random.integer(2, 3)),
+        audiences,
         processes: 2,
-        failing: { fromMs, audience: 'api 0', state },
+        failing: { fromMs, audiences: failing, state },
         faultsForMs: fromMs + random.between(4, 16) * hour,
-        lifetimeMs: random.between(2, 6) * hour,
+        lifetimeMs: lifeHours * hour,
         callEveryMs: random.between(15, 90) * second,
         rates: {
           store_reply_late: 0.01,

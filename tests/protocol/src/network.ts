@@ -25,7 +25,7 @@ export interface Network {
     store: boolean;
     endpoint: EndpointState;
     cutOff: string | undefined;
-    one: FailingAudience | undefined;
+    some: FailingAudiences | undefined;
   };
 }
 
@@ -43,10 +43,10 @@ export type EndpointState =
   | 'unavailable'
   | 'behind';
 
-/** From then on the endpoint is in this state towards the requests for one audience. */
-export interface FailingAudience {
+/** From then on the endpoint is in this state towards the requests for these audiences. */
+export interface FailingAudiences {
   readonly fromMs: number;
-  readonly audience: string;
+  readonly audiences: readonly string[];
   readonly state: EndpointState;
 }
 
@@ -92,7 +92,7 @@ export function createNetwork(
 ): Network {
   let toldToWaitUntil = 0;
   const answers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }[]>();
-  const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined, one: undefined };
+  const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined, some: undefined };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
   function interrupt(machine: Machine, at: 'call' | 'send', maxMs: number): boolean {
@@ -223,8 +223,8 @@ export function createNetwork(
   /** The state of the endpoint towards a request. A probe names no audience. */
   function stateTowards(body: string): EndpointState {
     const { audience } = JSON.parse(body) as { audience?: string };
-    return broken.endpoint === 'up' && broken.one?.audience === audience
-      ? (broken.one?.state ?? 'up')
+    return broken.endpoint === 'up' && audience !== undefined && broken.some?.audiences.includes(audience)
+      ? broken.some.state
       : broken.endpoint;
   }
 

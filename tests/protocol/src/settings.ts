@@ -1,6 +1,6 @@
 import type { StoreDurability } from '@service-auth/core';
 import type { Rates } from './faults.ts';
-import type { EndpointState, FailingAudience } from './network.ts';
+import type { EndpointState, FailingAudiences } from './network.ts';
 import type { Random } from './random.ts';
 
 const second = 1_000;
@@ -78,7 +78,7 @@ export interface Settings {
   /** The API of this audience answers 401 to every token. */
   readonly rejecting?: string;
   /** Until faults end. */
-  readonly failing?: FailingAudience;
+  readonly failing?: FailingAudiences;
   /** From then on, until faults end, processes begin, ask for a token, and are killed. */
   readonly dying?: { readonly fromMs: number; readonly everyMs: number; readonly livesMs: number };
 }

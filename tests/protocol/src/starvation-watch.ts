@@ -5,20 +5,20 @@ import type { World } from './world.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Watches the audiences for which the endpoint works while it fails for another one. */
+/** Watches the audiences for which the endpoint works while it fails for others. */
 export interface StarvationWatch {
   /** A caller got a token, or this error. */
   answered(audience: string, error: unknown): void;
 }
 
-/** Creates the watch of one run. `failing`: the audience for which the endpoint fails. */
-export function createStarvationWatch(world: World, failing: string, judge: Judge): StarvationWatch {
+/** Creates the watch of one run. `failing`: the audiences for which the endpoint fails. */
+export function createStarvationWatch(world: World, failing: readonly string[], judge: Judge): StarvationWatch {
   const refused = new Map<string, { readonly since: number; readonly spares: boolean }>();
 
   return {
     answered(audience, error) {
       const isFailure = isServiceAuthError(error) && /^ERR_(TOKEN|CREDENTIALS|RATE)/.test(error.code);
-      if (!isFailure || audience === failing) {
+      if (!isFailure || failing.includes(audience)) {
         refused.delete(audience);
         return;
       }

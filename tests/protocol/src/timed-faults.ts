@@ -46,7 +46,7 @@ export function endFaults({ world, dice, network, store }: Reachable): void {
   network.broken.store = false;
   network.broken.endpoint = 'up';
   network.broken.cutOff = undefined;
-  network.broken.one = undefined;
+  network.broken.some = undefined;
   if (store.isSplit) store.heal('left');
   world.note('faults end');
 }

@@ -50,6 +50,7 @@ export function holdsOf(
   limits: Limits,
 ): readonly Hold[] {
   const { rateLimit, deaths } = record;
+  const audiences = [...new Set(states.map(({ audience }) => audience))];
   const holds: readonly Hold[] = [
     ...states.flatMap((state): Hold[] => {
       const { audience, credentialsBackoff, renewAfter, unreadableUntil } = state;
@@ -60,11 +61,11 @@ export function holdsOf(
         { kind: 'unreadable', until: unreadableUntil, audience, state },
       ];
     }),
-    ...[...new Set(states.map(({ audience }) => audience))].map((audience): Hold => {
+    ...audiences.map((audience): Hold => {
       return { kind: 'rejections', until: rejectedRoomAt(record, now, limits, audience), audience };
     }),
     { kind: 'rate_limited', until: rateLimit?.retryAt ?? 0, status: 429 },
-    ...holdsOfFailures(record),
+    ...holdsOfFailures(record, audiences),
     { kind: 'deaths', until: deaths.retryAt },
   ];
   const isOpen = isRetryOpen(record, now);
@@ -77,10 +78,10 @@ export function isOfCredentials(status: number | undefined): boolean {
 }
 
 /**
- * Returns the holds of a back-off. The audience that failed last leaves the first request after a shared one to the others: if it alone fails and is
- * always the first to ask, the others would never have a token issued.
+ * Returns the holds of a back-off. After a shared one the audiences that failed wait for longer than the others: those that fail and are always the
+ * first to ask would never let another one have a token. Of those that failed, the one that failed less often comes first.
  */
-function holdsOfFailures({ audiences, failures }: LedgerRecord): Hold[] {
+function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking: readonly string[]): Hold[] {
   if (!failures) return [];
   const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
   const until = probeAt ?? retryAt;
@@ -88,10 +89,21 @@ function holdsOfFailures({ audiences, failures }: LedgerRecord): Hold[] {
   // If the endpoint cannot be reached, it makes no difference who asks.
   const takesTurns = (ambiguous || probeAt !== undefined) && audiences.some((other) => other.audience !== audience);
   const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;
-  const turnMs = pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, minute / 2);
-  const ownUntil = Math.max(until, Math.ceil(sharedUntil + turnMs));
-  const own: Hold[] = ownUntil > sharedUntil ? [{ kind: 'backoff', until: ownUntil, status, audience }] : [];
-  return [{ kind: 'backoff', until: sharedUntil, status }, ...own];
+  const turnMs =
+    pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, 15.5 * minute - pauseMs);
+  // Count the failures of each audience in a row: its newest entries of unknown outcome. A request after `failedAt` has no outcome yet.
+  const failed = new Map([[audience, 1]]);
+  for (const { at, audience, pending } of shared ? entries : []) {
+    const count = failed.get(audience) ?? 0;
+    failed.set(audience, pending ? count + Number(at <= failedAt) : 0);
+  }
+  const counts = [...failed.values()].filter((count) => count > 0);
+  const turns = asking.map((name): Hold => {
+    const place = counts.filter((count) => count <= (failed.get(name) ?? 0)).length;
+    const turnAt = Math.ceil(sharedUntil + (turnMs * place) / counts.length);
+    return { kind: 'backoff', until: name === audience ? Math.max(until, turnAt) : turnAt, status, audience: name };
+  });
+  return [{ kind: 'backoff', until: sharedUntil, status }, ...turns.filter((turn) => turn.until > sharedUntil)];
 }
 
 /** Returns whether a hold denies a caller a token for this reason. */

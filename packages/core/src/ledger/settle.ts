@@ -126,13 +126,15 @@ export function settle(
       const [pauseMs, probeMs] = outcome.answered
         ? [sparingMs(charged, now, limits, 2), spareMs]
         : [spareMs, maxBackoffMs];
-      const backoff = nextBackoff(before, failedAt, second, maxBackoffMs, Math.max(pauseMs, retryAfterMs));
       // Another request may have been told to wait for longer.
       const probedAt = Math.max(before?.probeAt ?? 0, Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)));
       const probeAt = spareMs > 0 ? probedAt : undefined;
       // Another audience may go on, unless it failed, too.
       const isOther = before !== undefined && before.audience !== audience;
       const shared = before?.shared === true || isOther;
+      // After a shared back-off there are turns, which take up to five minutes more.
+      const maxMs = shared ? maxBackoffMs - 5 * minute : maxBackoffMs;
+      const backoff = nextBackoff(before, failedAt, second, maxMs, Math.max(pauseMs, retryAfterMs));
       const toldUntil =
         retryAfterMs > 0 ? Math.max(before?.toldUntil ?? 0, failedAt + retryAfterMs) : before?.toldUntil;
       // If one audience failed alone until now, it leaves the next request to this one.

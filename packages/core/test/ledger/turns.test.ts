@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { holdsOf } from '../../src/ledger/holds.ts';
+import type { LedgerRecord } from '../../src/ledger/record.ts';
+import { minute, noon, second } from '../support/instants.ts';
+import { audienceWith, entryAt, failuresWith, recordWith, usualLimits } from '../support/records.ts';
+
+// Two audiences failed: `often` twice, `once` one time. `never` has had each token that it asked for.
+function afterPause(pauseMs: number): LedgerRecord {
+  const failed = { pending: true, audience: 'often' };
+  return recordWith({
+    audiences: ['often', 'once', 'never'].map((audience) => audienceWith({ audience })),
+    entries: [
+      entryAt(noon - 5 * minute, { audience: 'never' }),
+      entryAt(noon - 4 * minute, failed),
+      entryAt(noon - 3 * minute, { pending: true, audience: 'once' }),
+      entryAt(noon - 2 * minute, failed),
+    ],
+    failures: failuresWith({ audience: 'often', shared: true, failedAt: noon, retryAt: noon + pauseMs }),
+  });
+}
+
+/** Returns for how long each audience waits after the end of the pause. */
+function waits(record: LedgerRecord, pauseMs: number): number[] {
+  return ['never', 'once', 'often'].map((name) => {
+    const states = record.audiences.filter(({ audience }) => audience === name);
+    const untils = holdsOf(record, states, noon, usualLimits).map(({ until }) => until);
+    return Math.max(...untils) - noon - pauseMs;
+  });
+}
+
+describe('after a back-off of all audiences', () => {
+  test('those that never failed come first, then those that failed less often', () => {
+    expect(waits(afterPause(10 * minute), 10 * minute)).toEqual([0, 2.5 * minute, 5 * minute]);
+  });
+
+  test.each([
+    [4 * second, 2 * second],
+    [10 * minute, 5 * minute],
+    [15 * minute, minute / 2],
+    [40 * minute, 10 * minute],
+    [86 * minute, 15 * minute],
+  ])('of %d ms the last one waits for %d ms', (pauseMs, turnMs) => {
+    expect(waits(afterPause(pauseMs), pauseMs)).toEqual([0, turnMs / 2, turnMs]);
+  });
+
+  test('an audience that had a token since is no audience that failed', () => {
+    const record = afterPause(10 * minute);
+    const entries = [...record.entries, entryAt(noon - minute, { audience: 'once' })];
+    expect(waits({ ...record, entries }, 10 * minute)).toEqual([0, 0, 5 * minute]);
+  });
+
+  test('nobody waits for a turn if the endpoint could not be reached', () => {
+    const record = afterPause(10 * minute);
+    const failures = failuresWith({ ...record.failures, ambiguous: false });
+    expect(waits({ ...record, failures }, 10 * minute)).toEqual([0, 0, 0]);
+  });
+});
