@@ -22,6 +22,7 @@ export default defineConfig({
   router: { prefetchLinks: false },
   sitemap: { hostname: siteUrl.href },
   head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${siteUrl.pathname}icon.svg` }],
     ['meta', { property: 'og:title', content: 'Service Auth' }],
     ['meta', { property: 'og:description', content: description }],
     ['meta', { property: 'og:image', content: new URL('card.png', siteUrl).href }],

@@ -79,7 +79,7 @@ export function sidebar(): DefaultTheme.SidebarItem[] {
 /** The links at the top of each page. */
 export function navigation(): DefaultTheme.NavItem[] {
   return [
-    page('Start', '/start/'),
+    page('Get started', '/start/'),
     page('Guide', '/how-it-works'),
     { text: 'Topics', items: topics },
     { text: 'Operating', items: operating },
