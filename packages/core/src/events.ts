@@ -193,6 +193,8 @@ export function notify(listener: ServiceAuthEventListener | undefined, event: Se
 }
 
 function ignoreRejection(returned: unknown): void {
+  // Most listeners return nothing. To read a property of that would throw, and this takes longer than all the rest of an event.
+  if (returned === undefined) return;
   let promise = returned;
   try {
     const { then } = returned as { then?: unknown };

@@ -1,9 +1,9 @@
 import { admission, sparingMs } from '../../../packages/core/src/ledger/admission.ts';
-import { decodeRecord } from '../../../packages/core/src/ledger/codec.ts';
 import { withDeaths } from '../../../packages/core/src/ledger/deaths.ts';
 import { leavesAt, limitsFor, type TermLimits, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 import { isRetryOpen } from '../../../packages/core/src/ledger/retry.ts';
+import { decoded } from '../../../packages/core/src/store-answers.ts';
 import { createLeaseWatch } from './lease-watch.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
@@ -166,7 +166,7 @@ export function createLedgerWatch(
   return {
     applied(side) {
       const kept = store().kept(side);
-      const record = kept && decodeRecord(kept.record);
+      const record = kept && decoded(kept.record);
       if (kept?.record.includes('canary_')) violated('no text of an answer is stored', 'canary_phrase');
       if (typeof record === 'string') return violated('the record can be read', record);
       const before = known;
