@@ -37,7 +37,9 @@ function brokenBecause(document: string, target: string): string | undefined {
   const file = path === '' ? join(root, document) : resolve(root, dirname(document), decodeURIComponent(path));
   if (relative(root, file).startsWith('..')) return 'leaves the repository';
   if (!existsSync(file)) return 'leads nowhere';
-  if (anchor && statSync(file).isFile() && file.endsWith('.md') && !anchorsOf(file).has(anchor))
+  // GitHub shows the README of a folder.
+  const shown = statSync(file).isDirectory() ? join(file, 'README.md') : file;
+  if (anchor && existsSync(shown) && shown.endsWith('.md') && !anchorsOf(shown).has(anchor))
     return 'names a heading that is not there';
   return undefined;
 }

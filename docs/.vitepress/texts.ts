@@ -44,7 +44,9 @@ function textsOf({ pages, srcDir, dynamicRoutes, rewrites, site }: SiteConfig): 
     const route = dynamicRoutes.find(({ path }) => path === page);
     const file = join(srcDir, route?.route ?? page);
     const source = route?.content ?? readFileSync(file, 'utf8');
-    const text = withSnippets(source, dirname(file)).replace(/^---\n.*?\n---\n+/s, '');
+    const text = withSnippets(source, dirname(file))
+      .replace(/^---\n.*?\n---\n+/s, '')
+      .replace(/^<\/?(?:LiveBudget|StoreChooser)(?: \/)?>\n+/gm, '');
     const markdown = withSiteLinks(text, `docs/${page}`, site.base);
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? page;
     return { path: (rewrites.map[page] ?? page).replace(/\.md$/, ''), title, markdown };
