@@ -1,15 +1,18 @@
-// The example for Cloudflare Workers with our packages as they are published: built by wrangler, and fifty copies started at once in workerd. `pnpm check workers`
+// The example for Cloudflare Workers with our packages as they are published: built by wrangler, and fifty copies started at once in workerd. Then the record is
+// read as people on call do it. `pnpm check workers`
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startCold } from '../tests/runtimes/cold-starts.ts';
+import { type Ask, startCold } from '../tests/runtimes/cold-starts.ts';
 import { engine, installEngines } from '../tests/runtimes/engines.ts';
 import { packAll } from './pack.ts';
 import { readPackages, root } from './packages.ts';
 
 const copies = 50;
+const onCallKey = 'a key of no value';
 const execute = promisify(execFile);
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-workers-')));
 const wrangler = engine('wrangler/bin/wrangler.js');
@@ -20,8 +23,9 @@ try {
   await run(process.execPath, [wrangler, 'types']);
   await run('tsc', ['--project', '.', '--pretty', 'false']);
   await run(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', 'dist']);
-  const issued = await startCold(readFileSync(join(home, 'dist/index.js'), 'utf8'), copies);
-  console.log(`${copies} cold starts at once: ${issued} token, and each is served.`);
+  const script = readFileSync(join(home, 'dist/index.js'), 'utf8');
+  const issued = await startCold(script, copies, { ON_CALL_KEY: onCallKey }, readOnCall);
+  console.log(`${copies} cold starts at once: ${issued} token, and each is served. The record can be read on call.`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -42,9 +46,37 @@ async function installExample(): Promise<void> {
   }
 }
 
-async function run(command: string, argv: string[]): Promise<void> {
+/** Reads the record by the routes of the Worker, and has the command line explain it. */
+async function readOnCall(ask: Ask, env: Readonly<Record<string, string>>): Promise<void> {
+  for (const headers of [{}, { authorization: 'Bearer undefined' }]) {
+    for (const path of ['usage', 'record']) assert.equal((await ask(`/service-auth/${path}`, headers)).status, 404);
+  }
+  const headers = { authorization: `Bearer ${onCallKey}` };
+  const usage = (await (await ask('/service-auth/usage', headers)).json()) as { used: number };
+  assert.equal(usage.used, 1);
+  const record = await (await ask('/service-auth/record', headers)).text();
+  const { SERVICE_AUTH_CLIENT_SECRET = '', SERVICE_AUTH_URL = '', SERVICE_AUTH_CLIENT_ID = '' } = env;
+  assert.ok(
+    !`${JSON.stringify(usage)}${record}`.includes(SERVICE_AUTH_CLIENT_SECRET),
+    'a route shows the client secret',
+  );
+  writeFileSync(join(home, 'record.txt'), record);
+  const program = ['--conditions=@service-auth/source', join(root, 'packages/cli/src/service-auth.ts')];
+  const client = ['--auth-url', SERVICE_AUTH_URL, '--client-id', SERVICE_AUTH_CLIENT_ID, '--store', 'file:./copy'];
+  await run(process.execPath, [...program, 'record', 'import', 'record.txt', '--complete', ...client]);
+  const shown = await run(process.execPath, [...program, 'usage', '--json', ...client]);
+  assert.equal((JSON.parse(shown) as { used: number }).used, 1);
+  const explained = await run(process.execPath, [...program, 'explain', ...client]);
+  assert.match(explained.replaceAll('\n', ' '), /1 of 120 usable tokens is spent/);
+}
+
+/** Returns what the command printed. */
+async function run(command: string, argv: string[]): Promise<string> {
   const env = { ...process.env, HOME: home, CI: 'true', WRANGLER_SEND_METRICS: 'false' };
-  await execute(command, argv, { cwd: home, env, timeout: 180_000 }).catch(({ message, stdout, stderr }) => {
-    throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout}${stderr}${message}`);
-  });
+  const { stdout } = await execute(command, argv, { cwd: home, env, timeout: 180_000 }).catch(
+    ({ message, stdout, stderr }) => {
+      throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout}${stderr}${message}`);
+    },
+  );
+  return stdout;
 }

@@ -135,6 +135,10 @@ test.for([
   ['file:///%00', 'three slashes'],
   ['@service-auth/no-such-store', 'npm install @service-auth/no-such-store'],
   ['/var/lib/service-auth', 'must begin with file:'],
+  ['@service-auth/cloudflare', 'names a Durable Object, which only a Worker can read'],
+  ['durable-object:orders', 'packages/cloudflare/README.md#on-call'],
+  ['cloudflare://orders', 'packages/cloudflare/README.md#on-call'],
+  ['d1:tokens', 'sqlite:record.db'],
 ] as const)('the address %s is refused with 2', async ([address, sentence]) => {
   const service = await startCanaryService();
   const outcome = await run(['token'], { env: variablesOf(service, address), cwd: emptyFolder() });

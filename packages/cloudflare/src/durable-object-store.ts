@@ -1,5 +1,5 @@
 import type { Store, StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
-import { explained, isTransient, WrongObject } from './object-errors.ts';
+import { explained, isTransient, NotRunning, WrongObject } from './object-errors.ts';
 import type { DurableObjectNamespaceLike, KeyValueNamespaceLike } from './platform.ts';
 
 /** A place near which the platform creates an object: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
@@ -43,7 +43,8 @@ export function durableObjectStore<Namespace extends DurableObjectNamespaceLike 
     // A stub stays broken after a failure, and belongs to the request that created it.
     const object = objects.get(objects.idFromName(key) as never, place);
     const init: RequestInit = { method, body: body ?? null, signal: signal ?? null };
-    return (await object.fetch('https://service-auth.internal/', init as never)).text();
+    const response = await object.fetch('https://service-auth.internal/', init as never);
+    return answerOf(response.status, await response.text());
   }
 
   async function call(key: string, signal: AbortSignal | undefined, change?: StoreChange): Promise<unknown> {
@@ -52,7 +53,7 @@ export function durableObjectStore<Namespace extends DurableObjectNamespaceLike 
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted();
       try {
-        return answerOf(await send(key, method, body, signal));
+        return await send(key, method, body, signal);
       } catch (error) {
         signal?.throwIfAborted();
         if (attempt === maxAttempts || !isTransient(error)) throw explained(error);
@@ -75,20 +76,22 @@ function checked(
 ): DurableObjectNamespaceLike {
   const { idFromName, get, getWithMetadata } = Object(namespace);
   if (typeof idFromName === 'function' && typeof get === 'function') return namespace as DurableObjectNamespaceLike;
+  const isKeyValue = typeof getWithMetadata === 'function';
+  const missing = ': list the binding under durable_objects in wrangler.jsonc, also for this environment';
   throw new TypeError(
-    typeof getWithMetadata === 'function'
+    isKeyValue
       ? '[service-auth/cloudflare] Workers KV cannot keep a count: it has no compare-and-swap, and its reads are up to a minute old. Pass a Durable Object namespace.'
-      : '[service-auth/cloudflare] durableObjectStore(namespace) takes the binding of a Durable Object, such as env.SERVICE_AUTH.',
+      : `[service-auth/cloudflare] durableObjectStore(namespace) takes the binding of a Durable Object, such as env.SERVICE_AUTH. It got ${typeof namespace}${namespace === undefined ? missing : ''}.`,
   );
 }
 
-/** Another class would answer something else. */
-function answerOf(text: string): unknown {
+/** Returns the answer of our class. Another class would answer something else, and `wrangler dev` answers 503 in place of a Worker that does not run. */
+function answerOf(status: number, text: string): unknown {
   try {
     const answer = JSON.parse(text);
     if (typeof answer?.now === 'number') return answer;
   } catch {}
-  throw new WrongObject();
+  throw status >= 500 ? new NotRunning() : new WrongObject();
 }
 
 /** Resolves after `ms`, or as soon as `signal` aborts. */

@@ -12,6 +12,9 @@ interface ObjectError {
 /** The object answered something else than our class does. */
 export class WrongObject extends Error {}
 
+/** Something answered in place of the object that the object failed. */
+export class NotRunning extends Error {}
+
 const withoutSqlite = 'SQL is not enabled';
 const withoutHandler = 'does not export a fetch()';
 
@@ -33,7 +36,13 @@ export function explained(error: unknown): Error {
   if (message.includes(withoutSqlite)) {
     return advised(
       'NoSqlite',
-      'list ServiceAuthStore under new_sqlite_classes in the migrations, not under new_classes.',
+      'the class has no SQLite: list ServiceAuthStore under new_sqlite_classes of a migration and not under new_classes, or under exports with the storage sqlite.',
+    );
+  }
+  if (error instanceof NotRunning) {
+    return advised(
+      'NotRunning',
+      'the Worker that has the class does not answer. Is script_name its name? On your machine start both: wrangler dev -c orders/wrangler.jsonc -c other/wrangler.jsonc.',
     );
   }
   if (error instanceof WrongObject || message.includes(withoutHandler)) {

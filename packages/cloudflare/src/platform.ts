@@ -7,7 +7,7 @@ interface DurableObjectIdLike {
 
 /** Calls a Durable Object. The arguments are those of `fetch`; their types differ between the versions of the platform's types. */
 interface DurableObjectStubLike {
-  fetch(url: string, init: never): Promise<{ text(): Promise<string> }>;
+  fetch(url: string, init: never): Promise<{ readonly status: number; text(): Promise<string> }>;
 }
 
 /** A binding of `durable_objects`: `env.SERVICE_AUTH`. One of its `jurisdiction()` is one, too. */

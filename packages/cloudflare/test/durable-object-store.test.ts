@@ -51,8 +51,12 @@ describe('durableObjectStore()', () => {
       { get() {}, put() {}, getWithMetadata() {} },
       /^\[service-auth\/cloudflare\] Workers KV .* no compare-and-swap/,
     ],
-    ['undefined', undefined, /takes the binding of a Durable Object, such as env\.SERVICE_AUTH\.$/],
-    ['a name', 'SERVICE_AUTH', /takes the binding of a Durable Object/],
+    [
+      'undefined',
+      undefined,
+      /such as env\.SERVICE_AUTH\. It got undefined: list the binding under durable_objects in wrangler\.jsonc/,
+    ],
+    ['a name', 'SERVICE_AUTH', /takes the binding of a Durable Object.* It got string\.$/],
   ])('%s is refused at once, with the reason', (_, namespace, words) => {
     expect(() => durableObjectStore(namespace as never)).toThrow(TypeError);
     expect(() => durableObjectStore(namespace as never)).toThrow(words);
@@ -113,6 +117,13 @@ describe('a call that fails', () => {
   test.each(['<html>', 'null', '{"now":"1"}'])('because another class answers %s says so', async (text) => {
     const store = durableObjectStore(namespaceInNode(() => new Response(text)));
     await expect(store.load('key')).rejects.toMatchObject({ name: 'WrongObject' });
+  });
+
+  test('because the Worker of the class does not run says so', async () => {
+    const stranger = () => new Response('Worker "orders" not found. Make sure it is running locally.', { status: 503 });
+    const store = durableObjectStore(namespaceInNode(stranger));
+    const advice = expect.stringMatching(/script_name.* wrangler dev -c/);
+    await expect(store.load('key')).rejects.toMatchObject({ name: 'NotRunning', advice });
   });
 
   test('ends with the reason of its signal, also while it pauses', async () => {
