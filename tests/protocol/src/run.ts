@@ -122,7 +122,9 @@ export async function run(
     if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
     scheduleFaults(reachable, faultsForMs);
     const { failing } = settings;
-    if (failing) world.at(failing.fromMs, () => void Object.assign(network.broken, { some: failing }));
+    // A plan that was made smaller may end before the failures begin.
+    if (failing && failing.fromMs < faultsForMs)
+      world.at(failing.fromMs, () => void Object.assign(network.broken, { some: failing }));
     if (settings.outage) scheduleOutage(settings.outage, world, network);
     if (settings.dying) {
       growRecord(world, fleet, service);

@@ -33,6 +33,8 @@ export const pacingMutants: readonly Mutant[] = [
     find: 'const shared = before?.shared === true || isOther;',
     replace: 'const shared = retryAfterMs >= 0 || isOther || before?.shared === true;',
     modes: ['one-audience'],
+    survives:
+      'after a shared back-off the audiences that never failed come first, so they are served in time nevertheless; a test in packages/core/test/ledger/settle.test.ts does it',
   },
   {
     name: 'the audience that fails does not wait for its turn',
@@ -40,6 +42,15 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/holds.ts',
     find: 'const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;',
     replace: 'const pauseMs = takesTurns ? 0 : 0;',
+    modes: ['one-audience'],
+  },
+  {
+    name: 'only the audience that failed last waits for its turn',
+    about:
+      'of several audiences for which the endpoint fails, all but one take the requests that the end of a shared back-off allows',
+    file: 'ledger/holds.ts',
+    find: 'const place = counts.filter((count) => count <= (failed.get(name) ?? 0)).length;',
+    replace: 'const place = name === audience ? counts.length : 0;',
     modes: ['one-audience'],
   },
   {
