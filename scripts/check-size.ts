@@ -14,7 +14,7 @@ const limits: Readonly<Record<string, number>> = {
   'core/record': Number.POSITIVE_INFINITY,
   'core/sql': 1.2,
   axios: 4,
-  cloudflare: 1.6,
+  cloudflare: 1.7,
   dynamodb: 2.4,
   fetch: 1.6,
   file: 3.7,
