@@ -20,9 +20,12 @@ const server = createServer(async (_request, response) => {
   try {
     const orders = await authFetch(`${process.env['SERVICE_BASE_URL']}/api/v1/orders`);
     if (orders.status === 401) throw tokenRejected(); // The API rejects our token, not that of the user.
-    response.writeHead(orders.status).end(await orders.text());
+    const body = await orders.text();
+    response.writeHead(orders.status).end(body);
   } catch (error) {
-    const { status, headers } = serviceUnavailable(error) ?? { status: 502, headers: {} };
+    const unavailable = serviceUnavailable(error);
+    if (!unavailable) console.error(error);
+    const { status, headers } = unavailable ?? { status: 502, headers: {} };
     response.writeHead(status, headers).end('Please try again later.');
   }
 });

@@ -70,9 +70,9 @@ async function start(file: string, env: NodeJS.ProcessEnv) {
   return child;
 }
 
-/** Calls the function of an instance. */
-async function call(child: ChildProcess): Promise<Answered> {
-  child.send('call');
+/** Calls the function of an instance, which has `remainingMs` to answer. */
+async function call(child: ChildProcess, remainingMs = 60_000): Promise<Answered> {
+  child.send(remainingMs);
   const [answered] = await once(child, 'message');
   return answered as Answered;
 }
@@ -87,16 +87,25 @@ const functions: Record<string, () => Promise<Variables>> = {
 };
 
 for (const [file, startStore] of Object.entries(functions)) {
-  test(`${file}: five cold starts at once cost one token, each is served, and gets 503 when the API rejects all tokens`, {
+  test(`${file}: five cold starts at once cost one token, each is served, and users get 503 when there is no token, or when the API rejects all tokens`, {
     timeout: 120_000,
   }, async () => {
     const variables = await startStore();
     await using service = await startTestService();
     const instances = await Promise.all(Array.from({ length: 5 }, () => start(file, { ...variables, ...service.env })));
-    const answers = await Promise.all(instances.map(call));
+    const answers = await Promise.all(instances.map((instance) => call(instance)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(service.counts).toMatchObject({ tokenRequests: 1, apiRequests: 5, apiUnauthorized: 0 });
     const [first] = instances as [ChildProcess];
+    const refused = await start(file, {
+      ...variables,
+      ...service.env,
+      SERVICE_AUTH_AUDIENCE: 'https://other.example/',
+    });
+    const log = text(refused.stdout as Readable);
+    expect(await call(refused)).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+    refused.kill('SIGKILL');
+    expect(await log).toContain('"type":"token_request_failed"');
     service.api.always({ status: 401 });
     expect(await call(first)).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
     if (file !== 'cloud-run.ts') return;
@@ -112,14 +121,19 @@ test('lambda.ts: a call that runs out of time answers 503, and logs the latest s
 }, async () => {
   const variables = await dynamoDb();
   await using service = await startTestService();
-  service.api.pauseNext();
-  const child = await start('lambda.ts', { ...variables, ...service.env, REMAINING_MS: '3000' });
+  const child = await start('lambda.ts', { ...variables, ...service.env });
   const lines = text(child.stdout as Readable);
-  expect(await call(child)).toEqual({ status: 503, retryAfter: '1' });
+  expect(await call(child)).toMatchObject({ status: 200 });
+  service.api.pauseNext();
+  expect(await call(child, 1_500)).toEqual({ status: 503, retryAfter: '1' });
   child.kill('SIGKILL');
   const logged = (await lines)
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(logged.at(-1)).toEqual({ type: 'out_of_time', latest: expect.objectContaining({ at: expect.any(Number) }) });
+  // The token was in memory, so the call waited for the API.
+  expect(logged.at(-1)).toEqual({
+    type: 'out_of_time',
+    latest: expect.objectContaining({ type: 'acquisition_ended', outcome: 'issued' }),
+  });
 });

@@ -1,4 +1,4 @@
-// One instance of a function of examples/serverless. It says when its module is loaded, and calls the function at the first message.
+// One instance of a function of examples/serverless. It says when its module is loaded, and calls the function at each message, which is the time that the call has.
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface LambdaAnswer {
@@ -33,9 +33,8 @@ async function ask(): Promise<Response> {
   }
 }
 
-async function answer(): Promise<{ status: number; headers?: Headers | Record<string, string> }> {
+async function answer(remainingMs: number): Promise<{ status: number; headers?: Headers | Record<string, string> }> {
   if (handler) {
-    const remainingMs = Number(process.env['REMAINING_MS'] ?? 60_000);
     const { statusCode, ...rest } = await handler({}, { getRemainingTimeInMillis: () => remainingMs });
     return { status: statusCode, ...rest };
   }
@@ -45,10 +44,10 @@ async function answer(): Promise<{ status: number; headers?: Headers | Record<st
   return main ? main.fetch(request()) : ask();
 }
 
-async function call(): Promise<Answered> {
-  const { status, headers } = await answer();
+async function call(remainingMs: number): Promise<Answered> {
+  const { status, headers } = await answer(remainingMs);
   return { status, retryAfter: new Headers(headers).get('retry-after') };
 }
 
-process.on('message', async () => process.send?.(await call().catch(String)));
+process.on('message', async (remainingMs: number) => process.send?.(await call(remainingMs).catch(String)));
 process.send?.('loaded');
