@@ -4,8 +4,10 @@ import { createServiceAuth, memoryStore, type Store } from '@service-auth/core';
 export interface AudiencesInput {
   /** Clients that share nothing but the store. All of them run in one thread. */
   readonly processes: number;
-  /** The audiences of each. No two of them have one in common. */
+  /** The number of audiences of each. */
   readonly audiences: number;
+  /** True: all of them have the same audiences. False: no two of them have one in common. */
+  readonly sharesAudiences: boolean;
   readonly tokenLength: number;
   readonly storeMs: number;
   readonly answerMs: number;
@@ -52,7 +54,7 @@ export default async function audiences(input: AudiencesInput): Promise<Audience
     return Array.from({ length: input.audiences }, (_, index) =>
       createServiceAuth({
         authUrl: 'https://auth.example.com',
-        audience: `api ${process} ${index}`,
+        audience: input.sharesAudiences ? `api ${index}` : `api ${process} ${index}`,
         clientId: 'client',
         clientSecret: 'secret',
         store,
