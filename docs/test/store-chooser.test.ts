@@ -16,10 +16,10 @@ const rows = table
 
 const none: StoreAnswers = { place: '', has: [], sharing: '', failure: '' };
 
-/** The functions that make the stores that fit. */
+/** The calls that create the stores that fit. */
 function chosen(answers: Partial<StoreAnswers>): string[] {
   const found = rows.filter((row) => fits(row, { ...none, ...answers }));
-  return found.map(([, store = '']) => /`(\w+)\(/.exec(store)?.[1] ?? store);
+  return found.map(([, store = '']) => /`(\w+\(.*?\))`/.exec(store)?.[1] ?? store);
 }
 
 test('without an answer every row of the table fits', () => {
@@ -40,20 +40,78 @@ test('each answer leaves some stores, and excludes others', () => {
   }
 });
 
-test('a fleet on several machines is not offered a file, and Workers are offered what runs there', () => {
-  const several = { sharing: 'several machines' };
-  expect(chosen({ ...several, has: ['PostgreSQL'] })).toEqual(['postgresStore']);
-  expect(chosen({ ...several, has: ['Redis or Valkey', 'AWS'], failure: 'a failover' })).toEqual([
-    'dynamodbStore',
-    'redisStore',
+const memory = 'the default: the memory of the process';
+const own = '[a store of your own](#a-store-of-your-own-in-fifteen-minutes)';
+const ofWorkers = ['durableObjectStore(env.SERVICE_AUTH)', 'sqliteStore(env.DB)'];
+
+const right: Record<string, Record<string, string[]>> = {
+  'a server': {
+    SQLite: [memory, 'fileStore()', 'sqliteStore(database)', 'sqliteStore(client)'],
+    PostgreSQL: [memory, 'fileStore()', 'postgresStore(pool)'],
+    'MySQL or MariaDB': [memory, 'fileStore()', 'mysqlStore(pool)'],
+    AWS: [memory, 'fileStore()', 'dynamodbStore(client)'],
+    'Redis or Valkey': [memory, 'fileStore()', 'redisStore(client)'],
+    Cloudflare: [memory, 'fileStore()'],
+    'another store': [memory, 'fileStore()', own],
+  },
+  'a function': {
+    SQLite: ['sqliteStore(client)'],
+    PostgreSQL: ['postgresStore(pool)'],
+    'MySQL or MariaDB': ['mysqlStore(pool)'],
+    AWS: ['dynamodbStore(client)'],
+    'Redis or Valkey': ['redisStore(client)'],
+    Cloudflare: [],
+    'another store': [own],
+  },
+  // Whoever runs Workers has Cloudflare.
+  Workers: {
+    SQLite: ofWorkers,
+    PostgreSQL: ofWorkers,
+    'MySQL or MariaDB': ofWorkers,
+    AWS: ofWorkers,
+    'Redis or Valkey': ['redisStore(client)', ...ofWorkers],
+    Cloudflare: ofWorkers,
+    'another store': [...ofWorkers, own],
+  },
+};
+const combinations = places.flatMap((place) => belongings.map((thing) => ({ place, thing })));
+
+test.each(combinations)('whoever runs in $place and has $thing gets the stores that work there', ({ place, thing }) => {
+  expect(chosen({ place, has: [thing] })).toEqual(right[place]?.[thing]);
+});
+
+test('whoever has several things gets the stores of all of them', () => {
+  for (const place of places) {
+    const all = new Set(belongings.flatMap((thing) => chosen({ place, has: [thing] })));
+    expect(new Set(chosen({ place, has: [...belongings] }))).toEqual(all);
+  }
+});
+
+test('functions and Workers never get the memory of a process or a directory, whatever else was answered', () => {
+  for (const place of ['a function', 'Workers'])
+    for (const sharing of ['', ...sharings])
+      for (const failure of ['', ...failures])
+        for (const thing of ['', ...belongings]) {
+          const found = chosen({ place, sharing, failure, has: thing === '' ? [] : [thing] });
+          expect(found, `${place}, ${sharing}, ${failure}, ${thing}`).not.toContain(memory);
+          expect(found, `${place}, ${sharing}, ${failure}, ${thing}`).not.toContain('fileStore()');
+        }
+});
+
+test('a fleet on several machines gets no file', () => {
+  const sharing = 'several machines';
+  expect(chosen({ sharing, has: ['PostgreSQL'] })).toEqual(['postgresStore(pool)']);
+  expect(chosen({ sharing, has: ['Redis or Valkey', 'AWS'], failure: 'a failover' })).toEqual([
+    'dynamodbStore(client)',
+    'redisStore(client)',
   ]);
-  expect(chosen({ place: 'Workers', has: ['Cloudflare'], ...several })).toEqual(['sqliteStore', 'durableObjectStore']);
+  expect(chosen({ sharing, has: ['SQLite'], place: 'a function' })).toEqual(['sqliteStore(client)']);
+  expect(chosen({ sharing, has: ['SQLite'], place: 'a server' })).toEqual(['sqliteStore(client)']);
 });
 
 test('a machine that has no store gets the file, and the memory only if nothing is to be survived', () => {
-  expect(chosen({ has: ['another store'], sharing: 'one machine', failure: 'a crash' })).toContain('fileStore');
-  expect(chosen({ place: 'a server', sharing: 'one process', failure: 'nothing' })).toContain(
-    'the default: the memory of the process',
-  );
-  expect(chosen({ failure: 'a crash' })).not.toContain('the default: the memory of the process');
+  const machine = { place: 'a server', has: ['another store'] };
+  expect(chosen({ ...machine, sharing: 'one machine', failure: 'a crash' })).toEqual(['fileStore()', own]);
+  expect(chosen({ ...machine, sharing: 'one process', failure: 'nothing' })).toEqual([memory, 'fileStore()', own]);
+  expect(chosen({ failure: 'a crash' })).not.toContain(memory);
 });

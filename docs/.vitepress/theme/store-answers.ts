@@ -34,9 +34,11 @@ export function fits(
   answers: StoreAnswers,
 ): boolean {
   const needsNoStore = needs === 'nothing' || needs.includes('local disk');
+  // Whoever runs Workers has Cloudflare.
+  const has = answers.place === 'Workers' ? [...answers.has, 'Cloudflare'] : answers.has;
   return (
     (answers.place === '' || place === 'anywhere' || place.includes(answers.place)) &&
-    (answers.has.length === 0 || needsNoStore || answers.has.some((thing) => owned.includes(thing))) &&
+    (answers.has.length === 0 || needsNoStore || has.some((thing) => owned.includes(thing))) &&
     reaches(sharings, sharing, answers.sharing) &&
     reaches(failures, failure, answers.failure)
   );
