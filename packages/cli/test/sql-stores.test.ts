@@ -1,5 +1,5 @@
 // The stores in MySQL, SQLite and DynamoDB, by their addresses.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -126,4 +126,27 @@ describe('an address of DynamoDB', () => {
     const outcome = await run(['token'], { env: { ...variablesOf(service, 'dynamodb:a b'), ...sources }, cwd });
     expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining('has no valid name of a table') });
   });
+
+  const works = 'function () {}';
+  const throws = (type: string) => `function () { throw Object.assign(new ${type}('a secret'), { code: 'EBROKEN' }); }`;
+  test.each([
+    ['@aws-sdk/client-dynamodb, whose client cannot be created (TypeError EBROKEN)', throws('TypeError'), works],
+    ['@service-auth/dynamodb, whose store cannot be opened (RangeError EBROKEN)', works, throws('RangeError')],
+    ['@service-auth/dynamodb, whose store cannot be opened (TypeError EBROKEN)', works, throws('TypeError')],
+  ])('needs the package %s, and the name of the table is not blamed', async (problem, client, store) => {
+    const folder = emptyFolder();
+    install(folder, '@aws-sdk/client-dynamodb', `exports.DynamoDBClient = ${client};`);
+    install(folder, '@service-auth/dynamodb', `exports.dynamodbStore = ${store};`);
+    const service = await startCanaryService();
+    const outcome = await run(['token'], { env: variablesOf(service, 'dynamodb:tokens'), cwd: folder });
+    expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+    expect(outcome.stderr).not.toContain('a secret');
+  });
+
+  /** A package of one module in this folder. */
+  function install(folder: string, name: string, source: string): void {
+    const home = join(folder, 'node_modules', name);
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, 'index.js'), source);
+  }
 });

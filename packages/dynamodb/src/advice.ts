@@ -6,19 +6,26 @@ export const adviceIfSilent =
 const unreachable =
   'nothing answers at the address of the client. Check its region and endpoint: AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL.';
 
+const reset = 'the connection was reset. Check the proxy of the client, and whether the endpoint needs https.';
+
+const noCredentials =
+  'the client has no valid credentials. Give the function a role; elsewhere set AWS_PROFILE or run aws sso login.';
+
 /** The advice by the name of an error, which is the code of DynamoDB, or by the code of Node. */
-const advices: ReadonlyMap<string, string> = new Map([
+const advices: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [
     'ResourceNotFoundException',
     'the table is missing in this account and region; run createTable(client), or name another table.',
   ],
   ['AccessDeniedException', 'the role needs dynamodb:GetItem and dynamodb:PutItem on the table.'],
   ['ValidationException', "the table must have the partition key 'key', a string, and no sort key."],
-  ['CredentialsProviderError', 'the client found no credentials; give the function a role.'],
-  ['UnrecognizedClientException', 'DynamoDB does not know the credentials of the client.'],
-  ['ExpiredTokenException', 'the credentials of the client have expired.'],
+  ['CredentialsProviderError', noCredentials],
+  ['UnrecognizedClientException', noCredentials],
+  ['ExpiredTokenException', noCredentials],
   ['TimeoutError', adviceIfSilent],
   ['ETIMEDOUT', adviceIfSilent],
+  ['ECONNRESET', reset],
+  ['EPIPE', reset],
   ['ECONNREFUSED', unreachable],
   ['ENOTFOUND', unreachable],
 ]);
@@ -39,7 +46,8 @@ export function explain(error: unknown, signal: AbortSignal | undefined): never 
     );
   }
   const name = nameOf(error);
-  const advice = advices.get(name) ?? advices.get(String(code));
+  // The SDK gives the name TimeoutError also to a connection that was reset, whose code says so.
+  const advice = advices.get(code) ?? advices.get(name);
   throw advice === undefined ? error : advised(name, code, advice);
 }
 

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { CreateTableCommand, DynamoDB, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createServiceAuth } from '@service-auth/core';
@@ -136,7 +138,7 @@ describe('a client that does not reach DynamoDB', () => {
   /** The message of core, which callers see. */
   async function messageWith(client: DynamoDBClient): Promise<string> {
     await using service = await startTestService();
-    await using auth = createServiceAuth({ ...service.options, store: dynamodbStore(client) });
+    await using auth = createServiceAuth({ ...service.options, timeoutMs: 20_000, store: dynamodbStore(client) });
     const error: unknown = await auth.getToken().catch((error: unknown) => error);
     expect(service.counts.tokenRequests).toBe(0);
     return `${error}`;
@@ -157,6 +159,28 @@ describe('a client that does not reach DynamoDB', () => {
     await gone.kill();
     expect(await messageWith(connect(gone.url))).toMatch(/ECONNREFUSED\).*: nothing answers at .* AWS_REGION/);
   });
+
+  test('because the connection is reset is not told of the gateway endpoint', async () => {
+    const server = createServer((socket) => void socket.once('data', () => socket.resetAndDestroy()));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await messageWith(connect(`http://127.0.0.1:${port}`))).toMatch(
+      /\(TimeoutError ECONNRESET\).*: the connection was reset\. .* needs https/,
+    );
+  });
+
+  test.each(['CredentialsProviderError', 'ExpiredTokenException', 'UnrecognizedClientException'])(
+    'because of %s is told what to do in a function and elsewhere',
+    async (name) => {
+      const credentials = () => Promise.reject(Object.assign(new Error('a secret'), { name }));
+      const message = await messageWith(connect(server.url, { credentials }));
+      expect(message).toMatch(
+        /no valid credentials\. Give the function a role; elsewhere set AWS_PROFILE or run aws sso login/,
+      );
+      expect(message).not.toContain('a secret');
+    },
+  );
 
   test('whose own deadline ends the wait is told of the gateway endpoint', async () => {
     const silent = { send: () => Promise.reject(Object.assign(new Error('a secret'), { name: 'TimeoutError' })) };

@@ -1,6 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { AddressError, type OpenedStore } from './address.ts';
-import { importFromHere } from './from-here.ts';
+import { importFromHere, told } from './from-here.ts';
 
 /** The part of `@service-auth/dynamodb` that is used. It is no dependency, because npm would install its peer, the AWS SDK, with this program. */
 interface StorePackage {
@@ -24,10 +24,21 @@ export async function openDynamoDbStore(address: string): Promise<OpenedStore> {
   const table = place.replace(/^\/\//, '') || 'service-auth';
   const { DynamoDBClient } = (await importFromHere('@aws-sdk/client-dynamodb')) as Sdk;
   const { dynamodbStore } = (await importFromHere('@service-auth/dynamodb')) as StorePackage;
-  try {
-    const store = dynamodbStore(new DynamoDBClient(region === undefined ? {} : { region }), { table });
-    return { store, label: `dynamodb:${table}${region === undefined ? '' : ` (region ${region})`}` };
-  } catch {
-    throw new AddressError('has no valid name of a table: 3 to 255 letters, digits and _ . -, or its ARN');
-  }
+  const client = await told('needs the package @aws-sdk/client-dynamodb, whose client cannot be created', () => {
+    return new DynamoDBClient(region === undefined ? {} : { region });
+  });
+  const store = await told('needs the package @service-auth/dynamodb, whose store cannot be opened', () => {
+    try {
+      return dynamodbStore(client, { table });
+    } catch (error) {
+      if (isWrongTable(error)) return undefined;
+      throw error;
+    }
+  });
+  if (!store) throw new AddressError('has no valid name of a table: 3 to 255 letters, digits and _ . -, or its ARN');
+  return { store, label: `dynamodb:${table}${region === undefined ? '' : ` (region ${region})`}` };
+}
+
+function isWrongTable(error: unknown): boolean {
+  return error instanceof TypeError && error.message.startsWith('[service-auth/dynamodb] table ');
 }
