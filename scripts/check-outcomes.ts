@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'service-auth-outcomes-'));
 const failures = await startFailures();
 
 try {
-  installEngines();
+  await installEngines();
   const core = join(folder, 'node_modules/@service-auth/core');
   mkdirSync(core, { recursive: true });
   for (const part of ['package.json', 'dist'])

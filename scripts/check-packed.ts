@@ -51,7 +51,7 @@ const requirable = packages.filter(({ hasCommonJs }) => hasCommonJs).flatMap((pu
 const consumer = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-packed-')));
 
 try {
-  installEngines();
+  await installEngines();
   const installed = nodes.filter(({ major, file }) => isInstalled(`Node ${major}`, file));
   const tarballs = packAll(packages);
   await install(tarballs);

@@ -15,7 +15,7 @@ const startedAt = performance.now();
 const tools = fileURLToPath(new URL('release-tools', import.meta.url));
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-release-')));
 installTools(tools);
-installEngines();
+await installEngines();
 const registry = await startRegistry(tools, folder);
 try {
   const published = await publishCopy(folder, registry);

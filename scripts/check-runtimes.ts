@@ -29,7 +29,7 @@ const consumer = mkdtempSync(join(tmpdir(), 'service-auth-runtimes-'));
 const limitMs = 60_000;
 
 try {
-  installEngines();
+  await installEngines();
   installPacked();
   for (const format of ['esm', 'cjs'] as const) {
     writeFileSync(join(consumer, format === 'esm' ? 'program.mjs' : 'program.cjs'), await bundle('program.ts', format));

@@ -18,7 +18,7 @@ const home = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-workers-')));
 const wrangler = engine('wrangler/bin/wrangler.js');
 
 try {
-  installEngines();
+  await installEngines();
   await installExample();
   await run(process.execPath, [wrangler, 'types']);
   await run('tsc', ['--project', '.', '--pretty', 'false']);

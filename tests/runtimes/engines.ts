@@ -1,9 +1,9 @@
 // The runtimes that npm installs, for the checks `packed` and `runtimes`: pinned in the folder engines, a workspace of its own.
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { oneAtATime, run } from '@service-auth/test-tools/servers/tools';
 
 /** A version of Node and its program. */
 export interface Node {
@@ -13,12 +13,14 @@ export interface Node {
 
 const folder = fileURLToPath(new URL('engines', import.meta.url));
 
-/** Does nothing if they exist. */
-export function installEngines(): void {
+const maxInstallMs = 600_000;
+
+/** Does nothing if they exist. Several test files may call it at the same time: pnpm must not install a folder twice at once. */
+export async function installEngines(): Promise<void> {
   // Scripts of this repository have pnpm on their path; Vitest alone may not.
   const pnpm = process.env['npm_config_user_agent']?.startsWith('pnpm/') ? ['pnpm'] : ['npx', '--yes', 'pnpm@12'];
   const [command = '', ...argv] = [...pnpm, 'install', '--frozen-lockfile', '--dir', folder];
-  execFileSync(command, argv, { stdio: 'pipe', timeout: 600_000 });
+  await oneAtATime('engines', maxInstallMs, () => run(command, argv, { timeout: maxInstallMs }));
 }
 
 /** A file of an installed package. */

@@ -26,7 +26,7 @@ async function startPlatform(): Promise<Platform> {
     entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
     ...{ bundle: true, format: 'esm', write: false, external: ['node:*'], conditions: ['@service-auth/source'] },
   });
-  installEngines();
+  await installEngines();
   const { Miniflare } = createRequire(engine('miniflare/package.json'))('miniflare') as {
     Miniflare: new (options: object) => Platform;
   };

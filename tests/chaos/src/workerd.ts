@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 /** Starts workerd, the program of Workers that Cloudflare runs, with the Worker of gateway.ts. Its Durable Objects are on disk. */
 export async function startWorkerd(): Promise<TestServer> {
-  installEngines();
+  await installEngines();
   // It is a dependency of miniflare, beside the folder to which the link leads.
   const fromMiniflare = createRequire(realpathSync(engine('miniflare/package.json')));
   const { default: command } = fromMiniflare('workerd') as { default: string };

@@ -51,7 +51,7 @@ function handleRuntimeStdio(...streams: Readable[]): void {
 
 /** Starts a Worker with the binding `SERVICE_AUTH`. */
 export async function startPlatform(script: string, options: object = {}): Promise<Platform> {
-  installEngines();
+  await installEngines();
   const { Miniflare } = createRequire(engine('miniflare/package.json'))('miniflare') as {
     Miniflare: new (
       options: object,

@@ -56,25 +56,38 @@ export async function cachedFolder(
   withinMs: number = maxFillMs,
 ): Promise<string> {
   const folder = join(cache, name);
-  const lock = `${folder}.lock`;
-  mkdirSync(cache, { recursive: true });
-  for (const giveUpAt = performance.now() + withinMs; !existsSync(folder); ) {
-    if (!takes(lock)) {
-      if (performance.now() > giveUpAt)
-        throw new Error(`another process has not filled ${folder}; if none is at it, delete ${lock}`);
-      await delay(100);
-      continue;
-    }
+  if (existsSync(folder)) return folder;
+  await oneAtATime(name, withinMs, async () => {
+    if (existsSync(folder)) return;
     const unfinished = mkdtempSync(`${folder}-`);
     try {
       await fill(unfinished);
       if (!existsSync(folder)) renameSync(unfinished, folder);
     } finally {
       rmSync(unfinished, { recursive: true, force: true });
-      rmSync(lock, { force: true });
     }
-  }
+  });
   return folder;
+}
+
+/**
+ * Calls `work` while no other caller does this work, in this process or another one. The lock of a process that has ended is taken over.
+ * Rejects when another caller has not finished in time.
+ */
+export async function oneAtATime<Result>(name: string, withinMs: number, work: () => Promise<Result>): Promise<Result> {
+  const lock = join(cache, `${name}.lock`);
+  mkdirSync(cache, { recursive: true });
+  for (const giveUpAt = performance.now() + withinMs; !takes(lock); ) {
+    if (performance.now() > giveUpAt) {
+      throw new Error(`another process has not finished ${name} in time; if none is at it, delete ${lock}`);
+    }
+    await delay(100);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
 }
 
 function takes(lock: string): boolean {
