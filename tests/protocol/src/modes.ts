@@ -327,7 +327,7 @@ export const modes: Readonly<Record<string, Mode>> = {
       const fromMs = begins(random);
       const state = random.pick(['missing', 'failing', 'page', 'unavailable', 'silent'] as const);
       const failing = audiencesOf(random.integer(1, 3));
-      const audiences = audiencesOf(failing.length + random.integer(1, 2));
+      const audiences = audiencesOf(failing.length + random.pick([1, 2, random.integer(3, 8)]));
       // All of them together need less than what a new record may issue.
       const lifeHours = (fromMs < 27 * hour ? 2.5 : 1) * audiences.length * random.between(1, 3);
       return {
@@ -335,7 +335,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         audiences,
         processes: 2,
         failing: { fromMs, audiences: failing, state },
-        faultsForMs: fromMs + random.between(4, 16) * hour,
+        faultsForMs: fromMs + random.between(4, 36) * hour,
         lifetimeMs: lifeHours * hour,
         callEveryMs: random.between(15, 90) * second,
         rates: {

@@ -86,21 +86,26 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
   const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
   const until = probeAt ?? retryAt;
   const sharedUntil = shared ? until : toldUntil;
-  // If the endpoint cannot be reached, it makes no difference who asks.
-  const takesTurns = (ambiguous || probeAt !== undefined) && audiences.some((other) => other.audience !== audience);
-  const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;
-  const turnMs =
-    pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, 15.5 * minute - pauseMs);
   // Count the failures of each audience in a row: its newest entries of unknown outcome. A request after `failedAt` has no outcome yet.
   const failed = new Map([[audience, 1]]);
-  for (const { at, audience, pending } of shared ? entries : []) {
+  for (const { at, audience, pending } of entries) {
     const count = failed.get(audience) ?? 0;
     failed.set(audience, pending ? count + Number(at <= failedAt) : 0);
   }
   const counts = [...failed.values()].filter((count) => count > 0);
+  // Those that failed wait for its end even if it is not shared any more, because another one got a token.
+  const end = Math.max(until, sharedUntil);
+  // If the endpoint cannot be reached, it makes no difference who asks.
+  const hasOthers = failed.size > 1 || audiences.some((other) => other.audience !== audience);
+  const takesTurns = hasOthers && (ambiguous || probeAt !== undefined);
+  const pauseMs = takesTurns ? Math.max(0, (counts.length > 1 ? end : sharedUntil) - failedAt) : 0;
+  const turnMs =
+    pauseMs > 15 * minute ? Math.min(pauseMs / 4, 15 * minute) : Math.min(pauseMs / 2, 15.5 * minute - pauseMs);
   const turns = asking.map((name): Hold => {
-    const place = counts.filter((count) => count <= (failed.get(name) ?? 0)).length;
-    const turnAt = Math.ceil(sharedUntil + (turnMs * place) / counts.length);
+    const count = failed.get(name) ?? 0;
+    const place = counts.filter((other) => other <= count).length;
+    const from = takesTurns && count > 0 ? end : sharedUntil;
+    const turnAt = Math.ceil(from + (turnMs * place) / counts.length);
     return { kind: 'backoff', until: name === audience ? Math.max(until, turnAt) : turnAt, status, audience: name };
   });
   return [{ kind: 'backoff', until: sharedUntil, status }, ...turns.filter((turn) => turn.until > sharedUntil)];

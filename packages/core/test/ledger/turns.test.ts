@@ -49,6 +49,14 @@ describe('after a back-off of all audiences', () => {
     expect(waits({ ...record, entries }, 10 * minute)).toEqual([0, 0, 5 * minute]);
   });
 
+  test('after a token of another audience those that failed still wait for its end and for their turns, and nobody else waits', () => {
+    const record = afterPause(10 * minute);
+    const failures = failuresWith({ ...record.failures, shared: false });
+    const [never, once, often] = waits({ ...record, failures }, 10 * minute);
+    expect(never).toBeLessThanOrEqual(0);
+    expect([once, often]).toEqual([2.5 * minute, 5 * minute]);
+  });
+
   test('nobody waits for a turn if the endpoint could not be reached', () => {
     const record = afterPause(10 * minute);
     const failures = failuresWith({ ...record.failures, ambiguous: false });

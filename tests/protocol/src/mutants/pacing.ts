@@ -40,8 +40,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'the audience that fails does not wait for its turn',
     about: 'the audience for which the endpoint fails takes each request that the end of a shared back-off allows',
     file: 'ledger/holds.ts',
-    find: 'const pauseMs = takesTurns ? Math.max(0, sharedUntil - failedAt) : 0;',
-    replace: 'const pauseMs = takesTurns ? 0 : 0;',
+    find: 'const pauseMs = takesTurns ? Math.max(0, (counts.length > 1 ? end : sharedUntil) - failedAt) : 0;',
+    replace: 'const pauseMs = counts.length > 1 && end === failedAt ? 1 : 0;',
     modes: ['one-audience'],
   },
   {
@@ -49,9 +49,20 @@ export const pacingMutants: readonly Mutant[] = [
     about:
       'of several audiences for which the endpoint fails, all but one take the requests that the end of a shared back-off allows',
     file: 'ledger/holds.ts',
-    find: 'const place = counts.filter((count) => count <= (failed.get(name) ?? 0)).length;',
+    find: 'const place = counts.filter((other) => other <= count).length;',
     replace: 'const place = name === audience ? counts.length : 0;',
     modes: ['one-audience'],
+  },
+  {
+    name: 'a token ends the wait of all audiences that failed',
+    about:
+      'after a token of another audience, those for which the endpoint fails ask at once, fail, and hold up all others again',
+    file: 'ledger/holds.ts',
+    find: 'const from = takesTurns && count > 0 ? end : sharedUntil;',
+    replace: 'const from = takesTurns && count > counts.length + 1 ? end : sharedUntil;',
+    modes: ['one-audience'],
+    survives:
+      'only audiences that ask every few seconds do harm that way, and simulated callers ask less often; a test in packages/core/test/ledger/turns.test.ts does it',
   },
   {
     name: 'deaths are not paced',
