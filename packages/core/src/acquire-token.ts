@@ -67,7 +67,8 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
         case 'admitted': {
           const { entry, generation, probesFirst } = decision;
           const reservation = { entry, keyId, secretId };
-          const parts = { flight, secret, reservation, generation, view, probesFirst, begunAt: readAt };
+          const { unreadable } = query;
+          const parts = { flight, unreadable, secret, reservation, generation, view, probesFirst, begunAt: readAt };
           const result = await requestReserved(work, parts);
           if (result) return result;
           query = { ...query, id: randomId() };

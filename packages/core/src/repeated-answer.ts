@@ -1,25 +1,32 @@
 import type { Instant } from './instant.ts';
-import { audienceStateOf, audienceStatesOf, type LedgerRecord } from './ledger/record.ts';
-import type { Reservation } from './ledger/settle.ts';
+import { audienceStateOf, audienceStatesOf } from './ledger/record.ts';
 import type { IssuedToken } from './token-response.ts';
-import type { FlightInput } from './work.ts';
+import type { ReservedRequest } from './work.ts';
 
 /** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
 export const repeatedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
 
 /**
  * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, so
- * a renewal ahead of expiry may get the same one. A cache repeats its lifetime too, so the token would seem to expire later.
+ * a renewal ahead of expiry may get the same one. A cache repeats its lifetime too, so the token would seem to expire later. A process that could not
+ * open the token in the record needs that token, so for it only one that was reset is a repetition.
  */
 export function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
-  { reason, cached }: FlightInput,
-  record: LedgerRecord,
-  { entry: { audience }, keyId }: Reservation,
+  {
+    flight: { reason, cached },
+    unreadable,
+    view: { record },
+    reservation: {
+      entry: { audience },
+      keyId,
+    },
+  }: ReservedRequest,
 ): boolean {
-  const mayRepeat = reason === 'refresh' && cached && sentAt.wall + lifetimeMs <= cached.token.expiresAt + 60_000;
+  const isSame = reason === 'refresh' && cached && sentAt.wall + lifetimeMs <= cached.token.expiresAt + 60_000;
+  const mayRepeat = unreadable || isSame;
   const { revoked } = audienceStateOf(record, audience, keyId);
   return audienceStatesOf(record, audience).some((state) =>
     state.fingerprints?.some(

@@ -1,31 +1,15 @@
 import { isAlive } from './cached-token.ts';
-import type { CurrentSecret } from './client-secret.ts';
 import { instantOf } from './clock.ts';
 import type { TokenResponseReason } from './errors.ts';
-import { type Instant, maxElapsedMs } from './instant.ts';
+import { maxElapsedMs } from './instant.ts';
 import { audienceStateOf } from './ledger/record.ts';
-import type { Reservation } from './ledger/settle.ts';
 import type { FlightResult } from './memory.ts';
 import { isRepeated, repeatedAnswer } from './repeated-answer.ts';
 import { reportIssuance } from './reports.ts';
 import { fingerprintOf } from './seal.ts';
-import type { View } from './shared-ledger.ts';
 import { type FailedRequest, probeEndpoint, requestToken } from './token-endpoint.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
-import { type FlightInput, keepUntil, type Work } from './work.ts';
-
-/** A token request that the record has reserved a token for. */
-interface ReservedRequest {
-  readonly flight: FlightInput;
-  readonly secret: CurrentSecret;
-  readonly reservation: Reservation;
-  readonly generation: number;
-  readonly view: View;
-  /** The moment just before the read of the record that allowed the request. */
-  readonly begunAt: Instant;
-  /** True if a probe must be answered before the request is sent. */
-  readonly probesFirst: boolean;
-}
+import { keepUntil, type ReservedRequest, type Work } from './work.ts';
 
 /** Sends the reserved request. Undefined: it was too late for it, or the token was reset on its way. */
 export async function requestReserved(work: Work, reserved: ReservedRequest): Promise<FlightResult | undefined> {
@@ -58,7 +42,7 @@ async function send(work: Work, reserved: ReservedRequest): Promise<FlightResult
   const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
   const durationMs = clock.monotonic() - sentAt.monotonic;
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
-  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, flight, view.record, reservation);
+  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
   const result = repeats ? repeatedAnswer : answer;
   if (result.kind !== 'token') {
     // If a probe came first, the endpoint answered it. Otherwise no request would have followed.

@@ -91,7 +91,8 @@ function backoffError(
 ): ServiceAuthError {
   const { status, ambiguous = false, reason } = failed ?? {};
   if (reason !== undefined) {
-    const cached = 'is the token that was to be replaced: exclude token requests from the cache that answers them';
+    const cached =
+      'is a token that the fleet has, or one that was reset: exclude token requests from the cache that answers them';
     const unusable = `is no usable bearer token (${reason})`;
     const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });

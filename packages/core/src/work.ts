@@ -1,7 +1,8 @@
 import type { UsableToken } from './cached-token.ts';
-import { type ClientSecretSource, clientSecretSource, type SecretMemory } from './client-secret.ts';
+import { type ClientSecretSource, type CurrentSecret, clientSecretSource, type SecretMemory } from './client-secret.ts';
 import type { Instant } from './instant.ts';
 import type { Query } from './ledger/decide.ts';
+import type { Reservation } from './ledger/settle.ts';
 import type { Flight, FlightResult } from './memory.ts';
 import type { Settings } from './settings.ts';
 import { createSettlement, type Settlement } from './settlement.ts';
@@ -21,6 +22,21 @@ export interface FlightInput {
   readonly resetUpTo: number;
   /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. */
   readonly onConfirmed: (at: Instant) => void;
+}
+
+/** A token request that the record has reserved a token for. */
+export interface ReservedRequest {
+  readonly flight: FlightInput;
+  readonly secret: CurrentSecret;
+  readonly reservation: Reservation;
+  readonly generation: number;
+  readonly view: View;
+  /** The moment just before the read of the record that allowed the request. */
+  readonly begunAt: Instant;
+  /** True if a probe must be answered before the request is sent. */
+  readonly probesFirst: boolean;
+  /** True if this process could not open the token in the record. */
+  readonly unreadable: boolean;
 }
 
 /** The parts that a flight works with, or a call such as `reset()`. They are not kept afterwards, so that thousands of idle clients use little memory. */

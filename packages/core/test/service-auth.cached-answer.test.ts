@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
+import type { LedgerRecord } from '../src/ledger/record.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 import { settled } from './support/manual-clock.ts';
@@ -12,7 +14,7 @@ function createCachedBed() {
   return bed;
 }
 
-describe('an answer with the token that was to be replaced', () => {
+describe('an answer with a token that the fleet has, or one that was reset', () => {
   test('after a 401 is reported as one of a cache, the token is kept, and one is counted', async () => {
     const { client, token, eventsOf } = createCachedBed();
     const auth = client();
@@ -122,6 +124,23 @@ describe('an answer with the token that was to be replaced', () => {
     const first = await token(client());
     const rotated = await token(client({ clientSecret: `${secretCanary} 2` }));
     expect(rotated.value).toBe(first.value);
+  });
+
+  test('is a token for a process that cannot open the one in the record, unless that was reset', async () => {
+    const { client, clock, store, token, eventsOf } = createCachedBed();
+    const first = await token(client());
+    const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
+    const audiences = record.audiences.map((state) => ({
+      ...state,
+      token: state.token && { ...state.token, sealed: '' },
+    }));
+    await store.replace(encodeRecord({ ...record, audiences }));
+    const another = await token(client());
+    expect([another.value, another.id === first.id]).toEqual([first.value, false]);
+    expect((await token(client())).id).toBe(another.id);
+    expect(eventsOf('token_issued')).toHaveLength(2);
+    await clock.until(client().reset());
+    expect(await failure('ERR_TOKEN_RESPONSE', clock.until(client().getToken()))).toMatchObject({ reason: 'cached' });
   });
 
   test('ahead of its expiry changes nothing for callers, and is asked for less and less often', async () => {

@@ -25,7 +25,7 @@ export function fitOf(whole: LedgerRecord, now: number, limits: Limits): Fit {
   const leases = whole.audiences.filter(({ lease }) => lease && lease.until > now).length;
   // Most records have room even for what would give way.
   if (estimateOf(whole) + leases * tokenBytesOf(whole) <= maxBytes) return 'fits';
-  const record = withoutRefusals(withoutExpiredTokens(whole, now));
+  const record = withoutRefusals(withoutFingerprints(withoutExpiredTokens(whole, now)));
   const tokenBytes = tokenBytesOf(record);
   if (isWithin(record, maxBytes - leases * tokenBytes)) return 'fits';
   return leases > 1 && isWithin(record, maxBytes - tokenBytes) ? 'later' : 'full';
@@ -37,6 +37,9 @@ export function roomExpectedAt(record: LedgerRecord, now: number): number {
   return Math.min(now + hour, Math.max(now + minute, ...ends.sort((a, b) => a - b).slice(0, 1)));
 }
 
+// A record without a token makes a request necessary, and one without a fingerprint does not. So fingerprints go first.
+const steps = [withoutExpiredTokens, withoutEmptyStates, withoutRefusals, withoutFingerprints, withoutLargestTokens];
+
 /**
  * Encodes a record so that the store can keep it. If it is too large, the processes that have its largest tokens keep them in their memories alone.
  * Everything that counts stays.
@@ -44,7 +47,7 @@ export function roomExpectedAt(record: LedgerRecord, now: number): number {
 export function fitted(record: LedgerRecord, now: number, limits: Limits): Encoded {
   const maxBytes = limits.maxBytes ?? usualMaxBytes;
   let encoded = { record, text: encodeRecord(record) };
-  for (const shed of [withoutExpiredTokens, withoutEmptyStates, withoutRefusals, withoutLargestTokens]) {
+  for (const shed of steps) {
     const excess = bytesOf(encoded.text) - maxBytes;
     if (excess <= 0) break;
     const smaller = shed(encoded.record, now, excess);
@@ -59,10 +62,14 @@ function withoutExpiredTokens(record: LedgerRecord, now: number): LedgerRecord {
 
 const nothing = { token: undefined, fingerprints: undefined };
 
-/** Returns the record without the tokens of some audiences. */
+/** Returns the record without the tokens of some audiences. The fingerprints of older tokens have expired with the token, or went before it. */
 function without(record: LedgerRecord, isDropped: (state: AudienceState) => boolean): LedgerRecord {
   const audiences = record.audiences.map((state) => (isDropped(state) ? { ...state, ...nothing } : state));
   return { ...record, audiences };
+}
+
+function withoutFingerprints(record: LedgerRecord): LedgerRecord {
+  return { ...record, audiences: record.audiences.map((state) => ({ ...state, fingerprints: undefined })) };
 }
 
 function withoutEmptyStates(record: LedgerRecord): LedgerRecord {

@@ -47,7 +47,7 @@ export interface StoredToken {
   readonly sealed: string;
 }
 
-/** A token that was issued and has not expired: what an answer that repeats it is known by. It says nothing about the token. */
+/** Core recognises an answer that repeats the token by this. It says nothing about the token. It stays until the next token arrives after it expired. */
 export interface Fingerprint {
   readonly hash: string;
   readonly generation: number;

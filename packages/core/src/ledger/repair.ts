@@ -156,8 +156,9 @@ function withMemory(record: LedgerRecord, memory: AudienceState): LedgerRecord {
   const state = audienceStateOf(record, audience, keyId);
   const revoked = Math.max(state.revoked, memory.revoked);
   const token = (memory.token?.generation ?? 0) > (state.token?.generation ?? revoked) ? memory.token : state.token;
-  if (token === state.token && revoked === state.revoked) return record;
   const known = memory.fingerprints;
   const fingerprints = known ? unitedFingerprints(known, state.fingerprints) : state.fingerprints;
+  const isKnown = !fingerprints?.some((one, index) => one.hash !== state.fingerprints?.[index]?.hash);
+  if (token === state.token && revoked === state.revoked && isKnown) return record;
   return revoke(withAudienceState(record, { ...state, token, fingerprints }), audience, keyId, revoked);
 }

@@ -7,7 +7,7 @@ import { compact } from '../../src/ledger/condense.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import type { Limits } from '../../src/ledger/limits.ts';
 import type { AudienceState, LedgerRecord } from '../../src/ledger/record.ts';
-import { hour, minute, noon } from '../support/instants.ts';
+import { day, hour, minute, noon } from '../support/instants.ts';
 import { audienceWith, entryAt, oneWindow, queryFor, recordWith, spentIn, tokenAt } from '../support/records.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
@@ -80,6 +80,36 @@ describe('a record that the store must keep', () => {
     const small = keptWithin(3_000);
     expect(audiencesOf(small)).toEqual(others);
     expect(small.audiences.flatMap(({ token }) => token?.sealed.length ?? [])).toEqual([500]);
+  });
+
+  test('loses fingerprints before tokens that live, and those of an expired token first', () => {
+    const of = (name: string, generation: number) => ({ hash: name.repeat(600), generation, until: noon + day });
+    const live = tokenOf('orders', 500, { revoked: 7, fingerprints: [of('reset', 7), of('present', 8)] });
+    const old = audienceWith({ audience: 'old', token: tokenAt(9, noon - 1), fingerprints: [of('expired', 9)] });
+    const record = recordWith({ audiences: [live, old, tokenOf('invoices', 500)] });
+    const whole = bytesOf(encodeRecord(record));
+    const keptWithin = (maxBytes: number) => {
+      const { audiences } = fitted(record, noon, within(maxBytes)).record;
+      expect(audiences.filter(({ token }) => token && token.expiresAt > noon)).toHaveLength(2);
+      return audiences.flatMap(({ fingerprints = [] }) => fingerprints.map(({ generation }) => generation));
+    };
+    expect(keptWithin(whole)).toEqual([7, 8, 9]);
+    expect(keptWithin(whole - 1)).toEqual([7, 8]);
+    expect(keptWithin(whole - 9_500)).toEqual([]);
+  });
+
+  test('takes no token and no room from another audience for fingerprints', () => {
+    const fingerprints = Array.from({ length: 20 }, (_, index) => ({
+      hash: `fingerprint${index}`,
+      generation: index,
+      until: noon + day,
+    }));
+    const audiences = Array.from({ length: 20 }, (_, index) => tokenOf(`api ${index}`, 2_000, { fingerprints }));
+    const record = recordWith({ audiences });
+    const limits = within(60_000);
+    expect(bytesOf(encodeRecord(record))).toBeGreaterThan(60_000);
+    expect(fitted(record, noon, limits).record.audiences.filter(({ token }) => token)).toHaveLength(20);
+    expect(fitOf(record, noon, limits)).toBe('fits');
   });
 
   test('has at most a million bytes if the store does not say how much it keeps', () => {

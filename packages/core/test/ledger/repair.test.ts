@@ -236,6 +236,20 @@ describe('slots on both sides', () => {
     expect(found.record.audiences[0]?.fingerprints).toEqual([of('a', noon - 6), of('b', noon - 5), of('c', noon - 2)]);
   });
 
+  test('a fingerprint that only memory has is put back, also if nothing else differs', () => {
+    const of = (hash: string) => ({ hash, generation: noon - 6, until: noon + day });
+    const stateOf = (...hashes: string[]) => audienceWith({ revoked: noon - 4, fingerprints: hashes.map(of) });
+    const found = (loaded: AudienceState, memory: AudienceState) =>
+      repaired(recordWith({ epoch: 'other', audiences: [loaded] }), seenAt(recordWith({ audiences: [memory] })));
+    const { record, changed } = found(stateOf('a', 'c'), stateOf('a', 'b'));
+    expect([record.audiences, changed]).toEqual([[stateOf('a', 'b', 'c')], true]);
+    expect(found({ ...stateOf(), fingerprints: undefined }, stateOf('a'))).toMatchObject({
+      record: { audiences: [stateOf('a')] },
+      changed: true,
+    });
+    expect(found(stateOf('a', 'b'), stateOf('a')).changed).toBe(false);
+  });
+
   test('a slot that only one side knows is kept', () => {
     const others = [
       audienceWith({ keyId: 'other', token: first }),

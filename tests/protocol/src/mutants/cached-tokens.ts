@@ -193,6 +193,26 @@ export const cachedTokenMutants: readonly Mutant[] = [
     modes: ['cached'],
   },
   {
+    name: 'a token that cannot be opened is not issued again',
+    about:
+      'a process that cannot open the token in the record does not take it from an endpoint that returns one token until that expires',
+    file: 'repeated-answer.ts',
+    find: 'const mayRepeat = unreadable || isSame;',
+    replace: 'const mayRepeat = (unreadable && isSame) || isSame;',
+    modes: ['cached'],
+    survives:
+      'in no mode does an endpoint repeat a token that cannot be opened; a test in packages/core/test/service-auth.cached-answer.test.ts notices',
+  },
+  {
+    name: 'fingerprints take the room of tokens',
+    about: 'a record that is too large loses tokens, but no fingerprint',
+    file: 'ledger/bound.ts',
+    find: 'record.audiences.map((state) => ({ ...state, fingerprints: undefined }))',
+    replace: 'record.audiences.map((state) => ({ ...state, retryAt: undefined }))',
+    modes: ['cached'],
+    survives: 'in no mode is a record full of fingerprints; a test in packages/core/test/ledger/bound.test.ts notices',
+  },
+  {
     name: 'sealed without the endpoint',
     about: 'a token of another token endpoint can be put into the record',
     file: 'usable-token.ts',
