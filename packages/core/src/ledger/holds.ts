@@ -111,9 +111,8 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
   return [{ kind: 'backoff', until: sharedUntil, status }, ...turns.filter((turn) => turn.until > sharedUntil)];
 }
 
-/** Returns whether a hold denies a caller a token for this reason. */
-export function binds({ kind, audience, state }: Hold, caller: Caller, reason: IssuanceReason): boolean {
-  if (audience !== undefined && audience !== caller.audience) return false;
+/** Returns whether a hold of the caller's audience denies it a token for this reason. */
+export function binds({ kind, state }: Hold, caller: Caller, reason: IssuanceReason): boolean {
   switch (kind) {
     case 'credentials':
       // Another client secret is not affected.
