@@ -259,8 +259,10 @@ export function createNetwork(
     const known = answers.get(audience) ?? [];
     // Nobody can know a token that no process had. The newest one is repeated after it has expired, too.
     const repeatable = known.filter(({ value }, index) => {
-      const isAlive = (service.token(value)?.expiresAt ?? 0) > world.now + minute;
-      return watch.wasHandedOut(value) && (isAlive || index === known.length - 1);
+      const { expiresAt = 0, issuedAt = 0 } = service.token(value) ?? {};
+      // The record forgets an audience that has asked for no token for a day.
+      const isNewest = index === known.length - 1 && issuedAt > world.now - 24 * 3_600 * second;
+      return watch.wasHandedOut(value) && (isNewest || expiresAt > world.now + minute);
     });
     if (repeatable.length > 0 && dice.roll('token_cached')) return dice.of('token_cached').pick(repeatable).answer;
     const answer = service.receive(body, requestedAt, machine);

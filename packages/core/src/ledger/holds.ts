@@ -105,7 +105,7 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
     const count = failed.get(name) ?? 0;
     const place = counts.filter((other) => other <= count).length;
     const from = takesTurns && count > 0 ? end : sharedUntil;
-    const turnAt = Math.ceil(from + (turnMs * place) / counts.length);
+    const turnAt = Math.ceil(from + (turnMs * place) / Math.max(1, counts.length));
     return { kind: 'backoff', until: name === audience ? Math.max(until, turnAt) : turnAt, status, audience: name };
   });
   return [{ kind: 'backoff', until: sharedUntil, status }, ...turns.filter((turn) => turn.until > sharedUntil)];

@@ -57,6 +57,16 @@ describe('after a back-off of all audiences', () => {
     expect([once, often]).toEqual([2.5 * minute, 5 * minute]);
   });
 
+  test('a failure of a request that is older than the newest token of its audience holds the audience, too', () => {
+    const entries = [entryAt(noon - 4 * minute, { pending: true }), entryAt(noon - minute)];
+    const audiences = ['orders', 'invoices'].map((audience) => audienceWith({ audience }));
+    for (const shared of [true, false]) {
+      const failures = failuresWith({ audience: 'orders', shared, failedAt: noon, retryAt: noon + minute });
+      const holds = holdsOf(recordWith({ audiences, entries, failures }), audiences.slice(0, 1), noon, usualLimits);
+      expect(holds.map(({ kind, until }) => [kind, until])).toContainEqual(['backoff', noon + minute]);
+    }
+  });
+
   test('nobody waits for a turn if the endpoint could not be reached', () => {
     const record = afterPause(10 * minute);
     const failures = failuresWith({ ...record.failures, ambiguous: false });
