@@ -17,11 +17,12 @@ export function createStarvationWatch(world: World, failing: readonly string[], 
 
   return {
     answered(audience, error) {
-      const isFailure = isServiceAuthError(error) && /^ERR_(TOKEN|CREDENTIALS|RATE)/.test(error.code);
-      if (!isFailure || failing.includes(audience)) {
+      if (error === undefined || failing.includes(audience)) {
         refused.delete(audience);
         return;
       }
+      const isFailure = isServiceAuthError(error) && /^ERR_(TOKEN|CREDENTIALS|RATE)/.test(error.code);
+      if (!isFailure) return;
       const { since, spares: spared } = refused.get(audience) ?? { since: world.now, spares: false };
       // While the budget must be spared, an audience waits for its turn.
       const spares = spared || judge.spares;
