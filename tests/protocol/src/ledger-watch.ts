@@ -152,8 +152,10 @@ export function createLedgerWatch(
     return underWay.length > 0 && underWay.every((entry) => entry.audience === audience);
   }
 
-  /** A process took an order to try again and wrote the next order together with that, so the record does not name its request. */
+  /** A process took an order to try again. The next order may be written before its request leaves, or together with that, so the record does not name it then. */
   function noteTakenOrder(before: LedgerRecord | undefined, record: LedgerRecord): void {
+    const taken = record.entries.find(({ id }) => id === record.retry?.id && id !== before?.retry?.id);
+    if (taken) takenAt.set(taken.instance, world.now);
     const wasOpen = before?.retry && before.retry.id === undefined && isRetryOpen(before, ledgerNow());
     if (!wasOpen || !record.retry || record.retry.id !== undefined) return;
     if (record.retry.openUntil === before.retry?.openUntil) return;
