@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { ServiceAuthErrorCode, ServiceAuthEventType } from '../src/index.ts';
+import { ServiceAuthError, type ServiceAuthErrorCode, type ServiceAuthEventType } from '../src/index.ts';
 
 // The compiler sees to it that these lists are complete.
 const codes: Record<ServiceAuthErrorCode, true> = {
@@ -38,7 +38,8 @@ const events: Record<ServiceAuthEventType, true> = {
   store_damaged: true,
 };
 
-const documented = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+const root = new URL('../../../', import.meta.url);
+const documented = readFileSync(new URL('docs/errors.md', root), 'utf8');
 const rows = (pattern: RegExp) => [...documented.matchAll(pattern)].map(([, name]) => name);
 
 test('docs/errors.md lists every error code, and no other', () => {
@@ -47,4 +48,18 @@ test('docs/errors.md lists every error code, and no other', () => {
 
 test('docs/errors.md lists every event, and no other', () => {
   expect(rows(/^\| `([a-z]+_[a-z_]+)` \|/gm).sort()).toEqual(Object.keys(events).sort());
+});
+
+test('the message of each code ends with a link to the part of the documentation about that code', () => {
+  const { homepage } = JSON.parse(readFileSync(new URL('packages/core/package.json', root), 'utf8')) as {
+    homepage: string;
+  };
+  const [repository] = homepage.split('/tree/');
+  for (const code of Object.keys(codes) as ServiceAuthErrorCode[]) {
+    const link = new ServiceAuthError(code, 'x').message.split(' ').at(-1) ?? '';
+    const [address = '', anchor] = link.split('#');
+    expect(address.startsWith(`${repository}/blob/main/docs/`)).toBe(true);
+    const page = readFileSync(new URL(address.slice(`${repository}/blob/main/`.length), root), 'utf8');
+    expect(page).toContain(`<a id="${anchor}"></a>\`${code}\``);
+  }
 });

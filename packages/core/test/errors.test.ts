@@ -1,22 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { errorPage } from '../src/errors.ts';
-import { isServiceAuthError, ServiceAuthError, type ServiceAuthErrorCode } from '../src/index.ts';
-
-const root = new URL('../../../', import.meta.url);
-const codes: Record<ServiceAuthErrorCode, true> = {
-  ERR_CONFIG: true,
-  ERR_ISSUANCE_LIMIT: true,
-  ERR_CREDENTIALS_REJECTED: true,
-  ERR_CLIENT_SECRET: true,
-  ERR_RATE_LIMITED: true,
-  ERR_TOKEN_ENDPOINT: true,
-  ERR_TOKEN_RESPONSE: true,
-  ERR_STORE: true,
-  ERR_STORE_INTEGRITY: true,
-  ERR_TOKEN_REJECTED: true,
-  ERR_CLOSED: true,
-};
+import { isServiceAuthError, ServiceAuthError } from '../src/index.ts';
 
 test('an error says its code, its name and what to do, and carries the fields of its code', () => {
   const error = new ServiceAuthError('ERR_RATE_LIMITED', 'Wait.', { retryAt: 5 });
@@ -26,20 +10,6 @@ test('an error says its code, its name and what to do, and carries the fields of
   expect('cause' in error).toBe(false);
   const cause = new Error('cause');
   expect(new ServiceAuthError('ERR_CLOSED', 'x', {}, cause).cause).toBe(cause);
-});
-
-test('the message of each code ends with a link to the part of the documentation about that code', () => {
-  const { homepage } = JSON.parse(readFileSync(new URL('packages/core/package.json', root), 'utf8')) as {
-    homepage: string;
-  };
-  const [repository] = homepage.split('/tree/');
-  for (const code of Object.keys(codes) as ServiceAuthErrorCode[]) {
-    const link = new ServiceAuthError(code, 'x').message.split(' ').at(-1) ?? '';
-    const [address = '', anchor] = link.split('#');
-    expect(address.startsWith(`${repository}/blob/main/docs/`)).toBe(true);
-    const page = readFileSync(new URL(address.slice(`${repository}/blob/main/`.length), root), 'utf8');
-    expect(page).toContain(`<a id="${anchor}"></a>\`${code}\``);
-  }
 });
 
 test('it is recognised whichever copy of the package made it, and nothing else is', () => {
