@@ -1,4 +1,10 @@
-import type { AccessToken, ServiceAuth, ServiceAuthError, ServiceAuthOptions } from '@service-auth/core';
+import type {
+  AccessToken,
+  ServiceAuth,
+  ServiceAuthError,
+  ServiceAuthEvent,
+  ServiceAuthOptions,
+} from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import type { Dice } from './faults.ts';
 import type { Judge } from './judge.ts';
@@ -76,13 +82,20 @@ export function createClient(
   let calledAt = Number.NEGATIVE_INFINITY;
   let mayBeWrongUntil = Number.NEGATIVE_INFINITY;
 
-  function onEvent(event: { type: string }): void {
+  function onEvent(event: ServiceAuthEvent): void {
+    if (event.type === 'token_issued' || event.type === 'token_adopted') replaced(event.expiresAt);
     // Further failures are not told for a minute.
     if (event.type === 'store_failed') isStoreFailing = true;
     if (event.type === 'store_recovered') isStoreFailing = false;
     dice.count(`event ${event.type}`);
     world.note(`${machine.name} ${JSON.stringify(event)}`);
     judge.published(event);
+  }
+
+  /** A process keeps its newest token, even one that ends earlier because the operator shortened the lives. */
+  function replaced(expiresAt: number): void {
+    const endsAt = world.now + expiresAt - machine.clock.now();
+    if (good && endsAt < good.expiresAt) good = undefined;
   }
 
   async function call(): Promise<unknown> {
