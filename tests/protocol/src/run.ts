@@ -90,7 +90,7 @@ export async function run(
     dice,
     judge,
     service,
-    api: createRejectionWatch(world, service, settings.rejecting, judge),
+    api: createRejectionWatch(world, service, store, settings, judge),
     createServiceAuth,
     resets: [],
     lostAt: () => store.lostAt,

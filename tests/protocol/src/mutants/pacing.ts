@@ -27,6 +27,14 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
+    name: 'an audience has its part of the share once',
+    about: 'renewals after a 401 that do not count any more are taken from the part of their audience',
+    file: 'ledger/admission.ts',
+    find: 'const hadItsPart = own.filter(counts).length >=',
+    replace: 'const hadItsPart = own.length >=',
+    modes: ['one-api'],
+  },
+  {
     name: 'one failing audience holds all',
     about: 'the back-off of an audience for which alone the endpoint fails is that of all audiences',
     file: 'ledger/settle.ts',
