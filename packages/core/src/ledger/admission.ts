@@ -1,6 +1,6 @@
 import { nextBackoff } from './backoff.ts';
 import { type Limits, leavesAt, type TermLimits } from './limits.ts';
-import type { Backoff, IssuanceReason, LedgerEntry, LedgerRecord } from './record.ts';
+import type { Backoff, IssuanceReason, LedgerRecord } from './record.ts';
 import { isRetryOpen } from './retry.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
@@ -92,13 +92,14 @@ export function nextFreeAt(record: LedgerRecord, now: number, term: TermLimits):
 export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
   const renewals = record.entries.filter(({ reason }) => reason === 'rejected');
   if (renewals.length === 0) return now;
-  const own = renewals.filter((entry) => entry.audience === audience);
   const roomAts = enforcedTerms(record, now, limits).map(({ term }) => {
-    const counts = (entry: LedgerEntry) => leavesAt(entry, term) > now;
-    const oldest = renewals[renewals.length - term.rejectedShare];
-    const sharedAt = oldest ? leavesAt(oldest, term) : 0;
-    const audiences = new Set(renewals.filter(counts).map((entry) => entry.audience)).add(audience);
-    const hadItsPart = own.filter(counts).length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
+    const counted = renewals.filter((entry) => leavesAt(entry, term) > now);
+    // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
+    const parts = partsOf({ ...record, entries: counted, condensed: [] }, now, term);
+    const sharedAt = freeAt(parts, now, term, term.rejectedShare);
+    const own = counted.filter((entry) => entry.audience === audience);
+    const audiences = new Set(counted.map((entry) => entry.audience)).add(audience);
+    const hadItsPart = own.length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
     if (sharedAt <= now || hadItsPart) return sharedAt;
     return Math.min(sharedAt, freeAt(partsOf(record, now, term), now, term, term.ceilings.refresh));
   });

@@ -206,6 +206,17 @@ describe('rejectedRoomAt', () => {
     expect(rejectedRoomAt(renewals(20), noon, usualLimits, 'orders')).toBe(oldest + usualTerm.settledMs);
   });
 
+  test('counts a renewal of unknown outcome for as long as it may count in the window', () => {
+    const [unknownAt, next] = [noon - 26 * hour, noon - 25.5 * hour];
+    const unknown = entryAt(unknownAt, { reason: 'rejected', pending: true });
+    const settled = [next, ...Array.from({ length: 18 }, (_, index) => noon - (20 - index) * hour)];
+    const recordOf = (...later: number[]) => recordWith({ entries: [unknown, ...rejectedAt(...settled, ...later)] });
+    expect(rejectedRoomAt(recordOf(), noon, usualLimits, 'orders')).toBe(noon);
+    expect(rejectedRoomAt(recordOf(noon - 90 * minute), noon, usualLimits, 'orders')).toBe(
+      unknownAt + usualTerm.pendingMs,
+    );
+  });
+
   test('allows as many as the strictest window does', () => {
     const limits = limitsFor(
       [

@@ -14,8 +14,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: '401s of one audience space all',
     about: 'the renewals after a 401 of one audience space those of the others',
     file: 'ledger/admission.ts',
-    find: 'const own = renewals.filter((entry) => entry.audience === audience);',
-    replace: 'const own = renewals.filter((entry) => entry.audience !== audience || now > 0);',
+    find: "if (entry.reason !== 'rejected' || entry.audience !== audience) continue;",
+    replace: "if (entry.reason !== 'rejected') continue;",
     modes: ['one-api'],
   },
   {
@@ -30,8 +30,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'an audience has its part of the share once',
     about: 'renewals after a 401 that do not count any more are taken from the part of their audience',
     file: 'ledger/admission.ts',
-    find: 'const hadItsPart = own.filter(counts).length >=',
-    replace: 'const hadItsPart = own.length >=',
+    find: 'const own = counted.filter((entry) => entry.audience === audience);',
+    replace: 'const own = renewals.filter((entry) => entry.audience === audience);',
     modes: ['one-api'],
   },
   {
