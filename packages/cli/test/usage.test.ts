@@ -74,7 +74,7 @@ test(
   async () => {
     const service = await startCanaryService();
     const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
-    await run(['token'], { env });
+    await run(['token'], { env: { ...env, SERVICE_AUTH_TOKEN_LIMIT: '150' } });
     const windowsOf = async (more: object) => {
       const { windows } = JSON.parse((await run(['usage', '--json'], { env: { ...env, ...more } })).stdout);
       return windows.map(({ tokens, windowMs, usable, own }: Usage['windows'][number]) => ({

@@ -18,7 +18,7 @@ export interface ServiceAuthOptions {
   clientSecret: string | (() => string | Promise<string>);
   /**
    * The agreement with the operator. Default: 150 tokens in 24 hours. `'inherit'` is for tools of people, which must not change the agreement of a fleet:
-   * the client states none and keeps those in the record, whatever their age. If the record has none, it states the default.
+   * the client states none and keeps the one that was stated last in the record, however long ago. If the record has none, it keeps to the default.
    */
   issuanceLimit?: IssuanceLimit | 'inherit' | undefined;
   /**

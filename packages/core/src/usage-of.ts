@@ -18,13 +18,13 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const localOrNone = (at: number | undefined) => (at === undefined ? undefined : local(at));
   const rooms = admission(record, now, limits, 'cold');
   const windows = rooms.map((room) => windowOf(room, view, localOrNone));
-  const first = tightest(rooms);
-  const { tokens: limit = 0, own: _, ...tight } = windows[first ? rooms.indexOf(first) : 0] ?? noWindow;
+  const first = rooms.indexOf(tightest(rooms) as TermRoom);
+  const { tokens: limit, own: _, ...tight } = windows[first] as WindowUsage;
   const countsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
   const who = caller ?? anyCaller(record, now);
-  const available = (purpose: Purpose) => (first ? availableFor(purpose, record, now, who, limits) : 0);
+  const available = (purpose: Purpose) => availableFor(purpose, record, now, who, limits);
   const cold = available('cold');
-  const refusal = first && refusalOf(record, now, who, limits);
+  const refusal = refusalOf(record, now, who, limits);
   const leases = record.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.id] : []));
   const underWay = Math.min(
     tight.pending,
@@ -90,17 +90,6 @@ function anyCaller(record: LedgerRecord, now: number): Caller {
   const { audience = '', keyId = '', credentialsBackoff } = refused ?? {};
   return { audience, keyId, secretId: credentialsBackoff?.secretId ?? '' };
 }
-
-const noWindow: WindowUsage = {
-  tokens: 0,
-  windowMs: 0,
-  usable: 0,
-  used: 0,
-  pending: 0,
-  remaining: 0,
-  nextFreeAt: undefined,
-  own: false,
-};
 
 function windowOf(
   { term, own, used, pending }: TermRoom,

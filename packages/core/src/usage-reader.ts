@@ -3,7 +3,6 @@ import { configError, problemOfMethods, problemOfText, reportTo, reportUnknown }
 import type { ConfigProblem } from './errors.ts';
 import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
 import { decodeRecord } from './ledger/codec.ts';
-import type { Limits } from './ledger/limits.ts';
 import { reconcile } from './ledger/repair.ts';
 import { outsideRequest } from './next.ts';
 import { timedOut, within } from './pause.ts';
@@ -23,7 +22,7 @@ export interface UsageReaderOptions {
   authUrl: string | URL;
   /** The identifier of the client, as the fleet has it: 1 to 512 characters. */
   clientId: string;
-  /** The agreement with the operator. Default: what the processes of the fleet wrote into the record. */
+  /** The agreement with the operator. Default: what the processes of the fleet wrote into the record. Without any of it, 150 tokens in 24 hours. */
   issuanceLimit?: IssuanceLimit | undefined;
   /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;
@@ -96,7 +95,7 @@ function resolved(given: UsageReaderOptions) {
   report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
   const { store, clientId, issuanceLimit } = options as UsageReaderOptions;
   const durability = Object(store).durability as Store['durability'];
-  const limits: Limits = issuanceLimit ? resolveLimits(issuanceLimit, durability, report) : { terms: [], durability };
+  const limits = resolveLimits(issuanceLimit ?? 'inherit', durability, report);
   if (problems.length > 0) throw configError(problems);
   return { store, endpoint: endpointName(authUrl as URL), clientId, limits, clock };
 }

@@ -140,11 +140,46 @@ describe('a client that inherits the agreement', () => {
     expect(error).toMatchObject({ limit: 10, used: 10 });
   });
 
-  test('states 150 tokens in a day where nobody has stated anything, and others keep that', async () => {
+  test('keeps to 150 tokens in a day where nobody has stated anything', async () => {
     const bed = createBed();
-    await bed.token(bed.client({ issuanceLimit: 'inherit' }));
+    // A new record allows as many as the reserve insures, and keeps two of them for resets.
+    expect(await issuedTo(bed, 40, 'inherit')).toBe(28);
+    const error = await failure('ERR_ISSUANCE_LIMIT', bed.token(bed.client({ issuanceLimit: 'inherit' })));
+    expect(error).toMatchObject({ limit: 150, windowMs: day, used: 28 });
+    expect(error.message).not.toContain('Another process');
     const { windows } = await bed.client({ issuanceLimit: 'inherit' }).getUsage();
-    expect(windows).toMatchObject([{ tokens: 150, windowMs: day, used: 1, own: false }]);
+    expect(windows).toMatchObject([{ tokens: 150, windowMs: day, used: 28, own: true }]);
+  });
+
+  test('does not hold a fleet with a higher limit to 150, even if it was the first to write the record', async () => {
+    const bed = createBed();
+    expect(await issuedTo(bed, 40, 'inherit', 'tool')).toBe(28);
+    const thousand = { tokens: 1_000 };
+    expect(await issuedTo(bed, 100, thousand)).toBe(100);
+    expect(bed.eventsOf('agreement_differs')).toEqual([]);
+    const { windows } = await bed.client({ issuanceLimit: thousand }).getUsage();
+    expect(windows).toMatchObject([{ tokens: 1_000, own: true, used: 128 }]);
+  });
+
+  test('keeps the agreement of a fleet that nobody has used for a month', async () => {
+    const bed = createBed();
+    expect(await issuedTo(bed, 1, { tokens: 10, windowMs: hour, reserve: 0 })).toBe(1);
+    await bed.clock.advance(30 * day);
+    expect(await issuedTo(bed, 20, 'inherit', 'tool')).toBe(10);
+    await bed.clock.advance(2 * hour);
+    expect(await issuedTo(bed, 20, 'inherit', 'later tool')).toBe(10);
+  });
+
+  test('leaves a record that knows a whole week to a fleet whose window is longer than a day', async () => {
+    const bed = createBed();
+    for (let index = 0; index < 9; index += 1) {
+      await bed.token(bed.client({ audience: `tool ${index}`, issuanceLimit: 'inherit' }));
+      await bed.clock.advance(day);
+    }
+    const weekly = { tokens: 20, windowMs: 7 * day, reserve: 0 };
+    // A week of such an agreement counts for 7 days and 70 minutes, and a token of each of its days is there.
+    expect(await bed.client({ issuanceLimit: weekly }).getUsage()).toMatchObject({ used: 7, remaining: 13 });
+    expect(await issuedTo(bed, 20, weekly)).toBe(12);
   });
 });
 

@@ -47,14 +47,23 @@ describe('a reader of the usage', () => {
     expect(await createUsageReader({ ...who, store, clock }).getUsage()).toMatchObject({ limit: 300, used: 1 });
   });
 
-  test('says that nothing is known where there is no record', async () => {
-    const { clock, store } = createBed();
-    const usage = await createUsageReader({ ...who, store, clock }).getUsage();
-    expect(usage).toMatchObject({ limit: 0, used: 0, windows: [], issuances: [], tokens: [], refusedUntil: undefined });
+  test('shows the default where nobody has stated an agreement, with a record or without one', async () => {
+    const { client, clock, store, token } = createBed();
+    const reader = createUsageReader({ ...who, store, clock });
+    const windows = [{ tokens: 150, windowMs: day, own: true }];
+    const nothing = { used: 0, issuances: [], tokens: [], recordId: undefined };
+    expect(await reader.getUsage()).toMatchObject({ limit: 150, availableNow: 28, windows, ...nothing });
     expect(await store.text()).toBeUndefined();
-    const issuanceLimit = { tokens: 150 };
+    await token(client({ issuanceLimit: 'inherit' }));
+    const issuances = [{ reason: 'cold' }];
+    expect(await reader.getUsage()).toMatchObject({ limit: 150, used: 1, availableNow: 27, windows, issuances });
+  });
+
+  test('shows an agreement that it is given where there is no record', async () => {
+    const { clock, store } = createBed();
+    const issuanceLimit = { tokens: 100 };
     const known = await createUsageReader({ ...who, store, clock, issuanceLimit }).getUsage();
-    expect(known).toMatchObject({ limit: 150, remaining: 120, availableNow: 28 });
+    expect(known).toMatchObject({ limit: 100, remaining: 80, availableNow: 18 });
   });
 
   test('tells two records of one client id apart, and says how far the clock of the store is ahead', async () => {

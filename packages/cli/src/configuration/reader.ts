@@ -53,21 +53,14 @@ export async function openReader(context: Context): Promise<Reader> {
       return snapshot;
     },
   };
-  const place = { ...owner, store: observed };
-  const reader = createUsageReader(place);
-  const limited = createUsageReader({ ...place, issuanceLimit: issuanceLimit ?? {} });
+  const reader = createUsageReader({ ...owner, store: observed, issuanceLimit });
   const scene = { client, authUrl, store: opened.label, durability: store.durability };
   return {
     env,
     async read() {
       const usage = await reader.getUsage();
-      const { windows, issuances, tokens, resets } = usage;
-      const hasRecord = [windows, issuances, tokens, resets].some((list) => list.length > 0);
-      // A record that nobody has written states no limit.
-      const isWhole = issuanceLimit === undefined && windows.length > 0;
-      const shown = isWhole ? usage : await limited.getUsage();
       const failures = record === undefined ? [] : failuresInRow(record);
-      return { usage: shown, scene: { ...scene, hasRecord, failures } };
+      return { usage, scene: { ...scene, hasRecord: record !== undefined, failures } };
     },
     async problemsOfStore() {
       const facts = [reader.recordKey.then((key) => opened.examine?.(key) ?? []), examineOtherPlaces(opened, owner)];

@@ -49,7 +49,7 @@ function described(usage: Usage | undefined, now: number): string {
   if (!usage) return '';
   const [newest] = usage.issuances;
   const last = newest ? `, the last at ${instant(newest.at, now)} by ${newest.instance}` : '';
-  return ` (${counted(usage.used, 'token')} in ${windowName(usage.windowMs || 86_400_000)}${last})`;
+  return ` (${counted(usage.used, 'token')} in ${windowName(usage.windowMs)}${last})`;
 }
 
 /** Says whether all known records together reach the limit of the operator. */
@@ -57,7 +57,8 @@ function together([own, ...others]: readonly [Usage, ...(Usage | undefined)[]], 
   const known = others.filter((usage) => usage !== undefined);
   if (known.length < places) return '';
   const sum = known.reduce((all, { used }) => all + used, own.used);
-  const limit = Math.max(own.limit, ...known.map((usage) => usage.limit));
+  const stated = known.filter(({ windows }) => windows.some((window) => !window.own));
+  const limit = Math.max(own.limit, ...stated.map((usage) => usage.limit));
   const verdict =
     sum >= limit
       ? 'which explains a 429 of the token endpoint'

@@ -26,7 +26,7 @@ const leastKeptMs = 8 * day;
 
 /** Drops what no longer counts, and moves older entries into buckets. `now` is the ledger's time. */
 export function compact(whole: LedgerRecord, now: number, limits: Limits): LedgerRecord {
-  const record = { ...whole, terms: currentTerms(whole, now, limits) };
+  const record = { ...whole, terms: currentTerms(whole, limits) };
   const spans = keptTerms(record, limits).map(({ pendingMs }) => pendingMs);
   const longestMs = Math.max(0, ...spans);
   const keptFrom = now - Math.max(leastKeptMs, longestMs);

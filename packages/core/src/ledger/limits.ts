@@ -8,9 +8,9 @@ export type StoreDurability = 'process' | 'durable' | 'replicated';
 
 /** The agreement as the options of this process state it. */
 export interface Limits {
-  /** A reader of usage, and a process that follows the record, have no terms of their own. */
+  /** The terms that this process states. A process that inherits the agreement, and a reader of usage, state none. */
   readonly terms: readonly Term[];
-  /** The terms of a process that follows the record, while the record has none. Default: none. */
+  /** The terms that they keep to while the record has none. Default: none. */
   readonly usual?: readonly Term[];
   readonly durability: StoreDurability;
   /** The largest record that the store keeps, in bytes. Default {@link usualMaxBytes}. */

@@ -13,7 +13,7 @@ const enforcedMs = hour;
 /** A process that only reads declares its terms again after this time. */
 const declaredAgainMs = 20 * minute;
 
-/** A term that this process enforces. `own`: its own options state it. */
+/** A term that this process enforces. `own`: it follows from its own options. */
 export interface EnforcedTerm {
   readonly term: TermLimits;
   readonly own: boolean;
@@ -27,47 +27,49 @@ function isIn(terms: readonly Term[], term: Term): boolean {
   return terms.some((other) => isSame(other, term));
 }
 
-/** Returns the terms that this process states. One that follows the record states the usual terms as long as nobody has stated any. */
-function statedTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
+/** Returns the terms of this process. One that inherits the agreement keeps to the usual terms as long as nobody has stated any. It states none. */
+function ownTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
   return terms.length + record.terms.length > 0 ? terms : usual;
 }
 
-/** Returns the terms that other processes declared within an hour, and this process does not have. */
+function lastDeclaredAt(terms: readonly DeclaredTerm[]): number {
+  return Math.max(...terms.map(({ seenAt }) => seenAt));
+}
+
+/** Returns the terms that other processes declared within the hour before `now`, and this process does not have. */
 export function foreignTerms(record: LedgerRecord, now: number, limits: Limits): DeclaredTerm[] {
   return record.terms.filter((term) => term.seenAt + enforcedMs > now && !isIn(limits.terms, term));
 }
 
 /**
  * Returns the terms that a process must keep: its own, and those that other processes declared within an hour. Its own terms come first. A process
- * without terms of its own gets the terms of the record, even if they are older.
+ * that inherits the agreement gets the terms that were declared last, however long ago that was.
  */
 export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits): EnforcedTerm[] {
-  const { durability } = limits;
-  const terms = statedTerms(record, limits);
-  const foreign = foreignTerms(record, now, limits);
-  const others = terms.length + foreign.length > 0 ? foreign : record.terms;
+  const { terms, durability } = limits;
+  const others = foreignTerms(record, terms.length > 0 ? now : lastDeclaredAt(record.terms), limits);
   return [
-    ...terms.map((term) => ({ term: termLimits(term, durability), own: true })),
+    ...ownTerms(record, limits).map((term) => ({ term: termLimits(term, durability), own: true })),
     ...others.map((term) => ({ term: termLimits(term, durability), own: false })),
   ];
 }
 
 /** Returns all terms for which the record must keep entries: those of the record, and those of this process. */
 export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
-  const stated = statedTerms(record, limits);
-  const others = record.terms.filter((term) => !isIn(stated, term));
-  return [...stated, ...others].map((term) => termLimits(term, limits.durability));
+  const own = ownTerms(record, limits);
+  const others = record.terms.filter((term) => !isIn(own, term));
+  return [...own, ...others].map((term) => termLimits(term, limits.durability));
 }
 
 /** Returns whether this process should write its terms: the record has none of them, or they are so old that others may soon stop to enforce them. */
 export function isDeclarationDue(record: LedgerRecord, now: number, limits: Limits): boolean {
   const recent = record.terms.filter(({ seenAt }) => seenAt + declaredAgainMs > now);
-  return statedTerms(record, limits).some((term) => !isIn(recent, term));
+  return limits.terms.some((term) => !isIn(recent, term));
 }
 
 /** Returns the record with the terms of this process, declared now. `by`: the name of the process. */
 export function declare(record: LedgerRecord, now: number, limits: Limits, by: string): LedgerRecord {
-  const declared = statedTerms(record, limits).map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
+  const declared = limits.terms.map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
   return { ...record, terms: unitedTerms(declared, record.terms) };
 }
 
@@ -79,7 +81,7 @@ export function unitedTerms(one: readonly DeclaredTerm[], other: readonly Declar
   const all = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
   const latestFirst = all.filter((term, index) => !isIn(all.slice(0, index), term));
   if (latestFirst.length <= maxTerms) return latestFirst;
-  const latest = Math.max(...latestFirst.map(({ seenAt }) => seenAt));
+  const latest = lastDeclaredAt(latestFirst);
   const enforced = latestFirst.filter(({ seenAt }) => seenAt + enforcedMs > latest);
   const decisive = enforced.filter((term) => !enforced.some((strict) => strict !== term && contains(strict, term)));
   return [...new Set([...decisive, ...latestFirst])].slice(0, maxTerms);
@@ -91,8 +93,9 @@ function contains(strict: Term, term: Term): boolean {
   return strict.windowMs >= term.windowMs && strict.tokens <= term.tokens && usableOf(strict) <= usableOf(term);
 }
 
-/** Returns the terms without those that nobody has declared for so long that all they counted has left them. */
-export function currentTerms(record: LedgerRecord, now: number, limits: Limits): DeclaredTerm[] {
-  const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, limits.durability).pendingMs);
-  return record.terms.filter((term) => term.seenAt + lastsMs(term) > now);
+/** Returns the terms without those that others replaced so long ago that all they counted has left them. What was agreed last stays. */
+export function currentTerms({ terms }: LedgerRecord, { durability }: Limits): DeclaredTerm[] {
+  const latest = lastDeclaredAt(terms);
+  const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, durability).pendingMs);
+  return terms.filter((term) => term.seenAt + lastsMs(term) > latest);
 }

@@ -41,9 +41,11 @@ describe('compact', () => {
     expect(compact(record, noon, usualLimits).entries).toEqual([]);
     const { terms } = oneWindow(1_000, 31 * day, 0);
     expect(compact(record, noon, { ...usualLimits, terms }).entries).toHaveLength(1);
-    const declared = (seenAt: number) => ({ ...record, terms: [declaredBy('other', month, seenAt)] });
+    const next = declaredBy('next', { tokens: 150, windowMs: day, reserve: 30 }, noon);
+    const declared = (seenAt: number) => ({ ...record, terms: [next, declaredBy('other', month, seenAt)] });
     expect(compact(declared(noon - 31 * day), noon, usualLimits).entries).toHaveLength(1);
-    expect(compact(declared(noon - 31 * day - 3 * hour), noon, usualLimits)).toMatchObject({ entries: [], terms: [] });
+    const replaced = compact(declared(noon - 31 * day - 3 * hour), noon, usualLimits);
+    expect(replaced).toMatchObject({ entries: [], terms: [next] });
   });
 
   test('keeps a slot until the last of what is in it has ended', () => {

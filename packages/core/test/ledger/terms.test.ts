@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { admission, tightest } from '../../src/ledger/admission.ts';
 import { compact } from '../../src/ledger/condense.ts';
 import { type Limits, leavesAt, limitsFor } from '../../src/ledger/limits.ts';
-import { type LedgerRecord, newRecord } from '../../src/ledger/record.ts';
+import { type DeclaredTerm, type LedgerRecord, newRecord } from '../../src/ledger/record.ts';
 import {
   currentTerms,
   declare,
@@ -93,10 +93,15 @@ describe('a term of another process', () => {
     expect(foreignTerms(declared(noon), noon, usualLimits)).toEqual([declaredBy('other', hourly, noon)]);
   });
 
-  test('stays in the record while something may count in it, and an hour at least', () => {
-    const stays = (seenAt: number) => currentTerms(declared(seenAt), noon, usualLimits).length === 1;
+  test('stays in the record while something may count in it, and until another term is declared', () => {
+    const next = declaredBy('next', usual, noon);
+    const stays = (seenAt: number, ...later: DeclaredTerm[]) => {
+      const { terms } = declared(seenAt);
+      return currentTerms(recordWith({ terms: [...later, ...terms] }), usualLimits).length > later.length;
+    };
     const livesMs = hour + hour / 24 + 7 * minute;
-    expect([stays(noon - livesMs + 1), stays(noon - livesMs)]).toEqual([true, false]);
+    expect([stays(noon - livesMs + 1, next), stays(noon - livesMs, next)]).toEqual([true, false]);
+    expect(stays(noon - 30 * day)).toBe(true);
   });
 
   test('is not foreign if this process has the same', () => {
@@ -182,22 +187,56 @@ test('after a change from 300 to 150, nothing is issued until fewer than the sma
 
 describe('a process that inherits the agreement', () => {
   const inherits = { ...usualLimits, terms: [], usual: [usual] };
+  const thousand = { tokens: 1_000, windowMs: day, reserve: 200 };
 
   test('keeps what others stated, whatever its age, and states nothing', () => {
-    const thousand = { tokens: 1_000, windowMs: day, reserve: 200 };
-    for (const seenAt of [noon, noon - 3 * hour]) {
-      const record = recordWith({ terms: [declaredBy('fleet', thousand, seenAt)] });
+    for (const seenAt of [noon, noon - 3 * hour, noon - 30 * day]) {
+      const record = recordWith({
+        terms: [declaredBy('fleet', thousand, seenAt), declaredBy('fleet', hourly, seenAt)],
+      });
       expect(isDeclarationDue(record, noon, inherits)).toBe(false);
       expect(declare(record, noon, inherits, 'me')).toEqual(record);
-      expect(enforcedTerms(record, noon, inherits)).toEqual([{ term: expect.objectContaining(thousand), own: false }]);
-      expect(keptTerms(record, inherits)).toEqual([expect.objectContaining(thousand)]);
+      const [one, other] = [thousand, hourly].map((term) => expect.objectContaining(term));
+      expect(enforcedTerms(record, noon, inherits)).toEqual([
+        { term: one, own: false },
+        { term: other, own: false },
+      ]);
+      expect(keptTerms(record, inherits)).toEqual([one, other]);
     }
   });
 
-  test('states the usual agreement in a record without any', () => {
-    expect(isDeclarationDue(recordWith(), noon, inherits)).toBe(true);
-    expect(declare(recordWith(), noon, inherits, 'me').terms).toEqual([declaredBy('me', usual, noon)]);
+  test('keeps what was stated last, not what that replaced', () => {
+    const terms = [declaredBy('new', thousand, noon - 3 * hour), declaredBy('old', usual, noon - 4 * hour)];
+    const kept = enforcedTerms(recordWith({ terms }), noon, inherits);
+    expect(kept).toEqual([{ term: expect.objectContaining(thousand), own: false }]);
+  });
+
+  test('keeps to the usual agreement in a record without any, and does not state it', () => {
+    expect(isDeclarationDue(recordWith(), noon, inherits)).toBe(false);
+    expect(declare(recordWith(), noon, inherits, 'me').terms).toEqual([]);
     expect(enforcedTerms(recordWith(), noon, inherits)).toEqual([{ term: expect.objectContaining(usual), own: true }]);
     expect(keptTerms(recordWith(), inherits)).toEqual([expect.objectContaining(usual)]);
+  });
+
+  test('keeps a week of tokens in a record without terms, and says that earlier ones may be missing', () => {
+    const entries = [9, 7, 1].map((days) => entryAt(noon - days * day));
+    const record = compact(recordWith({ entries }), noon, inherits);
+    expect(record.entries).toEqual(entries.slice(1));
+    expect(record.completeSince).toBe(noon - 9 * day + 1);
+    const weekly = oneWindow(20, 6 * day);
+    expect(tightest(admission(record, noon, weekly, 'reset'))).toMatchObject({ used: 1, room: 15 });
+    const monthly = oneWindow(20, 30 * day);
+    // The 4 tokens of the reserve insure what the record does not know. Both of the known tokens lie in that time.
+    expect(tightest(admission(record, noon, monthly, 'reset'))).toMatchObject({ used: 2, room: 2 });
+  });
+
+  test('condenses the tokens of a record without terms as finely as the usual agreement needs', () => {
+    const entries = Array.from({ length: 400 }, (_, index) => entryAt(noon - 26 * hour + index * 2 * minute));
+    const record = compact(recordWith({ entries }), noon, inherits);
+    const { used = 0 } = tightest(admission(record, noon, inherits, 'reset')) ?? {};
+    const exact = entries.filter(({ at }) => at + 25 * hour + 10 * minute > noon).length;
+    expect(used).toBeGreaterThanOrEqual(exact);
+    // A bucket has 17 minutes of a day, so at most 8 of these tokens count for longer.
+    expect(used).toBeLessThanOrEqual(exact + 8);
   });
 });
