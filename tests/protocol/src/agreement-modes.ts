@@ -78,6 +78,13 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
     weight: 2,
     settings: (random) => (random.chance(0.5) ? longer(random) : shorter(random)),
   },
+  inherit: {
+    about:
+      'clients that inherit the agreement: alone in a new record, and before, beside and after processes whose limit is larger or smaller than the default',
+    promised: true,
+    weight: 4,
+    settings: (random) => (random.chance(0.2) ? longer(random, Number.POSITIVE_INFINITY) : inherited(random)),
+  },
   small: {
     about: '4 to 20 tokens in a window or two, and a store that loses everything, or goes back',
     promised: true,
@@ -196,13 +203,41 @@ function shorter(random: Random): Settings {
   });
 }
 
-/** A window of weeks, which comes after a time in which the record only had to know a day. */
-function longer(random: Random): Settings {
+/** Some of the processes inherit the agreement, and for some of the time all of them do. The default allows fewer tokens than most of these need. */
+function inherited(random: Random): Settings {
+  const agreements = random.pick([
+    [agreed(per(40, hour))],
+    [agreed(per(20, hour / 2), per(300, day))],
+    [agreed(per(40, hour)), agreed(per(60, hour))],
+    [agreed(per(6, hour))],
+    [agreed(per(12, day))],
+  ]);
+  const processes = random.integer(2, 4);
+  // In a hurry, more tokens are needed in the first hour than the default allows in a new record.
+  const isHurried = random.chance(0.4);
+  const stepMs = isHurried ? random.between(5, 50) * minute : random.between(2, 14) * hour;
+  const phases = Array.from({ length: random.integer(2, 4) }, (_, index): Phase => {
+    const isAlone = random.chance(index === 0 ? 0.7 : 0.3);
+    return { fromMs: index * stepMs, agreements, inheriting: isAlone ? processes : random.integer(0, processes - 1) };
+  });
+  return drawn(random, {
+    ...withinMinutes,
+    processes,
+    phases,
+    lifetimeMs: Math.round(isHurried ? random.between(40, 100) : random.between(180, 1_800)) * second,
+    callEveryMs: isHurried ? random.between(15, 60) * second : random.between(3, 12) * minute,
+    faultsForMs: phases.length * stepMs,
+    rates: rarer(0.3),
+  });
+}
+
+/** A window of weeks, which comes after a time in which the record only had to know a day. In that time so many processes inherit the agreement. */
+function longer(random: Random, inheriting = 0): Settings {
   const long = { windows: [per(12, random.integer(18, 24) * day)], reserve: 4 };
   const daily = agreed(per(4, day));
   const beforeMs = random.between(14, 20) * day;
   const phases: Phase[] = [
-    { fromMs: 0, agreements: [daily], lifetimeMs: Math.round(random.between(30, 60)) * hour },
+    { fromMs: 0, agreements: [daily], lifetimeMs: Math.round(random.between(30, 60)) * hour, inheriting },
     { fromMs: beforeMs, agreements: [long], lifetimeMs: Math.round(random.between(2, 12)) * hour },
   ];
   return drawn(random, {

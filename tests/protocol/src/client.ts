@@ -156,6 +156,7 @@ export function createClient(
       world.note(`${machine.name} ${String(error)}`);
       const pauseMs = isServiceAuthError(error) ? (error.retryAt ?? 0) - machine.clock.now() : 0;
       const isSpent = isServiceAuthError(error) && error.code === 'ERR_ISSUANCE_LIMIT';
+      if (isSpent) judge.denied(machine.name, { tokens: error.limit, windowMs: error.windowMs });
       if (pauseMs > around.maxPauseMs && !isSpent) judge.violated('no pause outlives its clock', `${pauseMs} ms`);
       const closed = isServiceAuthError(error) && error.code === 'ERR_CLOSED';
       if (wasGood && isGood(wasGood) && !closed) judge.violated('a good token is served', String(error));

@@ -69,8 +69,8 @@ export function createFleet(
 
   function create(name: string, side: Side, index: number): Member {
     const machine = createMachine(world, name, random.integer(0, 10 * 24 * 60 * minute));
-    const { agreements } = phaseAt(settings, world.now);
-    const agreement = agreements[index % agreements.length] as Agreement;
+    const { agreements, inheriting = 0 } = phaseAt(settings, world.now);
+    const agreement = index < inheriting ? undefined : (agreements[index % agreements.length] as Agreement);
     around.judge.began(machine, agreement);
     const secretSource = () =>
       new Promise<string>((resolve, reject) => {
@@ -82,7 +82,7 @@ export function createFleet(
       authUrl: 'https://auth.example.com',
       clientId: 'client',
       clientSecret: asksForSecret ? secretSource : fleet.secret,
-      issuanceLimit: limitOf(agreement),
+      issuanceLimit: agreement ? limitOf(agreement) : 'inherit',
       ...(settings.rates.tokens_exchanged && { storeKey: sharedStoreKey }),
       store: network.storeOf(machine, side),
       transport: network.transportOf(machine),

@@ -9,7 +9,7 @@ import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
 
 /** Watches a run from outside and says what was promised and not kept. */
-export interface Judge extends Pick<LimitWatch, 'began' | 'looked'> {
+export interface Judge extends Pick<LimitWatch, 'began' | 'denied' | 'looked'> {
   readonly violations: readonly string[];
   violated(promise: string, detail: string): void;
   /** The service issued a token. */
@@ -70,6 +70,7 @@ export function createJudge(
     violations,
     violated,
     began: limit.began,
+    denied: limit.denied,
     looked: limit.looked,
     outgrew(machine, bytes) {
       violated('no record outgrows its store', `${machine} wrote ${bytes} bytes`);

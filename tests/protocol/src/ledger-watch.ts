@@ -50,7 +50,7 @@ export function createLedgerWatch(
   const { durability, lossesPerWindow, rates } = settings;
   // Where processes have different agreements, each of them sees other rooms: what they share of the record is checked.
   const agreements = settings.phases.flatMap((phase) => phase.agreements);
-  const isUniform = agreements.length === 1;
+  const isUniform = agreements.length === 1 && !settings.phases.some(({ inheriting }) => inheriting);
   const windows = agreements.flatMap((agreement) => agreement.windows);
   const limits = limitsFor(windows, isUniform ? agreements[0]?.reserve : 0, durability);
   const terms = limits.terms.map((term) => termLimits(term, durability));

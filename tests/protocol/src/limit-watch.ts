@@ -2,13 +2,15 @@ import { type Calendar, createCalendars } from './calendars.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import type { Service, ServiceToken } from './service.ts';
-import type { Agreement, Settings, Term } from './settings.ts';
+import { type Agreement, type Settings, type Term, usableOf as usableByDefault, usual } from './settings.ts';
 import type { World } from './world.ts';
 
 /** Counts the tokens of the service in the windows of every term that a process knows. It uses nothing of core. */
 export interface LimitWatch {
-  /** A process begins, with this agreement. */
-  began(machine: Machine, agreement: Agreement): void;
+  /** A process begins, with this agreement. Undefined: it inherits the agreement of the others. */
+  began(machine: Machine, agreement: Agreement | undefined): void;
+  /** A caller of a process was refused, because this term had no room. */
+  denied(machine: string, term: Term): void;
   /** A process was given the record just now. */
   looked(machine: string): void;
   /** The record was replaced by a call that a process made at `calledAt`. */
@@ -28,6 +30,8 @@ const sentWithinMs = 15 * second;
 const boundForMs = 48 * minute;
 /** A process that reads the record declares its terms again after 20 minutes, so they bind for 40 minutes or more. */
 const boundByReadForMs = 29 * minute;
+/** A process may be told so late what was true when it read the record. */
+const toldWithinMs = 30 * minute;
 /** A record knows for so long what was issued. */
 const knownForMs = 8 * day - 2 * hour;
 
@@ -39,6 +43,8 @@ interface WatchedTerm extends Term {
   since: number;
   /** Times from when to when it binds the processes that have other terms. */
   readonly binds: { from: number; until: number }[];
+  /** The last write of a process that states it. */
+  declaredAt: number;
 }
 
 /** Creates the watch of one run. */
@@ -54,6 +60,9 @@ export function createLimitWatch(
   const readAt = new Map<string, number>();
   const calendars: readonly Calendar[] = createCalendars(random, settings.faultsForMs);
   const labels = new Map<ServiceToken, ReadonlyMap<string, string>>();
+  const usualName = nameOf(usual);
+  if (settings.phases.some(({ inheriting }) => inheriting))
+    create(usual, usableByDefault(usual.tokens, undefined, settings.durability));
 
   /** Only of a single window it is known without arithmetic what is usable. */
   function boundOf(term: Term, { windows }: Agreement): number {
@@ -61,18 +70,39 @@ export function createLimitWatch(
   }
 
   function watched(term: Term, agreement: Agreement): WatchedTerm {
-    const name = `${term.tokens} in ${term.windowMs / minute} min`;
-    const known = terms.get(name);
-    if (known) return known;
-    const created = { ...term, name, bound: boundOf(term, agreement), since: world.now, binds: [] };
+    return terms.get(nameOf(term)) ?? create(term, boundOf(term, agreement));
+  }
+
+  function create(term: Term, bound: number): WatchedTerm {
+    const name = nameOf(term);
+    const created = { ...term, name, bound, since: world.now, binds: [], declaredAt: Number.NEGATIVE_INFINITY };
     terms.set(name, created);
     return created;
   }
 
   /** True if a process had to keep to a term when it made this request. */
   function binds(term: WatchedTerm, { machine, requestedAt }: ServiceToken): boolean {
-    if (started.get(machine)?.own.includes(term)) return true;
-    return term.binds.some(({ from, until }) => from < requestedAt - sentWithinMs && requestedAt < until);
+    const own = started.get(machine)?.own ?? [];
+    if (own.includes(term)) return true;
+    if (term.binds.some(({ from, until }) => from < requestedAt - sentWithinMs && requestedAt < until)) return true;
+    return own.length === 0 && isInherited(term, requestedAt);
+  }
+
+  /** A process that inherits the agreement keeps what was declared last, however long ago. It keeps to the default as long as nobody declared anything. */
+  function isInherited(term: WatchedTerm, requestedAt: number): boolean {
+    const declaredAt = Math.max(...[...terms.values()].map((known) => known.declaredAt));
+    if (term.name === usualName) return declaredAt === Number.NEGATIVE_INFINITY;
+    const last = term.binds.findLast(({ from }) => from < requestedAt - sentWithinMs);
+    return last !== undefined && last.until > declaredAt;
+  }
+
+  /** True if a process may have been refused in the name of a term: its own one, one that others declared within an hour, or one that it inherits. */
+  function mayDeny(term: WatchedTerm | undefined, own: readonly WatchedTerm[]): boolean {
+    if (!term || own.includes(term)) return term !== undefined;
+    if (own.length > 0) return world.now < term.declaredAt + hour + toldWithinMs;
+    // The default is for a record without terms.
+    const isStated = ({ binds }: WatchedTerm) => binds.some(({ from }) => from < world.now - toldWithinMs);
+    return term.name !== usualName || ![...terms.values()].some(isStated);
   }
 
   /** The request that came last found all others in the record, so it had to be denied if the term bound its process. */
@@ -106,10 +136,15 @@ export function createLimitWatch(
 
   return {
     began(machine, agreement) {
-      const own = agreement.windows.map((term) => watched(term, agreement));
+      const own = agreement?.windows.map((term) => watched(term, agreement)) ?? [];
       const running = [...started.values()].filter((other) => other.machine.alive).flatMap((other) => other.own);
       for (const term of own) if (!running.includes(term)) term.since = world.now;
       started.set(machine.name, { machine, own });
+    },
+    denied(machine, term) {
+      const own = started.get(machine)?.own ?? [];
+      if (mayDeny(terms.get(nameOf(term)), own)) return;
+      violated('only an agreement of the fleet refuses a caller', `${machine} by ${nameOf(term)}`);
     },
     looked(machine) {
       readAt.set(machine, world.now);
@@ -117,6 +152,7 @@ export function createLimitWatch(
       for (const term of started.get(machine)?.own ?? []) bind(term, world.now + minute, world.now + boundByReadForMs);
     },
     wrote(machine, calledAt) {
+      for (const term of started.get(machine)?.own ?? []) term.declaredAt = world.now;
       // The process made this record from one that it read shortly before.
       const isRecent = calledAt - (readAt.get(machine) ?? 0) < minute && world.now - calledAt < minute;
       if (!isRecent || settings.lossesPerWindow > 0) return;
@@ -144,4 +180,8 @@ export function createLimitWatch(
     if (last && from <= last.until) last.until = Math.max(last.until, until);
     else term.binds.push({ from, until });
   }
+}
+
+function nameOf({ tokens, windowMs }: Term): string {
+  return `${tokens} in ${windowMs / minute} min`;
 }

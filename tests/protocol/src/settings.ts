@@ -27,7 +27,12 @@ export interface Phase {
   readonly agreements: readonly Agreement[];
   /** The lifetime of a token, if it is not that of the settings. */
   readonly lifetimeMs?: number;
+  /** So many of the processes state no agreement: they inherit it. Default 0. */
+  readonly inheriting?: number;
 }
+
+/** The agreement that a process keeps to if it inherits none, as the contract states the default. */
+export const usual: Term = { tokens: 150, windowMs: day };
 
 /** Everything that is fixed before a run begins. */
 export interface Settings {
@@ -144,13 +149,14 @@ export function phaseAt({ phases }: Settings, now: number): Phase {
 
 /** The lengths of all windows of all processes. */
 export function windowsOf({ phases }: Settings): number[] {
-  return phases.flatMap(({ agreements }) =>
-    agreements.flatMap(({ windows }) => windows.map(({ windowMs }) => windowMs)),
-  );
+  return phases.flatMap(({ agreements, inheriting }) => {
+    const inherited = inheriting ? [usual] : [];
+    return [...inherited, ...agreements.flatMap(({ windows }) => windows)].map(({ windowMs }) => windowMs);
+  });
 }
 
 /** `usable`, as the contract states the defaults. */
-function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
+export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
 }
 
