@@ -83,7 +83,9 @@ export function columnsOf(folder: string, script: string): Column[] {
     { title: 'Bun', programs: [{ name: 'Bun', file: bun, meet: program(bun) }] },
     {
       title: 'Deno',
-      programs: [{ name: 'Deno', file: deno, meet: program(deno, ['run', '--allow-all']) }],
+      programs: ['fetch', 'given'].map((client) => {
+        return { name: `Deno, ${client}`, file: deno, meet: program(deno, ['run', '--allow-all'], [client]) };
+      }),
     },
     {
       title: 'workerd',

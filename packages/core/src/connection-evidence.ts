@@ -49,7 +49,8 @@ export function watchConnections(url: string): ConnectionWatch {
     // If several addresses were tried, each of them must have failed.
     const errors = own(error, 'errors');
     if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
-    return saysSo(error) || neverConnected(own(error, 'cause'), depth + 1);
+    // A call that failed on a connection, such as `read`, decides: its cause may be about another connection.
+    return saysSo(error) || (!own(error, 'syscall') && neverConnected(own(error, 'cause'), depth + 1));
   }
 
   return {

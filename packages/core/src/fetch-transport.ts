@@ -22,23 +22,23 @@ export const maxBodyLength = 65_536;
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: given } = ownProperties(options);
   return async ({ url, method, headers, body, signal }) => {
-    const connection = given ? undefined : connectionTo(url);
+    const connection = connectionTo(url);
     // Options against cookies and cached answers are missing, because edge runtimes reject them.
     const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
     let answer: Promise<FetchedResponse> | undefined;
     let response: FetchedResponse;
     try {
-      const send = connection?.send ?? originalFetch(given ?? fetch);
-      answer = send(url, fetchInit({ ...members, ...connection?.init, ...leftAlone() }));
+      const send = given ? originalFetch(given) : (connection.send ?? originalFetch(fetch));
+      answer = send(url, fetchInit({ ...members, ...connection.init, ...leftAlone() }));
       response = await answer;
     } catch (error) {
-      connection?.close();
+      connection.close();
       if (answer) throw error;
       // A fetch that is missing, or that throws and returns no promise, has sent nothing. `syscall` is the evidence of that.
       throw Object.assign(new Error('not sent'), { name: Object(error).name, syscall: 'connect' });
     }
     // Deno throws if a client is closed twice.
-    const text = readBody(response).finally(() => connection?.close());
+    const text = readBody(response).finally(() => connection.close());
     // Nobody waits for it if the answer is no object, or if a property of it throws.
     text.catch(() => {});
     // A browser hides what a redirect was.

@@ -354,6 +354,13 @@ describe('a transport that fails', () => {
     }
   });
 
+  test('on a connection may have sent something, even if its cause is that another connection was refused', async () => {
+    const error = Object.assign(new Error('x', { cause: failed(refused) }), { code: 'ECONNRESET', syscall: 'read' });
+    for (const thrown of [error, new TypeError('fetch failed', { cause: error })]) {
+      expect(await through(() => Promise.reject(thrown))).toEqual(counted);
+    }
+  });
+
   test('with a code in the class of the error, as Bun has it, sent nothing', async () => {
     class ProxyError extends Error {}
     Object.assign(ProxyError.prototype, { code: 'ERR_PROXY_TUNNEL' });

@@ -36,6 +36,10 @@ const clients: Record<string, () => Promise<HttpClient>> = {
   async fetch() {
     return { warm: warmedBy((url) => fetch(url)) };
   },
+  async given() {
+    const send: Fetch = (url, init) => fetch(url, init);
+    return { warm: warmedBy(send), transport: fetchTransport({ fetch: send }) };
+  },
   async undici() {
     const { fetch, EnvHttpProxyAgent, Agent } = (await import(location)) as Undici;
     const dispatcher = new (EnvHttpProxyAgent ?? Agent)();
