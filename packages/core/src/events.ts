@@ -187,8 +187,13 @@ export type EmitRepeated = <Type extends RepeatedEventType>(
  * context, Jest) or library, even if its `then` throws. Use it to pass events on to several listeners.
  */
 export function notify(listener: ServiceAuthEventListener | undefined, event: ServiceAuthEvent): void {
+  callIgnoringErrors(listener, event);
+}
+
+/** Calls a function of the application as {@link notify} calls a listener. */
+export function callIgnoringErrors<Value>(callback: ((value: Value) => unknown) | undefined, value: Value): void {
   try {
-    ignoreRejection(listener?.(event));
+    ignoreRejection(callback?.(value));
   } catch {}
 }
 

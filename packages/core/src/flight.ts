@@ -1,4 +1,4 @@
-import type { AcquisitionReason } from './events.ts';
+import { type AcquisitionReason, callIgnoringErrors } from './events.ts';
 import { outsideRequest } from './next.ts';
 import { raced } from './raced.ts';
 
@@ -41,11 +41,8 @@ export function startFlight(
   const outcome = raced(ended, controller.signal);
   // An unhandled rejection would end the process if nobody waits for this flight.
   const settled = outcome.catch(() => {});
-  try {
-    waitUntil?.(settled);
-  } catch {
-    // Some runtimes throw if no incoming request is being served. The flight must go on.
-  }
+  // Some runtimes throw if no incoming request is being served. The flight must go on.
+  callIgnoringErrors(waitUntil, settled);
   return { outcome, ended, controller, details };
 }
 

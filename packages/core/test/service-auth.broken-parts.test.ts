@@ -1,8 +1,10 @@
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createUsageReader } from '../src/index.ts';
 import { createBed, failure, hour, minute, second } from './support/bed.ts';
 import type { Fault } from './support/faulty-store.ts';
 import { answered } from './support/scripted-endpoint.ts';
+import { watchForUnhandled } from './support/unhandled.ts';
 
 describe('a transport whose status is no status', () => {
   const values = [-1, 1_000, 599.5, Number.NaN, 1e300, null, undefined, '503', '429', {}, 503n];
@@ -41,7 +43,7 @@ describe('a record that nobody could read', () => {
   });
 });
 
-describe('a waitUntil() that throws, as runtimes do outside of requests', () => {
+describe('a waitUntil() that fails, as those of runtimes do outside of requests', () => {
   test('keeps no token from a caller', async () => {
     const { client, clock, token } = createBed();
     let isOutside = false;
@@ -55,6 +57,17 @@ describe('a waitUntil() that throws, as runtimes do outside of requests', () => 
     expect(await token(auth)).toBe(first);
     await clock.advance(30 * hour);
     expect((await token(auth)).value).not.toBe(first.value);
+  });
+
+  test.each([
+    ['a promise that rejects', async () => expect.unreachable()],
+    ['a promise of another realm that rejects', () => runInNewContext('Promise.reject(1)')],
+    ['a thenable whose then throws', () => runInNewContext("({ then() { throw new Error('from then') } })")],
+  ])('may return %s', async (_, waitUntil) => {
+    const unhandled = watchForUnhandled();
+    const { client, token } = createBed();
+    expect((await token(client({ waitUntil }))).value).toBeTruthy();
+    expect(await unhandled()).toEqual([]);
   });
 });
 
