@@ -7,6 +7,9 @@ import { type SharedClient, shareClient } from './shared-clients.ts';
 // This is also core's default.
 const defaultTimeoutMs = 30_000;
 
+/** The warm-ups of one application. */
+export type WarmUps = (() => Promise<void>)[];
+
 /** Opens and closes the client of one module together with its application. */
 export interface ClientLifecycle extends OnModuleInit, OnApplicationShutdown {
   open(options: ServiceAuthOptions, warmUp: boolean): ServiceAuth;
@@ -16,20 +19,24 @@ export interface ClientLifecycle extends OnModuleInit, OnApplicationShutdown {
  * Creates no client before `open()`, so a test that overrides the client creates and warms up no other one.
  * It needs no `onModuleDestroy`: core has no timer to stop, because calls of `getToken()` start the renewals.
  */
-export function createClientLifecycle(name: string | undefined): ClientLifecycle {
+export function createClientLifecycle(name: string | undefined, warmUps: WarmUps): ClientLifecycle {
   const context = name === undefined ? 'ServiceAuth' : `ServiceAuth:${name}`;
   let shared: SharedClient | undefined;
-  let warmUpFirst: (() => Promise<void>) | undefined;
+  let warmUpOwn: (() => Promise<void>) | undefined;
 
   return {
     open(options, warmUp) {
       shared = openClient(name, () => shareClient(options, eventLog(context)));
       const { client } = shared;
-      if (warmUp) warmUpFirst = () => warmUpOnce(client, options, new Logger(context));
+      if (!warmUp) return client;
+      warmUpOwn = () => warmUpOnce(client, options, new Logger(context));
+      warmUps.push(warmUpOwn);
       return client;
     },
+    // Nest calls this for one module after the other, when all clients of the application exist. The first call begins all warm-ups: its own first,
+    // which logs for the modules that share its client.
     async onModuleInit() {
-      await warmUpFirst?.();
+      await Promise.all([warmUpOwn?.(), ...warmUps.map((warmUp) => warmUp())]);
     },
     // Close the client no earlier: until now the HTTP server has answered requests, which may need a token.
     async onApplicationShutdown() {
@@ -38,12 +45,12 @@ export function createClientLifecycle(name: string | undefined): ClientLifecycle
   };
 }
 
-const warmUps = new WeakMap<ServiceAuth, Promise<void>>();
+const begun = new WeakMap<ServiceAuth, Promise<void>>();
 
-/** Modules that share a client wait for one warm-up together, not one after the other. */
+/** Begins the warm-up of a client, or returns the one that has begun: modules may share a client. */
 function warmUpOnce(client: ServiceAuth, options: ServiceAuthOptions, logger: Logger): Promise<void> {
-  const started = warmUps.get(client) ?? warmedUp(client, options, logger);
-  warmUps.set(client, started);
+  const started = begun.get(client) ?? warmedUp(client, options, logger);
+  begun.set(client, started);
   return started;
 }
 

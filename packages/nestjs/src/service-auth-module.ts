@@ -5,7 +5,7 @@ import {
   type DynamicModule,
 } from '@nestjs/common';
 import { ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
-import { type ClientLifecycle, createClientLifecycle } from './client-lifecycle.ts';
+import { type ClientLifecycle, createClientLifecycle, type WarmUps } from './client-lifecycle.ts';
 import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
 import { createTestingServiceAuth, type TestingServiceAuthOptions } from './testing-service-auth.ts';
 
@@ -16,8 +16,8 @@ export interface ServiceAuthStaticOptions {
   /** True if all modules see the client without importing this one. Default true. */
   isGlobal?: boolean | undefined;
   /**
-   * Whether the start of the application waits for a token, for each client at most `timeoutMs` (default 30,000 ms). The limit includes the token
-   * endpoint, the store, the secret and other processes. Without a token the application still starts and logs a warning.
+   * Whether the start of the application waits for a token, at most `timeoutMs` (default 30,000 ms). The limit includes the token endpoint, the store,
+   * the secret and other processes. Several clients begin together. Without a token the application still starts and logs a warning.
    * Default false: the start uses no network.
    */
   warmUp?: boolean | undefined;
@@ -82,6 +82,17 @@ function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingMo
   return { module: ServiceAuthModule, global: true, providers, exports: providers };
 }
 
+const warmUpList = 'service-auth warm-ups';
+
+class WarmUpModule {}
+
+/** Provides the list of an application's warm-ups. Nest creates it once for each application, however many modules import it. */
+const warmUpModule: DynamicModule = {
+  module: WarmUpModule,
+  providers: [{ provide: warmUpList, useFactory: (): WarmUps => [] }],
+  exports: [warmUpList],
+};
+
 function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: ServiceAuthStaticOptions): DynamicModule {
   const lifecycle = 'service-auth client lifecycle';
   const client = {
@@ -101,9 +112,14 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
   return {
     ...definition,
     global: isGlobal ?? true,
+    imports: [...(definition.imports ?? []), warmUpModule],
     providers: [
       ...(definition.providers ?? []),
-      { provide: lifecycle, useFactory: () => createClientLifecycle(name) },
+      {
+        provide: lifecycle,
+        inject: [warmUpList],
+        useFactory: (warmUps: WarmUps) => createClientLifecycle(name, warmUps),
+      },
       client,
       baseUrl,
     ],

@@ -168,6 +168,33 @@ test.each(Object.entries(obstacles))(
   },
 );
 
+test('the warm-ups of all clients begin together, so the start takes timeoutMs once', async () => {
+  const clock = createTestClock();
+  const service = await startService({ clock });
+  const met = [deferred<void>(), deferred<void>(), deferred<void>()];
+  const clientOf = (name: string, timeoutMs: number) => {
+    const transport: Transport = () => {
+      met[Number(name)]?.resolve();
+      return new Promise(() => {});
+    };
+    return ServiceAuthModule.forRoot({
+      ...service.options,
+      clock,
+      transport,
+      clientId: `client-${name}`,
+      name,
+      timeoutMs,
+      warmUp: true,
+    });
+  };
+  const logger = recordingLogger();
+  const starting = boot({ imports: [clientOf('0', 5_000), clientOf('1', 5_000), clientOf('2', 9_000)] }, logger);
+  await Promise.all(met.map(({ promise }) => promise));
+  await clock.advance(9_000);
+  await starting;
+  expect(logger.lines.filter((line) => line.includes('No token at start'))).toHaveLength(3);
+});
+
 test('a warm-up leaves no timer behind', async () => {
   const clock = createTestClock();
   const service = await startService({ clock });
