@@ -1,4 +1,4 @@
-import type { UsableToken } from './cached-token.ts';
+import { instantOf } from './clock.ts';
 import { configError, problemOfText } from './config-problems.ts';
 import { refusalOf } from './ledger/availability.ts';
 import type { Caller } from './ledger/holds.ts';
@@ -6,6 +6,7 @@ import { audienceStateOf, audienceStatesOf, type LedgerRecord } from './ledger/r
 import { withReset } from './ledger/resets.ts';
 import { retryRoomAt, withRetry } from './ledger/retry.ts';
 import { toLocalTime } from './ledger-time.ts';
+import { type Memory, need } from './memory.ts';
 import { randomId } from './seal.ts';
 import type { View } from './shared-ledger.ts';
 import type { Hold, Usage } from './usage.ts';
@@ -66,29 +67,32 @@ export function reasonOf(options: ResetOptions | undefined): string | undefined 
   return reason;
 }
 
-/** Writes that all tokens of the audience are compromised. `upTo`: the generation up to which they are. */
+/** Writes that the tokens of the audience are compromised. `memory`: that of this process before the reset. `upTo`: the generation up to which they are. */
 export async function resetTokens(
   work: Work,
-  cached: UsableToken | undefined,
+  memory: Memory,
   reason: string | undefined,
 ): Promise<{ readonly result: ResetResult; readonly upTo: number }> {
   const { settings } = work;
   const { audience, clock, instance, limits } = settings;
+  const { cached } = memory;
+  // A process that has not read the record for a while does not know which token the fleet uses.
+  const isServed = need(memory, instantOf(clock)) === 'serve';
+  const known = cached && { id: cached.token.id, generation: cached.generation, isServed };
   const { key } = await work.secrets.last();
-  const known = cached && { id: cached.token.id, generation: cached.generation };
-  const reset = { id: randomId(), audience, keyId: key.id, instance, reason, cached: known };
+  const { id: keyId, secretId } = key;
+  const reset = { id: randomId(), audience, keyId, instance, reason, cached: known };
   const { view } = await work.ledger.commit(settings, (found) => {
-    return { record: withReset(found.record, found.now, reset) ?? found.record, result: undefined };
+    return { record: withReset(found.record, found.now, reset), result: undefined };
   });
   const { record, now } = view;
   const listed = record.resets.find(({ id }) => id === reset.id);
-  if (!listed) return { result: { tokenId: undefined, retryAt: undefined }, upTo: 0 };
-  const { tokenId } = listed;
+  const tokenId = listed?.tokenId;
+  if (!listed) return { result: { tokenId, retryAt: undefined }, upTo: 0 };
   settings.emit('token_reset', { tokenId, reason });
-  const caller = { audience, keyId: key.id, secretId: key.secretId };
-  const refusal = refusalOf(record, now, caller, limits, 'reset');
+  const refusal = refusalOf(record, now, { audience, keyId, secretId }, limits, 'reset');
   const retryAt = refusal && toLocalTime(refusal.until, view, clock);
-  return { result: { tokenId, retryAt }, upTo: audienceStateOf(record, audience, key.id).revoked };
+  return { result: { tokenId, retryAt }, upTo: audienceStateOf(record, audience, keyId).revoked };
 }
 
 /** Ends the holds of the fleet: the next token request, of whatever process, is sent in spite of them. */

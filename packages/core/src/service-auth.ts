@@ -82,9 +82,9 @@ class Client implements ServiceAuth {
   async reset(options?: ResetOptions): Promise<ResetResult> {
     const keeper = this.#open();
     const reason = reasonOf(options);
-    const { cached } = keeper.memory;
-    keeper.remember(resetBegun(keeper.memory));
-    const { result, upTo } = await keeper.run((work) => resetTokens(work, cached, reason));
+    const { memory } = keeper;
+    keeper.remember(resetBegun(memory));
+    const { result, upTo } = await keeper.run((work) => resetTokens(work, memory, reason));
     keeper.remember(resetDone(keeper.memory, upTo));
     return result;
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { ServiceAuth } from '../src/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { answersAfter, fails } from './support/faulty-store.ts';
-import { settled } from './support/manual-clock.ts';
+import { type ManualClock, settled } from './support/manual-clock.ts';
 import { answering, gated } from './support/scripted-endpoint.ts';
 
 describe('reset', () => {
@@ -16,6 +17,69 @@ describe('reset', () => {
     expect((await token(client())).value).toBe(next.value);
     expect(endpoint.requests.length).toBe(2);
     expect(eventsOf('token_issued').map(({ reason }) => reason)).toEqual(['cold', 'reset']);
+  });
+
+  test('of one token by thirty processes costs one token', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const fleet = Array.from({ length: 30 }, () => client());
+    const { id } = await token(fleet[0] as ServiceAuth);
+    for (const auth of fleet) await token(auth);
+    for (const auth of fleet) {
+      expect(await auth.reset({ reason: 'one alarm' })).toEqual({ tokenId: id, retryAt: undefined });
+      await token(auth);
+      await clock.advance(100);
+    }
+    expect(endpoint.requests.length).toBe(2);
+    expect((await client().getUsage()).resets).toHaveLength(20);
+  });
+
+  test('by processes that all have the token, at one moment, costs one token', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const fleet = Array.from({ length: 10 }, () => client());
+    for (const auth of fleet) await token(auth);
+    await clock.until(Promise.all(fleet.map((auth) => auth.reset().then(() => auth.getToken()))));
+    expect(endpoint.requests.length).toBe(2);
+  });
+
+  test('of the token that replaced a reset one ends it, too', async () => {
+    const { client, endpoint, token } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    await one.reset();
+    const second = await token(two);
+    expect(await two.reset()).toMatchObject({ tokenId: second.id });
+    expect((await token(two)).id).not.toBe(second.id);
+    expect(endpoint.requests.length).toBe(3);
+  });
+
+  test.each([
+    ['has been idle since', (clock: ManualClock) => clock.advance(29 * second)],
+    ['was asleep since', async (clock: ManualClock) => clock.suspend(hour)],
+  ])(
+    'by a process that has a reset token and %s ends the replacement, because the process cannot mean the old one',
+    async (_, passes) => {
+      const { client, clock, endpoint, token } = createBed();
+      const [one, two] = [client(), client()];
+      await token(one);
+      await token(two);
+      await one.reset();
+      const second = await token(one);
+      await passes(clock);
+      await two.reset();
+      expect((await token(two)).id).not.toBe(second.id);
+      expect(endpoint.requests.length).toBe(3);
+    },
+  );
+
+  test('by a process without a token ends what the fleet uses', async () => {
+    const { client, endpoint, token } = createBed();
+    const [one, two] = [client(), client()];
+    await token(one);
+    await one.reset();
+    const second = await token(one);
+    expect(await two.reset()).toMatchObject({ tokenId: second.id });
+    await token(two);
+    expect(endpoint.requests.length).toBe(3);
   });
 
   test('is seen by the others within 30 seconds, however often they ask', async () => {

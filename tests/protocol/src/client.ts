@@ -13,9 +13,12 @@ import type { Service, ServiceToken } from './service.ts';
 import type { World } from './world.ts';
 
 /** A reset, and when the fleet had been told; undefined while that is unknown. */
-interface FleetReset {
+export interface FleetReset {
   readonly audience: string;
-  readonly calledAt: number;
+  /** The token that the process served when it called, which is the one that it reports. */
+  readonly reported: ServiceToken | undefined;
+  /** It ends the tokens that were issued before. */
+  readonly endsBefore: number;
   resolvedAt: number | undefined;
   /** From when on it cannot end another token. */
   overAt: number;
@@ -50,7 +53,8 @@ export interface Client {
   readonly audience: string;
   /** One caller: gets a token, uses it, and asks for another one when the API says 401. Resolves with the error, if it was refused. */
   call(): Promise<unknown>;
-  reset(): void;
+  /** Resolves also if it failed. */
+  reset(): Promise<void>;
   /** Tells the fleet to try again now. */
   retryNow(): void;
 }
@@ -88,6 +92,7 @@ export function createClient(
     if (event.type === 'store_failed') isStoreFailing = true;
     if (event.type === 'store_recovered') isStoreFailing = false;
     dice.count(`event ${event.type}`);
+    if (event.type === 'token_issued' && event.reason === 'reset') dice.count('reset token replaced');
     world.note(`${machine.name} ${JSON.stringify(event)}`);
     judge.published(event);
   }
@@ -216,7 +221,7 @@ export function createClient(
     handedOut.add(known.value);
     if (!around.storeIsSafe || isStoreFailing) return;
     for (const reset of around.resets) {
-      if (reset.audience !== audience || reset.resolvedAt === undefined || known.issuedAt >= reset.calledAt) continue;
+      if (reset.audience !== audience || reset.resolvedAt === undefined || known.issuedAt >= reset.endsBefore) continue;
       const sinceMs = world.now - reset.resolvedAt;
       if (sinceMs > fleetResetMs + latencyMs) {
         judge.violated('a reset token is not used in the fleet', `${machine.name} ${known.value} ${sinceMs} ms later`);
@@ -231,10 +236,15 @@ export function createClient(
     return /For too long/.test(message) && stoodStillMs > 3 * leaseMs;
   }
 
-  function reset(): void {
+  function reset(): Promise<void> {
+    const reported = around.service.token(auth.peekToken()?.value ?? '');
+    const isRepeated =
+      reported && around.resets.some((other) => other.audience === audience && reported.requestedAt < other.overAt);
     const told: FleetReset = {
       audience,
-      calledAt: world.now,
+      reported,
+      // If another reset has ended the reported token, or may have, its replacement is not meant.
+      endsBefore: isRepeated ? Math.min(world.now, reported.issuedAt + 1) : world.now,
       resolvedAt: undefined,
       overAt: Number.POSITIVE_INFINITY,
     };
@@ -242,9 +252,9 @@ export function createClient(
     const held = latest;
     const known = [...handedOut];
     good = undefined;
-    auth.reset().then(
+    return auth.reset().then(
       () => {
-        resetAt = told.calledAt;
+        resetAt = Math.max(resetAt, told.endsBefore);
         for (const value of known) dropped.add(value);
         told.resolvedAt = world.now;
         told.overAt = world.now;

@@ -64,6 +64,7 @@ export const timedFaults = [
   'retry_ordered',
   'tokens_exchanged',
   'reset',
+  'reset_by_all',
   'revoked',
   'secret_rotated',
 ] as const;

@@ -193,6 +193,29 @@ export const modes: Readonly<Record<string, Mode>> = {
         rates: { tokens_exchanged: 24, crash: 12, close: 6, reset: 4, api_401: 0.02, caller_aborts: 0.02 },
       }),
   },
+  alarms: {
+    about: 'all processes of a fleet reset its token for one alarm, at one moment or within seconds',
+    promised: true,
+    weight: 4,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 150,
+        processes: random.integer(3, 12),
+        audiences: audiencesOf(random.integer(1, 2)),
+        lifetimeMs: random.between(1, 6) * hour,
+        callEveryMs: random.between(2, 60) * second,
+        faultsForMs: random.between(1, 6) * hour,
+        rates: {
+          reset_by_all: 40,
+          reset: 4,
+          close: 8,
+          crash: 8,
+          store_reply_late: 0.01,
+          store_refused: 0.005,
+          caller_aborts: 0.02,
+        },
+      }),
+  },
   operated: {
     about: 'people who order retries and resets, while the endpoint rejects credentials, answers 429 and fails',
     promised: true,

@@ -1,6 +1,6 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
-import type { Surroundings } from './client.ts';
+import type { FleetReset, Surroundings } from './client.ts';
 import { createExchanges } from './exchanges.ts';
 import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';
@@ -144,6 +144,8 @@ export async function run(
     }
     if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);
     if (settings.nothingFails) nothingFailed(dice.counts, judge);
+    if (settings.rates.reset_by_all)
+      alarmsCostOneToken(around.resets, dice.counts.get('reset token replaced') ?? 0, judge);
     if (settings.feasible) {
       const isSpared = judge.spares;
       const isSpent = (code: string) => code === 'ERR_ISSUANCE_LIMIT' || (isSpared && /^ERR_TOKEN/.test(code));
@@ -233,6 +235,12 @@ function nothingFailed(counts: ReadonlyMap<string, number>, judge: Judge): void 
   for (const name of counts.keys()) {
     if (failures.test(name)) judge.violated('a loop that stood still is no failure', name);
   }
+}
+
+/** All resets that report one token cost one token. A process that serves none means whatever the fleet uses. */
+function alarmsCostOneToken(resets: readonly FleetReset[], replaced: number, judge: Judge): void {
+  const meant = new Set(resets.map(({ reported }) => reported ?? Symbol('whatever the fleet uses')));
+  if (replaced > meant.size) judge.violated('one alarm costs one token', `${replaced} for ${meant.size}`);
 }
 
 /** A fleet without faults needs little more than a token a day and denies no call. */

@@ -208,7 +208,25 @@ function happenings({
     reset() {
       if (!dice.strike('reset')) return;
       const { machine, clients } = someone('reset').member;
-      machine.deliver(() => dice.of('reset').pick(clients).reset());
+      machine.deliver(() => void dice.of('reset').pick(clients).reset());
+    },
+    reset_by_all() {
+      if (!dice.strike('reset_by_all')) return;
+      const random = dice.of('reset_by_all');
+      const which = random.integer(0, settings.audiences.length - 1);
+      const share = random.pick([0.3, 1]);
+      const withinMs = random.pick([0, 1_000, 10_000]);
+      const alarm = () => {
+        for (const { machine, clients } of fleet.members) {
+          const client = clients[which];
+          if (!client || !random.chance(share)) continue;
+          const handle = () => void client.reset().then(() => client.call());
+          world.at(world.now + random.next() * withinMs, () => machine.deliver(handle));
+        }
+      };
+      alarm();
+      // The next token leaks, too.
+      if (random.chance(0.5)) world.at(world.now + random.between(1, 90) * 1_000, alarm);
     },
     retry_ordered() {
       if (!dice.strike('retry_ordered')) return;

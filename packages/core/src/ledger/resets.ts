@@ -9,32 +9,35 @@ export interface Reset {
   readonly keyId: string;
   readonly instance: string;
   readonly reason?: string | undefined;
-  /** The token in the memory of this process. */
-  readonly cached?: { readonly id: string; readonly generation: number } | undefined;
+  /** The token in the memory of this process. `isServed`: its callers were served this token until now, so it is the token that the process reports. */
+  readonly cached?: { readonly id: string; readonly generation: number; readonly isServed: boolean } | undefined;
 }
 
 /**
- * Returns the record in which all tokens of an audience are reset, and in which the reset is listed. Undefined: the record knows no token of this audience,
- * so its name is probably wrong. A record that nobody has written yet knows nothing: it may follow one that was lost.
+ * Returns the record in which all tokens of an audience are reset, and in which the reset is listed. If the token that the process reports was reset before,
+ * its replacement is not. Nothing changes if the record knows no token of this audience, because its name is probably wrong. A record that nobody has
+ * written yet knows nothing: it may follow one that was lost.
  */
-export function withReset(record: LedgerRecord, now: number, reset: Reset): LedgerRecord | undefined {
-  const { audience, keyId, cached } = reset;
+export function withReset(record: LedgerRecord, now: number, reset: Reset): LedgerRecord {
+  const { id, audience, keyId, instance, reason, cached } = reset;
   const states = audienceStatesOf(record, audience);
+  const { revoked, token: own } = audienceStateOf(record, audience, keyId);
   const isKnown =
-    states.some(({ token, lease, revoked }) => token || lease || revoked > 0) ||
+    revoked > 0 ||
+    states.some((state) => state.token || state.lease) ||
     record.entries.some((entry) => entry.audience === audience);
-  if (!isKnown && !cached && record.sequence > 0) return undefined;
-  const upTo = Math.max(latestGeneration(record, audience, now), cached?.generation ?? 0);
-  const present = audienceStateOf(record, audience, keyId).token ?? states.find(({ token }) => token)?.token;
-  const { id, instance, reason } = reset;
-  const listed = { id, at: now, audience, tokenId: cached?.id ?? present?.id, instance, reason };
-  const next = revoke(record, audience, keyId, upTo);
-  return { ...next, resets: unitedResets(record.resets, [listed]) };
+  if (!isKnown && !cached && record.sequence > 0) return record;
+  const generation = cached?.generation ?? 0;
+  // Many processes may report one token for one alarm.
+  const isReset = cached?.isServed && generation <= revoked;
+  const upTo = isReset ? revoked : Math.max(latestGeneration(record, audience, now), generation);
+  const tokenId = (cached ?? own ?? states.find(({ token }) => token)?.token)?.id;
+  const listed = { id, at: now, audience, tokenId, instance, reason };
+  return { ...revoke(record, audience, keyId, upTo), resets: unitedResets(record.resets, [listed]) };
 }
 
 /** Unites two lists of resets: the newest remain, the oldest of them first. */
 export function unitedResets(one: readonly ResetEntry[], other: readonly ResetEntry[]): readonly ResetEntry[] {
-  const known = new Set(one.map(({ id }) => id));
-  const added = other.filter(({ id }) => !known.has(id));
+  const added = other.filter(({ id }) => !one.some((reset) => reset.id === id));
   return [...one, ...added].sort((a, b) => a.at - b.at).slice(-maxResets);
 }
