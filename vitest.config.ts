@@ -118,6 +118,7 @@ const config: ViteUserConfig = {
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],
+    setupFiles: [fileURLToPath(new URL('tests/support/tools/set-up.ts', import.meta.url))],
     reporters: ['default', './scripts/test-summary.ts'],
     // Generous: tests with real sockets and processes share two cores with the rest.
     testTimeout: 20_000,

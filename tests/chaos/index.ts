@@ -12,9 +12,6 @@ if (!(Number(minutes) > 0) || !Number.isInteger(Number(firstSeed)) || kinds.leng
   process.exit(2);
 }
 
-// So that the processes and servers end as well.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-
 const figures: ChaosFigures[] = [];
 const until = performance.now() + Number(minutes) * 60_000;
 for (let seed = Number(firstSeed); performance.now() < until; seed += 1) {

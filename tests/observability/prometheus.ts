@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { debianProgram } from '@service-auth/test-tools/servers/debian';
 import { freePort, startServer } from '@service-auth/test-tools/servers/server';
 import { onPath, run } from '@service-auth/test-tools/servers/tools';
@@ -36,7 +37,7 @@ interface Rules {
 /** Starts the Prometheus on PATH or that of Debian. It asks `ports` for metrics each second, as one job, and judges `rules` as often. */
 export async function startPrometheus(ports: readonly number[], rules: string): Promise<Prometheus> {
   const { command, env } = await program('prometheus');
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-prometheus-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-prometheus-'));
   const port = await freePort();
   const targets = ports.map((each) => `127.0.0.1:${each}`);
   const configuration = {
@@ -55,7 +56,7 @@ export async function startPrometheus(ports: readonly number[], rules: string): 
   const url = `http://127.0.0.1:${port}`;
   const server = await startServer(
     { command, args, env, ready: /Server is ready to receive web requests/ },
-    { url, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+    { url, port, folder },
   );
   const get = async <Answer>(path: string): Promise<Answer> => (await (await fetch(url + path)).json()) as Answer;
   const resultOf = async <Result>(path: string, parameters: Record<string, string>): Promise<readonly Result[]> => {

@@ -92,11 +92,6 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     });
   }
 
-  // No other code would continue the stopped processes.
-  const killAll = () => {
-    for (const child of processes) child.kill('SIGKILL');
-  };
-  process.on('exit', killAll);
   for (let index = 0; index < size; index += 1) start(index);
   return {
     size,
@@ -115,7 +110,6 @@ export function startFleet(size: number, optionsOf: (start: number) => WorkerOpt
     serveEach: () => Promise.all(processes.map((_, index) => served(index))),
     denials: () => [...denials.values()],
     async close() {
-      process.off('exit', killAll);
       closing = true;
       await Promise.all(
         processes.map(async (child, index) => {

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engine, installEngines } from '@service-auth/runtimes/engines';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { freePort, startServer, type TestServer } from '@service-auth/test-tools/servers/server';
 import { build } from 'esbuild';
 
@@ -13,7 +14,7 @@ export async function startWorkerd(): Promise<TestServer> {
   // It is a dependency of miniflare, beside the folder to which the link leads.
   const fromMiniflare = createRequire(realpathSync(engine('miniflare/package.json')));
   const { default: command } = fromMiniflare('workerd') as { default: string };
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-workerd-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-workerd-'));
   mkdirSync(join(folder, 'objects'));
   await build({
     entryPoints: [fileURLToPath(new URL('gateway.ts', import.meta.url))],
@@ -29,7 +30,7 @@ export async function startWorkerd(): Promise<TestServer> {
     {
       url: `http://127.0.0.1:${port}/`,
       port,
-      deleteData: () => rmSync(folder, { recursive: true, force: true }),
+      folder,
     },
   );
 }

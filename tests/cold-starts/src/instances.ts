@@ -81,18 +81,11 @@ export async function startInstances(count: number, options: FunctionOptions): P
     }
   }
 
-  // No other code would continue the frozen processes.
-  const killAll = () => {
-    for (const child of processes) child.kill('SIGKILL');
-  };
-  process.on('exit', killAll);
-
   async function dispose(): Promise<void> {
     isDisposed = true;
-    process.off('exit', killAll);
     const running = processes.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
     const ended = running.map((child) => once(child, 'exit'));
-    killAll();
+    for (const child of running) child.kill('SIGKILL');
     await Promise.all(ended);
     rmSync(folder, { recursive: true, force: true });
   }

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 
@@ -20,9 +21,8 @@ export const program: string = packed ?? (await bundled());
 async function bundled(): Promise<string> {
   const cache = join(home, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, 'program-'));
   // The test files of one worker share it.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(join(cache, 'program-'));
   cpSync(join(home, 'package.json'), join(folder, 'package.json'));
   await build({
     entryPoints: [join(home, 'src/service-auth.ts')],

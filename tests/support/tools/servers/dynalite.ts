@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
 
 interface ClientSettings {
@@ -18,12 +18,12 @@ export function dynaliteClientSettings(url: string): ClientSettings {
 /** Starts dynalite, an implementation of DynamoDB for tests. It has no table. What it acknowledged survives SIGKILL. */
 export async function startDynalite(): Promise<TestServer> {
   const program = fileURLToPath(import.meta.resolve('dynalite/cli.js'));
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-dynalite-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-dynalite-'));
   const port = await freePort();
   const settings = { host: '127.0.0.1', port: `${port}`, path: folder, createTableMs: '0' };
   const args = [program, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
   return startServer(
     { command: process.execPath, args, ready: /Dynalite listening/ },
-    { url: `http://127.0.0.1:${port}`, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+    { url: `http://127.0.0.1:${port}`, port, folder },
   );
 }

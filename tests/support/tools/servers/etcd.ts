@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { debianProgram, type Program } from './debian.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
 import { lastLine, onPath } from './tools.ts';
@@ -11,7 +11,7 @@ import { lastLine, onPath } from './tools.ts';
  */
 export async function startEtcd(): Promise<TestServer> {
   const { command, env } = await findEtcd();
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-etcd-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-etcd-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const peers = `http://127.0.0.1:${await freePort()}`;
@@ -33,7 +33,7 @@ export async function startEtcd(): Promise<TestServer> {
       env: { ...env, ETCD_UNSUPPORTED_ARCH: process.arch },
       ready: /serving (insecure )?client (traffic|requests)/,
     },
-    { url, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+    { url, port, folder },
   );
 }
 

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { debianProgram, type Program } from './debian.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
 import { cachedFolder, lastLine, onPath, run } from './tools.ts';
@@ -29,7 +30,7 @@ grant all privileges on *.* to test@'127.0.0.1' with grant option;
  */
 export async function startMariadb(settings: MariadbSettings = {}): Promise<TestServer> {
   const program = await findMariadb();
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-mariadb-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-mariadb-'));
   const data = join(folder, 'data');
   await run('cp', ['-a', join(await newDatabase(program), 'data'), data]);
   const port = await freePort();
@@ -52,7 +53,7 @@ export async function startMariadb(settings: MariadbSettings = {}): Promise<Test
     {
       url: `mysql://test@127.0.0.1:${port}/test`,
       port,
-      deleteData: () => rmSync(folder, { recursive: true, force: true }),
+      folder,
     },
   );
 }

@@ -1,6 +1,7 @@
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { debianProgram, type Program } from './debian.ts';
 import { ordinaryUser } from './postgres.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
@@ -14,7 +15,7 @@ export async function startPgBouncer(
   postgres: TestServer,
   mode: 'session' | 'transaction' | 'statement',
 ): Promise<TestServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-pgbouncer-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-pgbouncer-'));
   const user = process.getuid?.() === 0 ? await ordinaryUser() : undefined;
   if (user) chownSync(folder, user.uid, user.gid);
   const { command, env } = await findPgBouncer(user && join(folder, 'program'));
@@ -37,7 +38,7 @@ export async function startPgBouncer(
     {
       url: `postgres://test@127.0.0.1:${port}/postgres`,
       port,
-      deleteData: () => rmSync(folder, { recursive: true, force: true }),
+      folder,
     },
   );
 }

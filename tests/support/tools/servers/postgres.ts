@@ -1,6 +1,7 @@
-import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
 import { cachedFolder, isExecutable, lastLine, onPath, run } from './tools.ts';
 
@@ -16,7 +17,7 @@ const embeddedVersion = '18.4.0-beta.17';
  */
 export async function startPostgres(settings: PostgresSettings = {}): Promise<TestServer> {
   const program = await findPostgres();
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-postgres-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-postgres-'));
   const user = process.getuid?.() === 0 ? await ordinaryUser() : undefined;
   if (user) chownSync(folder, user.uid, user.gid);
   const bin = user ? programFor(folder, program) : program.bin;
@@ -31,7 +32,7 @@ export async function startPostgres(settings: PostgresSettings = {}): Promise<Te
     {
       url: `postgres://test@127.0.0.1:${port}/postgres`,
       port,
-      deleteData: () => rmSync(folder, { recursive: true, force: true }),
+      folder,
     },
   );
 }
@@ -41,7 +42,7 @@ async function newDatabase(bin: string, user: { uid: number; gid: number } | und
   const version = (await run(join(bin, 'postgres'), ['--version'], { cwd: tmpdir(), ...user })).replace(/[^\d.]/g, '');
   return cachedFolder(`postgres-data-${version}-${user?.uid ?? process.getuid?.()}`, async (cached) => {
     // The other user cannot write into the cache.
-    const folder = mkdtempSync(join(tmpdir(), 'service-auth-initdb-'));
+    const folder = temporaryFolder(join(tmpdir(), 'service-auth-initdb-'));
     if (user) chownSync(folder, user.uid, user.gid);
     try {
       const argv = ['-D', join(folder, 'data'), '-U', 'test', '-A', 'trust', '-E', 'UTF8', '--no-sync'];

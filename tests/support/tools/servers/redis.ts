@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { debianProgram, type Program } from './debian.ts';
 import { freePort, startServer, type TestServer } from './server.ts';
 import { lastLine, onPath } from './tools.ts';
@@ -14,21 +15,21 @@ export type RedisSettings = Readonly<Record<string, string>>;
  */
 export async function startRedis(settings: RedisSettings = {}): Promise<TestServer> {
   const { command, env } = await findRedis();
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-redis-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-redis-'));
   const port = await freePort();
   const args = Object.entries({ bind: '127.0.0.1', port: `${port}`, dir: folder, ...settings }).flatMap(
     ([name, value]) => [`--${name}`, value],
   );
   return startServer(
     { command, args, env, ready: /Ready to accept connections/ },
-    { url: `redis://127.0.0.1:${port}`, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+    { url: `redis://127.0.0.1:${port}`, port, folder },
   );
 }
 
 /** Starts a Sentinel that watches a Redis under the name `master`, and replaces it by a replica half a second after it is gone. */
 export async function startSentinel(master: TestServer): Promise<TestServer> {
   const { command, env } = await findRedis();
-  const folder = mkdtempSync(join(tmpdir(), 'service-auth-sentinel-'));
+  const folder = temporaryFolder(join(tmpdir(), 'service-auth-sentinel-'));
   const port = await freePort();
   const file = join(folder, 'sentinel.conf');
   const lines = [
@@ -42,7 +43,7 @@ export async function startSentinel(master: TestServer): Promise<TestServer> {
   writeFileSync(file, `${lines.join('\n')}\n`);
   return startServer(
     { command, args: [file, '--sentinel'], env, ready: /\+monitor master/ },
-    { url: `redis://127.0.0.1:${port}`, port, deleteData: () => rmSync(folder, { recursive: true, force: true }) },
+    { url: `redis://127.0.0.1:${port}`, port, folder },
   );
 }
 

@@ -2,8 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import '../end-with-this-process.ts';
 
 /** A server that a test may do anything to. */
 export interface TestServer extends AsyncDisposable {
@@ -59,10 +61,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts a server and keeps its process in hand. */
+/** Starts a server, which ends with this process at the latest. Its data are in a folder that `temporaryFolder` has created. */
 export async function startServer(
   process_: ServerProcess,
-  { url, port, deleteData }: { url: string; port: number; deleteData: () => void },
+  { url, port, folder }: { url: string; port: number; folder: string },
 ): Promise<TestServer> {
   let child: ChildProcess;
 
@@ -79,24 +81,20 @@ export async function startServer(
     }
   }
 
-  async function end(signal: NodeJS.Signals): Promise<void> {
+  async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
-    child.kill(signal);
+    child.kill('SIGKILL');
     await exited;
   }
 
   async function stop(): Promise<void> {
-    process.off('exit', killAtExit);
-    await end('SIGKILL');
-    deleteData();
+    await kill();
+    rmSync(folder, { recursive: true, force: true });
   }
 
-  // A test run that breaks off must not leave servers behind.
-  const killAtExit = () => child.kill('SIGKILL');
-  process.on('exit', killAtExit);
   await restart();
-  return { url, port, kill: () => end('SIGKILL'), restart, stop, [Symbol.asyncDispose]: stop };
+  return { url, port, kill, restart, stop, [Symbol.asyncDispose]: stop };
 }
 
 async function spawnReady({ command, args, env, user, ready }: ServerProcess): Promise<ChildProcess> {

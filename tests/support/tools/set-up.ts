@@ -1,0 +1,2 @@
+// Vitest evaluates this file for each test file, but what it imports once in each process.
+import './end-with-this-process.ts';
