@@ -7,12 +7,8 @@ let readOrder: typeof import('./orders.ts').readOrder;
 
 beforeEach(async () => {
   service = await startTestService();
-  vi.stubEnv('SERVICE_AUTH_URL', service.authUrl);
-  vi.stubEnv('SERVICE_BASE_URL', service.baseUrl);
-  vi.stubEnv('SERVICE_AUTH_AUDIENCE', service.credentials.audience);
-  vi.stubEnv('SERVICE_AUTH_CLIENT_ID', service.credentials.clientId);
-  vi.stubEnv('SERVICE_AUTH_CLIENT_SECRET', service.credentials.clientSecret);
-  // The module reads the environment when it is imported, so each test imports it anew.
+  for (const [name, value] of Object.entries(service.env)) vi.stubEnv(name, value);
+  // The module creates its client when it is imported, and the client keeps its token, so each test imports the module anew.
   vi.resetModules();
   ({ readOrder } = await import('./orders.ts'));
 });
