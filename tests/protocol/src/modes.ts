@@ -372,7 +372,8 @@ export const modes: Readonly<Record<string, Mode>> = {
     },
   },
   'one-api': {
-    about: 'the real figures, an API that rejects every token of its audience, and revocations of all tokens',
+    about:
+      'the real figures, an API that rejects every token of its audience, revocations of all tokens, and processes that end during a request',
     promised: true,
     weight: 4,
     settings: (random) => {
@@ -384,7 +385,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         faultsForMs: random.between(40, 70) * hour,
         lifetimeMs: random.between(6, 24) * hour,
         callEveryMs: random.between(1, 6) * minute,
-        rates: { revoked: 0.5, close: 2, crash: 2, caller_aborts: 0.02 },
+        rates: { revoked: 0.5, close: 2, crash: 2, crash_at_send: 0.1, caller_aborts: 0.02 },
       };
     },
   },

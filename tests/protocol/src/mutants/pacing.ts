@@ -27,6 +27,15 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
+    name: 'renewals leave the share in order',
+    about: 'the share of renewals after a 401 forgets one of unknown outcome when a later one leaves the window',
+    file: 'ledger/admission.ts',
+    find: 'const sharedAt = freeAt(parts, now, term, term.rejectedShare);',
+    replace:
+      'const oldest = renewals[renewals.length - term.rejectedShare]; const sharedAt = oldest ? leavesAt(oldest, term) : 0;',
+    modes: ['one-api'],
+  },
+  {
     name: 'an audience has its part of the share once',
     about: 'renewals after a 401 that do not count any more are taken from the part of their audience',
     file: 'ledger/admission.ts',
