@@ -47,5 +47,6 @@ export function wasNeverSent({ code = '', syscall = '', message, cause, errors }
   if (depth === 8) return false;
   if (errors.length > 0) return errors.every((each) => wasNeverSent(each, depth + 1));
   const itself = callsBefore.includes(syscall) || codesBefore.includes(code) || messagesBefore.includes(message);
-  return itself || (cause !== undefined && wasNeverSent(cause, depth + 1));
+  // A call that failed on a connection says more than its cause.
+  return itself || (syscall === '' && cause !== undefined && wasNeverSent(cause, depth + 1));
 }
