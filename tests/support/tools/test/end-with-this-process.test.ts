@@ -69,3 +69,19 @@ test('what a program starts does not outlive the process that has started the pr
   parent.kill('SIGKILL');
   await connection.ended;
 });
+
+test('a worker of Vitest, and what it starts, do not outlive Vitest', async () => {
+  const port = await freePort();
+  const worker = `
+    import ${urlOf('../set-up.ts')};
+    import { spawn } from 'node:child_process';
+    spawn(process.execPath, ['--eval', ${JSON.stringify(listening(port))}], { stdio: ['ignore', 'inherit', 'inherit'] });
+    process.on('message', () => {});`;
+  const { parent } = await startParent(`
+    import { spawn } from 'node:child_process';
+    const options = { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] };
+    spawn(process.execPath, ['--input-type=module', '--eval', ${JSON.stringify(worker)}], options);`);
+  const connection = await connectTo(port);
+  parent.kill('SIGKILL');
+  await connection.ended;
+});
