@@ -27,9 +27,9 @@ export function createMetrics(): Metrics {
     new Gauge({ name: `service_auth_${name}`, help, labelNames, registers });
 
   const requests = counter('serve_requests_total', 'Answered requests by door and status', ['door', 'status']);
-  const issued = counter('tokens_issued_total', 'Tokens issued to this process', ['reason']);
-  const adopted = counter('tokens_adopted_total', 'Tokens of other processes that this one took over', []);
-  const rejected = counter('tokens_rejected_total', '401 answers of the API that callers reported', ['outcome']);
+  const issued = counter('token_issued_total', 'Tokens issued to this process', ['reason']);
+  const adopted = counter('token_adopted_total', 'Tokens of other processes that this one took over', []);
+  const rejected = counter('token_rejected_total', '401 answers of the API that callers reported', ['outcome']);
   const refused = counter('issuance_refused_total', 'Tokens that the budget did not allow', ['reason']);
   const storeFailures = counter('store_failures_total', 'Operations of the store that failed', ['operation']);
   const duration = new Histogram({

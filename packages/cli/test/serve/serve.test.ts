@@ -225,7 +225,7 @@ test('--observe shows metrics and probes alone, to any Host', manyProcesses, asy
   const { body, headers } = await observed('/metrics');
   expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
   expect(body).toMatch(/^service_auth_budget_limit 150$/m);
-  expect(body).toMatch(/^service_auth_tokens_issued_total\{reason="cold"\} 1$/m);
+  expect(body).toMatch(/^service_auth_token_issued_total\{reason="cold"\} 1$/m);
   expect(body).toMatch(/^service_auth_token_expires_in_seconds\{audience="https:\/\/api.example\/"\} 86\d{3}/m);
   expect(body).toMatch(/^service_auth_budget_usage\{state="issued"\} 1$/m);
   for (const path of ['/oauth/token', '/token', '/usage', '/api/v1/x']) expect((await observed(path)).status).toBe(404);
