@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Store, StoreChange } from '@service-auth/core';
+import { onePerConnection } from '@service-auth/core/store';
 import { clockFiles } from './clock-files.ts';
 import { defaultDirectory, prepareDirectory, syncDirectory } from './directory.ts';
 import { directoryTime } from './directory-clock.ts';
@@ -7,11 +8,14 @@ import { errorWithAdvice, explained } from './errors.ts';
 import { kernelClock } from './kernel-clock.ts';
 import { openStates, type State, type States } from './states.ts';
 
+const storeOf = onePerConnection();
+const directories = {};
+
 /**
  * Keeps records in a directory of this machine, for all processes of one user: command-line tools, cron jobs, workers, a developer's watch mode.
  * `directory` must be on a local disk with hard links; it is created with mode 0700 if it is missing. Default: `service-auth` in the user's cache
  * directory. The records survive crashes of processes and of the machine. Both methods reject if the directory cannot be used; the message says
- * what to do.
+ * what to do. The same directory gives the same store.
  * @throws TypeError if `directory` is an empty string or no string
  */
 export function fileStore(directory: string = defaultDirectory()): Store {
@@ -21,6 +25,10 @@ export function fileStore(directory: string = defaultDirectory()): Store {
   }
   // Resolve the path now, because a process may change its working directory later.
   const path = resolve(directory);
+  return storeOf(directories, path, () => createStore(path));
+}
+
+function createStore(path: string): Store {
   const time = (present: State | undefined) => directoryTime(kernelClock, clockFiles(path), present?.at);
 
   async function use<Result>(signal: AbortSignal | undefined, run: () => Promise<Result>): Promise<Result> {

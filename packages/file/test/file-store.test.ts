@@ -27,6 +27,11 @@ describe('the store contract', () => {
   test.each(cases)('$name', ({ run }) => run());
 });
 
+test('the same directory gives the same store, so that clients share its reads', () => {
+  expect(fileStore(directory)).toBe(fileStore(join(directory, '..', 'store')));
+  expect(fileStore(directory)).not.toBe(fileStore(parent));
+});
+
 test('messages name the directory', async () => {
   await using service = await startTestService();
   const { options } = service;

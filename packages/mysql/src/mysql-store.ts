@@ -1,5 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { storeError } from '@service-auth/core/sql';
+import { onePerConnection } from '@service-auth/core/store';
 import { type MysqlPool, numberOf, run, statementsOf, textOf } from './pool.ts';
 import { namesOf, statementsToCreate } from './procedures.ts';
 
@@ -58,15 +59,21 @@ const explanations: Readonly<Record<number, Explanation>> = {
   ],
 };
 
+const storeOf = onePerConnection();
+
 /**
  * Keeps records in MySQL (5.7 and newer) or MariaDB (10.3 and newer), one row for each client of the service. Every operation is one call of a procedure, in
  * its own transaction. Both methods reject if the database does not answer, if another session locks the table or the row for more than a second, if the
- * server is read-only, if the connection is in a transaction, or if the table or its procedures are missing.
+ * server is read-only, if the connection is in a transaction, or if the table or its procedures are missing. The same `pool` and `table` give the same store.
  * @throws TypeError if `pool` is no pool of mysql2 or mariadb, or if `table` is no valid name
  */
 export function mysqlStore(pool: MysqlPool, { table }: MysqlStoreOptions = {}): Store {
   checkPool(pool);
   const names = namesOf(table);
+  return storeOf(pool, names.table, () => createStore(pool, names));
+}
+
+function createStore(pool: MysqlPool, names: ReturnType<typeof namesOf>): Store {
   const load = `call ${names.loadProcedure}(?)`;
   const replace = `call ${names.swapProcedure}(?, ?, ?, ?)`;
   const insert = `call ${names.swapProcedure}(?, null, ?, ?)`;

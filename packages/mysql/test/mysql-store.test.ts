@@ -49,6 +49,13 @@ test('messages name the table', () => {
   expect(mysqlStore(pool, { table: 'app.tokens' }).name).toBe('table `app`.`tokens`');
 });
 
+test('the same pool and table give the same store, so that clients share its reads', () => {
+  const pool = { query: async () => [] };
+  expect(mysqlStore(pool)).toBe(mysqlStore(pool, { table: 'service_auth' }));
+  expect(mysqlStore(pool)).not.toBe(mysqlStore(pool, { table: 'tokens' }));
+  expect(mysqlStore(pool)).not.toBe(mysqlStore({ ...pool }));
+});
+
 test.each([[undefined], ['mysql://127.0.0.1/db'], [mysql2], [{ query() {}, acquireConnection() {} }]])(
   '%o is refused as a pool at once',
   async (pool) => {

@@ -1,5 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { quotedName, storeError } from '@service-auth/core/sql';
+import { onePerConnection } from '@service-auth/core/store';
 import { type Queryable, statementsOf } from './statements.ts';
 
 /** Options of {@link postgresStore} and {@link createTable}. */
@@ -19,10 +20,12 @@ const lockNotAvailable = '55P03';
 /** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is at least 2 seconds. */
 const lockTimeout = '600ms';
 
+const storeOf = onePerConnection();
+
 /**
  * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in its own transaction, so
  * every pool mode of PgBouncer works. Both methods reject if the database does not answer, if another session locks the table or the row for more
- * than 600 ms, or if the table or its functions are missing.
+ * than 600 ms, or if the table or its functions are missing. The same `pool` and `table` give the same store.
  * @throws TypeError if `pool` has no `query()` or `table` is no valid name
  */
 export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {}): Store {
@@ -31,7 +34,11 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
       '[service-auth/postgres] postgresStore(pool) takes what has query(), such as a Pool, not its URL.',
     );
   }
-  const { table, loadFunction, swapFunction } = namesOf(options);
+  const names = namesOf(options);
+  return storeOf(pool, names.table, () => createStore(pool, names));
+}
+
+function createStore(pool: Queryable, { table, loadFunction, swapFunction }: Names): Store {
   const load = `select version, record, now from ${loadFunction}($1)`;
   const replace = `select swapped, now from ${swapFunction}($1, $2, $3, $4)`;
   const insert = `select swapped, now from ${swapFunction}($1, null, $2, $3)`;
@@ -136,11 +143,13 @@ function explain(error: unknown): never {
   throw error;
 }
 
-function namesOf({ table = 'service_auth' }: PostgresStoreOptions): {
-  table: string;
-  loadFunction: string;
-  swapFunction: string;
-} {
+interface Names {
+  readonly table: string;
+  readonly loadFunction: string;
+  readonly swapFunction: string;
+}
+
+function namesOf({ table = 'service_auth' }: PostgresStoreOptions): Names {
   const quoted = (suffix: string) => quotedName(table, '"', maxTableLength, 'postgres', suffix);
   return { table: quoted(''), loadFunction: quoted('_load'), swapFunction: quoted('_swap') };
 }

@@ -43,6 +43,13 @@ test('messages name the table', () => {
   expect(postgresStore(pool, { table: 'app.tokens' }).name).toBe('table "app"."tokens"');
 });
 
+test('the same pool and table give the same store, so that clients share its reads', () => {
+  const pool = { query: async () => ({ rows: [] }) };
+  expect(postgresStore(pool)).toBe(postgresStore(pool, { table: 'service_auth' }));
+  expect(postgresStore(pool)).not.toBe(postgresStore(pool, { table: 'tokens' }));
+  expect(postgresStore(pool)).not.toBe(postgresStore({ ...pool }));
+});
+
 /** A table of its own. */
 async function freshTable(pool: pg.Pool): Promise<{ table: string }> {
   const options = { table: `test_${randomUUID().replaceAll('-', '')}` };

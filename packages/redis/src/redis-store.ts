@@ -1,4 +1,5 @@
 import type { Store } from '@service-auth/core';
+import { onePerConnection } from '@service-auth/core/store';
 import { checkClient, defineScript, type RedisClient } from './script-runner.ts';
 
 /** Options of {@link redisStore}. */
@@ -36,15 +37,22 @@ return {now, 1}`;
 const loadHash = '408fb628479e9b7a6d249380ea876f317124e715';
 const swapHash = '5be2f636fc1dda58a1cc7caa22491b85c1f857a7';
 
+const storeOf = onePerConnection();
+
 /**
  * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel, Cluster or Upstash. `client` is a client of node-redis 4 to 6, ioredis 5 to 6,
  * iovalkey or @upstash/redis. Each client of the service has one key without expiry, and each operation is one script. Replication is asynchronous, so core keeps back
  * half of the limit by default. Both methods reject if the server does not answer, is loading, read-only or out of memory, or if the cluster has no
  * node for the key.
+ * The same `client` and `prefix` give the same store.
  * @throws TypeError if `client` is no Redis client
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {
   checkClient(client);
+  return storeOf(client, prefix, () => createStore(client, prefix));
+}
+
+function createStore(client: RedisClient, prefix: string): Store {
   const runLoad = defineScript(client, loadScript, loadHash);
   const runSwap = defineScript(client, swapScript, swapHash);
   let warnings: string[] | undefined;

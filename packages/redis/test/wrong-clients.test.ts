@@ -22,6 +22,13 @@ test.each([
   );
 });
 
+test('the same client and prefix give the same store, so that clients share its reads', () => {
+  const client = createClient6({ url });
+  expect(redisStore(client)).toBe(redisStore(client, { prefix: 'service-auth:' }));
+  expect(redisStore(client)).not.toBe(redisStore(client, { prefix: 'staging:' }));
+  expect(redisStore(client)).not.toBe(redisStore(createClient6({ url })));
+});
+
 test('messages name Redis and the prefix', () => {
   const client = createClient6({ url });
   expect(redisStore(client).name).toBe('Redis (prefix service-auth:)');

@@ -1,6 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { quotedName } from '@service-auth/core/sql';
-import { raced } from '@service-auth/core/store';
+import { onePerConnection, raced } from '@service-auth/core/store';
 import type { Row, SqliteDatabase, Statement, Transactions } from './database.ts';
 import { explain, isBusy } from './errors.ts';
 import { transactionsOf } from './transactions.ts';
@@ -22,16 +22,22 @@ const maxPauseMs = 20;
 /** The clock of the machine with the database, in milliseconds. `unixepoch('subsec')` needs a newer SQLite. */
 const clock = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer) as now";
 
+const storeOf = onePerConnection();
+
 /**
  * Keeps records in SQLite, one row for each client of the service. `database` is an open database of node:sqlite, better-sqlite3 or `bun:sqlite`, a client of
  * `@libsql/client`, or a binding of Cloudflare D1. Several processes may use one file. Each operation is one transaction. Both methods reject if
  * another connection locks the database for more than 1.5 seconds, if the disk is full or read-only, if the connection is in a transaction, or
- * if the table is missing.
+ * if the table is missing. The same `database` and `table` give the same store.
  * @throws TypeError if `database` is none of these, or if `table` is no valid name
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
   const { table, schema } = namesOf(options);
   const transactions = transactionsOf(database, schema);
+  return storeOf(database, table, () => createStore(transactions, table));
+}
+
+function createStore(transactions: Transactions, table: string): Store {
   const load = `select version, record, ${clock} from (select 1) left join ${table} on "key" = ?`;
   const insert = `insert into ${table} ("key", version, record) values (?, ?, ?) on conflict ("key") do nothing`;
   const replace = `update ${table} set version = ?, record = ? where "key" = ? and version = ?`;

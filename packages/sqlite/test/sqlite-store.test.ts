@@ -24,6 +24,13 @@ function open(options: { readOnly?: boolean; timeout?: number } = {}): DatabaseS
 
 const change = (version: string, expected?: string) => ({ expected, version, record: `record of ${version}` });
 
+test('the same database and table give the same store, so that clients share its reads', () => {
+  const database = open();
+  expect(sqliteStore(database)).toBe(sqliteStore(database, { table: 'service_auth' }));
+  expect(sqliteStore(database)).not.toBe(sqliteStore(database, { table: 'tokens' }));
+  expect(sqliteStore(database)).not.toBe(sqliteStore(open()));
+});
+
 test('messages name the table', () => {
   expect(sqliteStore(open()).name).toBe('table "service_auth"');
   expect(sqliteStore(open(), { table: 'main.tokens' }).name).toBe('table "main"."tokens"');
