@@ -1,6 +1,6 @@
 import { GetItemCommand, type GetItemCommandOutput, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Store } from '@service-auth/core';
-import { answerTimeOf, onePerConnection } from '@service-auth/core/store';
+import { answerTimeOf } from '@service-auth/core/store';
 import { adviceIfSilent, explain } from './advice.ts';
 import { type DynamoDbSender, nameOf, sent } from './calls.ts';
 import { tableName, warningsOf } from './table.ts';
@@ -14,23 +14,17 @@ export interface DynamoDbStoreOptions {
 /** An item has 400 kB with the names of its attributes, its key and its version. */
 const maxRecordBytes = 400_000;
 
-const storeOf = onePerConnection();
-
 /**
  * Keeps records in one table of DynamoDB, one item for each client of the service. `client` is a client of the AWS SDK 3. Reads are consistent and writes
  * conditional. `now` is the `Date` of the answer, so it is up to a second behind. Both methods try again while DynamoDB throttles, and reject if
- * DynamoDB does not answer, or if the table is missing. The same `client` and `table` give the same store.
+ * DynamoDB does not answer, or if the table is missing.
  * @throws TypeError if `client` has no `send()` or `table` is no valid name
  */
 export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOptions = {}): Store {
   if (typeof client?.send !== 'function') {
     throw new TypeError('[service-auth/dynamodb] dynamodbStore(client) takes a DynamoDBClient of the AWS SDK 3.');
   }
-  const table = tableName(options.table);
-  return storeOf(client, table, () => createStore(client, table));
-}
-
-function createStore(client: DynamoDbSender, TableName: string): Store {
+  const TableName = tableName(options.table);
   let warnings: Promise<unknown> | string[] | undefined;
 
   return {

@@ -41,13 +41,6 @@ test.each([[undefined], ['http://127.0.0.1:8000'], [{}], [DynamoDBClient]])(
 );
 
 describe('the table', () => {
-  test('is one store for the same client and table, so that clients share its reads', () => {
-    const client = connect();
-    expect(dynamodbStore(client)).toBe(dynamodbStore(client, { table: 'service-auth' }));
-    expect(dynamodbStore(client)).not.toBe(dynamodbStore(client, { table: 'tokens' }));
-    expect(dynamodbStore(client)).not.toBe(dynamodbStore(connect()));
-  });
-
   test('has a name in messages', () => {
     const client = connect();
     expect(dynamodbStore(client).name).toBe('the DynamoDB table service-auth');

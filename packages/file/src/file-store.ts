@@ -8,8 +8,8 @@ import { errorWithAdvice, explained } from './errors.ts';
 import { kernelClock } from './kernel-clock.ts';
 import { openStates, type State, type States } from './states.ts';
 
-const storeOf = onePerConnection();
-const directories = {};
+// The machine is the connection.
+const storeOf = onePerConnection((_: object, path) => createStore(path));
 
 /**
  * Keeps records in a directory of this machine, for all processes of one user: command-line tools, cron jobs, workers, a developer's watch mode.
@@ -24,8 +24,7 @@ export function fileStore(directory: string = defaultDirectory()): Store {
     throw new TypeError('[service-auth/file] fileStore(directory) takes the path of a directory, or nothing.');
   }
   // Resolve the path now, because a process may change its working directory later.
-  const path = resolve(directory);
-  return storeOf(directories, path, () => createStore(path));
+  return storeOf(fileStore, resolve(directory));
 }
 
 function createStore(path: string): Store {

@@ -2,7 +2,7 @@ import type { Store } from '@service-auth/core';
 import { storeError } from '@service-auth/core/sql';
 import { onePerConnection } from '@service-auth/core/store';
 import { type MysqlPool, numberOf, run, statementsOf, textOf } from './pool.ts';
-import { namesOf, statementsToCreate } from './procedures.ts';
+import { defaultTable, namesOf, statementsToCreate } from './procedures.ts';
 
 /** Options of {@link mysqlStore} and {@link createTable}. */
 export interface MysqlStoreOptions {
@@ -59,7 +59,7 @@ const explanations: Readonly<Record<number, Explanation>> = {
   ],
 };
 
-const storeOf = onePerConnection();
+const storeOf = onePerConnection(createStore);
 
 /**
  * Keeps records in MySQL (5.7 and newer) or MariaDB (10.3 and newer), one row for each client of the service. Every operation is one call of a procedure, in
@@ -67,13 +67,13 @@ const storeOf = onePerConnection();
  * server is read-only, if the connection is in a transaction, or if the table or its procedures are missing. The same `pool` and `table` give the same store.
  * @throws TypeError if `pool` is no pool of mysql2 or mariadb, or if `table` is no valid name
  */
-export function mysqlStore(pool: MysqlPool, { table }: MysqlStoreOptions = {}): Store {
+export function mysqlStore(pool: MysqlPool, { table = defaultTable }: MysqlStoreOptions = {}): Store {
   checkPool(pool);
-  const names = namesOf(table);
-  return storeOf(pool, names.table, () => createStore(pool, names));
+  return storeOf(pool, table);
 }
 
-function createStore(pool: MysqlPool, names: ReturnType<typeof namesOf>): Store {
+function createStore(pool: MysqlPool, table: string): Store {
+  const names = namesOf(table);
   const load = `call ${names.loadProcedure}(?)`;
   const replace = `call ${names.swapProcedure}(?, ?, ?, ?)`;
   const insert = `call ${names.swapProcedure}(?, null, ?, ?)`;

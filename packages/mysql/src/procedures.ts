@@ -9,8 +9,10 @@ export interface Names {
 /** MySQL refuses names of more than 64 characters, and the procedures have five more than the table. */
 const maxTableLength = 59;
 
+export const defaultTable = 'service_auth';
+
 /** @throws TypeError if `table` is no valid name */
-export function namesOf(table = 'service_auth'): Names {
+export function namesOf(table: string = defaultTable): Names {
   const quoted = (suffix: string) => quotedName(table, '`', maxTableLength, 'mysql', suffix);
   return { table: quoted(''), loadProcedure: quoted('_load'), swapProcedure: quoted('_swap') };
 }

@@ -1,4 +1,4 @@
-import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type Clock, isServiceAuthError, ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { eventLog } from './event-log.ts';
 import type { ServiceAuth } from './service-auth.ts';
@@ -7,11 +7,8 @@ import { type SharedClient, shareClient } from './shared-clients.ts';
 // This is also core's default.
 const defaultTimeoutMs = 30_000;
 
-/** The warm-ups of one application. */
-export type WarmUps = (() => Promise<void>)[];
-
 /** Opens and closes the client of one module together with its application. */
-export interface ClientLifecycle extends OnModuleInit, OnApplicationShutdown {
+export interface ClientLifecycle extends OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   open(options: ServiceAuthOptions, warmUp: boolean): ServiceAuth;
 }
 
@@ -19,24 +16,24 @@ export interface ClientLifecycle extends OnModuleInit, OnApplicationShutdown {
  * Creates no client before `open()`, so a test that overrides the client creates and warms up no other one.
  * It needs no `onModuleDestroy`: core has no timer to stop, because calls of `getToken()` start the renewals.
  */
-export function createClientLifecycle(name: string | undefined, warmUps: WarmUps): ClientLifecycle {
+export function createClientLifecycle(name: string | undefined): ClientLifecycle {
   const context = name === undefined ? 'ServiceAuth' : `ServiceAuth:${name}`;
   let shared: SharedClient | undefined;
-  let warmUpOwn: (() => Promise<void>) | undefined;
+  let warmUpFirst: (() => Promise<void>) | undefined;
 
   return {
     open(options, warmUp) {
       shared = openClient(name, () => shareClient(options, eventLog(context)));
       const { client } = shared;
-      if (!warmUp) return client;
-      warmUpOwn = () => warmUpOnce(client, options, new Logger(context));
-      warmUps.push(warmUpOwn);
+      if (warmUp) warmUpFirst = () => warmUpOnce(client, options, new Logger(context));
       return client;
     },
-    // Nest calls this for one module after the other, when all clients of the application exist. The first call begins all warm-ups: its own first,
-    // which logs for the modules that share its client.
-    async onModuleInit() {
-      await Promise.all([warmUpOwn?.(), ...warmUps.map((warmUp) => warmUp())]);
+    // Nest calls this for one module after the other. It begins the warm-ups of all clients before it waits for the first of them.
+    onModuleInit() {
+      void warmUpFirst?.();
+    },
+    async onApplicationBootstrap() {
+      await warmUpFirst?.();
     },
     // Close the client no earlier: until now the HTTP server has answered requests, which may need a token.
     async onApplicationShutdown() {
@@ -45,12 +42,12 @@ export function createClientLifecycle(name: string | undefined, warmUps: WarmUps
   };
 }
 
-const begun = new WeakMap<ServiceAuth, Promise<void>>();
+const warmUps = new WeakMap<ServiceAuth, Promise<void>>();
 
 /** Begins the warm-up of a client, or returns the one that has begun: modules may share a client. */
 function warmUpOnce(client: ServiceAuth, options: ServiceAuthOptions, logger: Logger): Promise<void> {
-  const started = begun.get(client) ?? warmedUp(client, options, logger);
-  begun.set(client, started);
+  const started = warmUps.get(client) ?? warmedUp(client, options, logger);
+  warmUps.set(client, started);
   return started;
 }
 

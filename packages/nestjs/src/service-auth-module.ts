@@ -5,7 +5,7 @@ import {
   type DynamicModule,
 } from '@nestjs/common';
 import { ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
-import { type ClientLifecycle, createClientLifecycle, type WarmUps } from './client-lifecycle.ts';
+import { type ClientLifecycle, createClientLifecycle } from './client-lifecycle.ts';
 import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
 import { createTestingServiceAuth, type TestingServiceAuthOptions } from './testing-service-auth.ts';
 
@@ -82,17 +82,6 @@ function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingMo
   return { module: ServiceAuthModule, global: true, providers, exports: providers };
 }
 
-const warmUpList = 'service-auth warm-ups';
-
-class WarmUpModule {}
-
-/** Provides the list of an application's warm-ups. Nest creates it once for each application, however many modules import it. */
-const warmUpModule: DynamicModule = {
-  module: WarmUpModule,
-  providers: [{ provide: warmUpList, useFactory: (): WarmUps => [] }],
-  exports: [warmUpList],
-};
-
 function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: ServiceAuthStaticOptions): DynamicModule {
   const lifecycle = 'service-auth client lifecycle';
   const client = {
@@ -112,14 +101,9 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
   return {
     ...definition,
     global: isGlobal ?? true,
-    imports: [...(definition.imports ?? []), warmUpModule],
     providers: [
       ...(definition.providers ?? []),
-      {
-        provide: lifecycle,
-        inject: [warmUpList],
-        useFactory: (warmUps: WarmUps) => createClientLifecycle(name, warmUps),
-      },
+      { provide: lifecycle, useFactory: () => createClientLifecycle(name) },
       client,
       baseUrl,
     ],

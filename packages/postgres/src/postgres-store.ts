@@ -20,7 +20,9 @@ const lockNotAvailable = '55P03';
 /** A swap waits for at most three locks in turn: the table's, that of the queue for the row, and the row's. Core's deadline is at least 2 seconds. */
 const lockTimeout = '600ms';
 
-const storeOf = onePerConnection();
+const defaultTable = 'service_auth';
+
+const storeOf = onePerConnection(createStore);
 
 /**
  * Keeps records in PostgreSQL (12 and newer), one row for each client of the service. Every operation is one statement in its own transaction, so
@@ -34,11 +36,12 @@ export function postgresStore(pool: Queryable, options: PostgresStoreOptions = {
       '[service-auth/postgres] postgresStore(pool) takes what has query(), such as a Pool, not its URL.',
     );
   }
-  const names = namesOf(options);
-  return storeOf(pool, names.table, () => createStore(pool, names));
+  const { table = defaultTable } = options;
+  return storeOf(pool, table);
 }
 
-function createStore(pool: Queryable, { table, loadFunction, swapFunction }: Names): Store {
+function createStore(pool: Queryable, name: string): Store {
+  const { table, loadFunction, swapFunction } = namesOf({ table: name });
   const load = `select version, record, now from ${loadFunction}($1)`;
   const replace = `select swapped, now from ${swapFunction}($1, $2, $3, $4)`;
   const insert = `select swapped, now from ${swapFunction}($1, null, $2, $3)`;
@@ -143,13 +146,11 @@ function explain(error: unknown): never {
   throw error;
 }
 
-interface Names {
-  readonly table: string;
-  readonly loadFunction: string;
-  readonly swapFunction: string;
-}
-
-function namesOf({ table = 'service_auth' }: PostgresStoreOptions): Names {
+function namesOf({ table = defaultTable }: PostgresStoreOptions): {
+  table: string;
+  loadFunction: string;
+  swapFunction: string;
+} {
   const quoted = (suffix: string) => quotedName(table, '"', maxTableLength, 'postgres', suffix);
   return { table: quoted(''), loadFunction: quoted('_load'), swapFunction: quoted('_swap') };
 }

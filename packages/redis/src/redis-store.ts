@@ -37,7 +37,7 @@ return {now, 1}`;
 const loadHash = '408fb628479e9b7a6d249380ea876f317124e715';
 const swapHash = '5be2f636fc1dda58a1cc7caa22491b85c1f857a7';
 
-const storeOf = onePerConnection();
+const storeOf = onePerConnection(createStore);
 
 /**
  * Keeps records in Redis or Valkey (6.2 and newer): single server, Sentinel, Cluster or Upstash. `client` is a client of node-redis 4 to 6, ioredis 5 to 6,
@@ -49,7 +49,7 @@ const storeOf = onePerConnection();
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {
   checkClient(client);
-  return storeOf(client, prefix, () => createStore(client, prefix));
+  return storeOf(client, prefix);
 }
 
 function createStore(client: RedisClient, prefix: string): Store {

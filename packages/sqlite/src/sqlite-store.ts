@@ -22,7 +22,9 @@ const maxPauseMs = 20;
 /** The clock of the machine with the database, in milliseconds. `unixepoch('subsec')` needs a newer SQLite. */
 const clock = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer) as now";
 
-const storeOf = onePerConnection();
+const defaultTable = 'service_auth';
+
+const storeOf = onePerConnection(createStore);
 
 /**
  * Keeps records in SQLite, one row for each client of the service. `database` is an open database of node:sqlite, better-sqlite3 or `bun:sqlite`, a client of
@@ -32,12 +34,15 @@ const storeOf = onePerConnection();
  * @throws TypeError if `database` is none of these, or if `table` is no valid name
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
-  const { table, schema } = namesOf(options);
-  const transactions = transactionsOf(database, schema);
-  return storeOf(database, table, () => createStore(transactions, table));
+  const { table = defaultTable } = options;
+  // Nothing else than a database can be a key of the stores.
+  transactionsOf(database, namesOf(options).schema);
+  return storeOf(database, table);
 }
 
-function createStore(transactions: Transactions, table: string): Store {
+function createStore(database: SqliteDatabase, name: string): Store {
+  const { table, schema } = namesOf({ table: name });
+  const transactions = transactionsOf(database, schema);
   const load = `select version, record, ${clock} from (select 1) left join ${table} on "key" = ?`;
   const insert = `insert into ${table} ("key", version, record) values (?, ?, ?) on conflict ("key") do nothing`;
   const replace = `update ${table} set version = ?, record = ? where "key" = ? and version = ?`;
@@ -116,7 +121,7 @@ function columnsOf(row: Row | undefined, names: readonly string[]): unknown[] {
   );
 }
 
-function namesOf({ table: name = 'service_auth' }: SqliteStoreOptions): { table: string; schema: string | undefined } {
+function namesOf({ table: name = defaultTable }: SqliteStoreOptions): { table: string; schema: string | undefined } {
   const table = quotedName(name, '"', 58, 'sqlite');
   const schema = table.includes('.') ? table.replace(/\..*/, '') : undefined;
   if (schema?.toLowerCase() !== '"temp"') return { table, schema };

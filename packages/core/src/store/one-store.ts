@@ -1,15 +1,17 @@
 import type { Store } from '../store.ts';
 
 /**
- * Returns a function that creates a store at most once for each connection and name. Clients of one process share their reads and writes of a record if
+ * Returns a function that calls `create` at most once for each connection and name. Clients of one process share their reads and writes of a record if
  * they have the same store object. So an application that creates a store for each of its clients pays no more than one that creates a single store.
  */
-export function onePerConnection(): (connection: object, name: string, create: () => Store) => Store {
-  const known = new WeakMap<object, Map<string, Store>>();
-  return (connection, name, create) => {
+export function onePerConnection<Connection extends object>(
+  create: (connection: Connection, name: string) => Store,
+): (connection: Connection, name: string) => Store {
+  const known = new WeakMap<Connection, Map<string, Store>>();
+  return (connection, name) => {
     const stores = known.get(connection) ?? new Map<string, Store>();
     known.set(connection, stores);
-    const store = stores.get(name) ?? create();
+    const store = stores.get(name) ?? create(connection, name);
     stores.set(name, store);
     return store;
   };
