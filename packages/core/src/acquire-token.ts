@@ -1,5 +1,6 @@
 import type { Instant } from './instant.ts';
 import { confirms, type Decision, decide, type Query } from './ledger/decide.ts';
+import { isRetryOpen } from './ledger/retry.ts';
 import { toLocalTime } from './ledger-time.ts';
 import type { FlightResult } from './memory.ts';
 import { pause } from './pause.ts';
@@ -56,7 +57,7 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
         hasTurn = true;
         continue;
       }
-      if (confirms(decision, query.cached)) flight.onConfirmed(readAt);
+      if (confirms(decision, query.cached)) flight.onConfirmed(readAt, isRetryOpen(view.record, view.now));
       switch (decision.kind) {
         case 'use': {
           const usable = await usableTokens.opened(decision.token, view, secret.key);

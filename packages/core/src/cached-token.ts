@@ -1,5 +1,6 @@
 import type { AccessToken } from './access-token.ts';
 import { type Instant, sleptSince } from './instant.ts';
+import { marginOf } from './ledger/decide.ts';
 
 /** A token that this process can serve. */
 export interface UsableToken {
@@ -49,6 +50,11 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
 export function machineSleepMs({ countedFrom }: UsableToken, now: Instant): number {
   const aheadMs = sleptSince(countedFrom, now);
   return aheadMs > minute && aheadMs <= maxSleepMs ? aheadMs : 0;
+}
+
+/** Returns whether the token lived for less than a twentieth of its life: another one would hardly live longer. */
+export function isYoung({ usableUntil, lifetimeMs }: UsableToken, now: Instant): boolean {
+  return usableUntil - now.monotonic > lifetimeMs * 0.95 - marginOf(lifetimeMs);
 }
 
 /** Returns whether the token has more life left than its margin. */

@@ -167,7 +167,7 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
     // A slow read can return an older token.
     if (generation < cached.generation) return memory;
   }
-  const next = { ...memory, cached: cachedToken(usable, random), mustReplace: false };
+  const next = { ...memory, cached: cachedToken(usable, random), mustReplace: false, rejectionRetryAt: 0 };
   // An adopted token is counted from the read of the record that found it.
   return adopted ? withReadAt(next, countedFrom) : next;
 }

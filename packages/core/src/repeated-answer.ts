@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts';
+import { marginOf } from './ledger/decide.ts';
 import { audienceStateOf, audienceStatesOf } from './ledger/record.ts';
 import type { IssuedToken } from './token-response.ts';
 import type { ReservedRequest } from './work.ts';
@@ -25,7 +26,11 @@ export function isRepeated(
     },
   }: ReservedRequest,
 ): boolean {
-  const isSame = reason === 'refresh' && cached && sentAt.wall + lifetimeMs <= cached.token.expiresAt + 60_000;
+  // Not by the wall clock, which may have been set since the token was issued.
+  const isSame =
+    reason === 'refresh' &&
+    cached &&
+    sentAt.monotonic + lifetimeMs <= cached.usableUntil + marginOf(cached.lifetimeMs) + 60_000;
   const mayRepeat = unreadable || isSame;
   const { revoked } = audienceStateOf(record, audience, keyId);
   return audienceStatesOf(record, audience).some((state) =>

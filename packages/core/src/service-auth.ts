@@ -9,6 +9,7 @@ import {
   retryNow,
 } from './administration.ts';
 import { bindWhenRead, boundMethods } from './bind-when-read.ts';
+import { isYoung } from './cached-token.ts';
 import { instantOf } from './clock.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
 import type { Instant } from './instant.ts';
@@ -136,8 +137,9 @@ class Client implements ServiceAuth {
     for (let renewals = 0; ; renewals++) {
       const token = await this.#obtain(signal);
       const { cached } = this.#keeper.memory;
-      const leftMs = (cached?.usableUntil ?? 0) - this.#settings.clock.monotonic();
-      if (leftMs >= minLifeMs || renewals === 2 || (before && before !== token)) return token;
+      const now = instantOf(this.#settings.clock);
+      const isEnough = cached && (cached.usableUntil - now.monotonic >= minLifeMs || isYoung(cached, now));
+      if (isEnough || renewals === 2 || (before && before !== token)) return token;
       before = token;
       await raced(this.#open().acquire('refresh', 1, true).catch(ignore), signal);
     }

@@ -134,7 +134,9 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
     store,
     transport: options.transport ?? transportLike('', fetchTransport),
     timeoutMs,
-    storeKey,
+    storeKey: storeKeyLike(`${typeof storeKey} ${storeKey}`, () =>
+      typeof storeKey === 'string' ? storeKey : storeKey?.slice(),
+    ),
     onEvent,
     requestBound: waitUntil !== undefined || inWorker(),
     waitUntil,
@@ -146,6 +148,8 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
 // Thousands of clients in a process differ in little more than their ids. These remember what the client before had, so equal ones share it.
 const addressesLike = latest<Addresses>();
 const limitsLike = latest<Limits>();
+// A copy, because a program may overwrite the bytes of its key once it has given them.
+const storeKeyLike = latest<string | Uint8Array | undefined>();
 const transportLike = latest<Transport>();
 let latestSettings: WeakRef<CommonSettings> | undefined;
 

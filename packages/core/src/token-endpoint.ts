@@ -155,7 +155,7 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
     const date = Date.parse(headerOf(response, 'date') ?? '');
     milliseconds = Date.parse(value) - (Number.isNaN(date) ? clock.now() : date);
   }
-  return Number.isNaN(milliseconds) ? undefined : Math.min(90_000 * second, Math.max(second, milliseconds));
+  return Number.isNaN(milliseconds) ? undefined : Math.min(90_000 * second, Math.max(second, Math.ceil(milliseconds)));
 }
 
 function headerOf({ headers }: TransportResponse, name: string): string | undefined {

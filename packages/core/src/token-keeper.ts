@@ -14,6 +14,7 @@ import {
   type Flight,
   flightOf,
   type Memory,
+  retried,
   revalidated,
   servableForMs,
   servesRejected,
@@ -151,7 +152,8 @@ export class TokenKeeper {
         ...unusable(this.memory, flight, store.durability === 'process'),
         mustNotKeep ? cached?.token.id : undefined,
       ],
-      onConfirmed: (at: Instant) => this.remember(revalidated(this.memory, flight, at)),
+      onConfirmed: (at: Instant, mayRetry: boolean) =>
+        this.remember(revalidated(mayRetry ? retried(this.memory) : this.memory, flight, at)),
     };
     try {
       const result = await this.run((work) => acquireToken(work, input, signal));

@@ -9,7 +9,8 @@ export interface GetTokenOptions {
   signal?: AbortSignal | undefined;
   /**
    * The life that the token should have left, in milliseconds: for a job that takes longer than a usual request. A token with less is renewed first, and
-   * the caller waits for that. If the renewal is refused or fails, the present token is returned: compare its `expiresAt`. Default 0: no renewal is awaited.
+   * the caller waits for that, unless it has lived for less than a twentieth of its life: another one would hardly live longer. Then, and if the renewal
+   * is refused or fails, the present token is returned: compare its `expiresAt`. Default 0: no renewal is awaited.
    */
   minLifeMs?: number | undefined;
 }

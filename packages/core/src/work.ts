@@ -20,8 +20,8 @@ export interface FlightInput {
   readonly unusable: Query['unusable'];
   /** Tokens up to this generation were reset here. */
   readonly resetUpTo: number;
-  /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. */
-  readonly onConfirmed: (at: Instant) => void;
+  /** Called after a read of the record that does not contradict the cached token: the fleet neither reset nor replaced it. `mayRetry`: somebody ordered to try again. */
+  readonly onConfirmed: (at: Instant, mayRetry: boolean) => void;
 }
 
 /** A token request that the record has reserved a token for. */
@@ -67,7 +67,7 @@ export function createWork(settings: Settings, ledger: SharedLedger, secretMemor
   };
 }
 
-/** Keeps the cached token. `at`: an instant of the ledger from which another token is possible. */
+/** Keeps the cached token. `at`: an instant of the ledger from which another token is possible. The agreement may change, so the process asks again within an hour. */
 export function keepUntil({ settings: { clock } }: Work, at: number, view: View): FlightResult {
-  return { kind: 'keep', retryAt: clock.monotonic() + Math.max(0, at - view.now) };
+  return { kind: 'keep', retryAt: clock.monotonic() + Math.min(Math.max(0, at - view.now), 3_600_000) };
 }

@@ -324,6 +324,13 @@ describe('a 401 of the API', () => {
     expect(rejected(kept, authorization, begun + 1).outcome).toBe('renew');
   });
 
+  test('of the token before delays nothing for a new token', () => {
+    const kept = { ...fresh, rejectionRetryAt: begun + hour };
+    const next = { ...first, token: { ...first.token, id: 'next' }, generation: 6 };
+    const memory = after(kept, flight(kept, 'revalidate'), { kind: 'token', usable: next }, at(begun), 0);
+    expect(rejected(memory, next.token.authorization, begun).outcome).toBe('renew');
+  });
+
   test('changes nothing for a token that is not in memory', () => {
     expect(rejected(fresh, 'Bearer other', begun)).toEqual({ memory: fresh, outcome: 'replaced' });
     expect(rejected(emptyMemory, authorization, begun)).toEqual({ memory: emptyMemory, outcome: 'replaced' });

@@ -39,7 +39,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
 });
 
 test('the entry for stores exports these names, and no others', () => {
-  expect(Object.keys(store).sort()).toEqual(['answerTimeOf', 'raced', 'timeOfDate']);
+  expect(Object.keys(store).sort()).toEqual(['answerTimeOf', 'onePerConnection', 'raced', 'timeOfDate']);
 });
 
 test('the entry for SQL stores exports these names, and no others', () => {

@@ -91,6 +91,23 @@ describe('an answer with a token that the fleet has, or one that was reset', () 
     expect(eventsOf('token_issued')).toHaveLength(1);
   });
 
+  test('of an endpoint that returns one token until it expires costs nothing, although the wall clock was set', async () => {
+    const { client, clock, endpoint, token, use, eventsOf } = createBed();
+    const auth = client();
+    const from = clock.monotonic();
+    const value = `${tokenCanary}.one`;
+    endpoint.otherwise((request) => {
+      const expires_in = Math.floor((from + day - clock.monotonic()) / 1_000);
+      return endpoint.issueWith({ access_token: value, expires_in })(request);
+    });
+    await token(auth);
+    await clock.advance(hour);
+    clock.step(2 * minute);
+    await use(auth, 22 * hour, minute);
+    expect(eventsOf('token_request_failed')).toEqual([]);
+    expect(endpoint.requests.length).toBe(2);
+  });
+
   test('is not served if it repeats a token that was replaced before the reset', async () => {
     const { client, clock, endpoint, token, eventsOf } = createBed();
     const auth = client();

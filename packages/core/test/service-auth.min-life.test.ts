@@ -54,11 +54,39 @@ test('if the renewal is refused or fails, the present token is returned', async 
   expect(other.endpoint.requests.length).toBe(2);
 });
 
-test('a life that no token has does not ask without end', async () => {
+test('a token that lived for less than a twentieth of its life is returned, whatever life is asked for', async () => {
   const { client, clock, endpoint, token } = createBed();
   const auth = client();
+  const first = await token(auth);
+  await clock.advance(hour);
+  expect(await clock.until(auth.getToken({ minLifeMs: 2 * day }))).toBe(first);
+  await clock.advance(15 * minute);
+  expect(await clock.until(auth.getToken({ minLifeMs: 2 * day }))).not.toBe(first);
+  expect(endpoint.requests.length).toBe(2);
+});
+
+test('a life that no token has, asked for all day, costs a token for each twentieth of a life', async () => {
+  const { client, clock, endpoint, token } = createBed();
+  const auth = client({ issuanceLimit: { tokens: 150 } });
   await token(auth);
-  await clock.until(auth.getToken({ minLifeMs: 2 * day }));
+  await clock.advance(2 * day);
+  await token(auth);
+  const before = endpoint.requests.length;
+  for (let quarters = 0; quarters < 96; quarters++) {
+    await clock.advance(15 * minute);
+    await clock.until(auth.getToken({ minLifeMs: day }));
+  }
+  expect(endpoint.requests.length - before).toBeLessThanOrEqual(20);
+});
+
+test('a life that a young token does not have leaves the renewals ahead of expiry to the fleet', async () => {
+  const { client, clock, endpoint, token, use } = createBed();
+  const auth = client();
+  await token(auth);
+  await clock.advance(5 * minute);
+  await clock.until(auth.getToken({ minLifeMs: day }));
+  await use(auth, 23.5 * hour, minute);
+  expect((await token(auth)).expiresAt - clock.now()).toBeGreaterThan(19 * hour);
   expect(endpoint.requests.length).toBe(2);
 });
 

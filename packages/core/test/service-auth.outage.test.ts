@@ -94,6 +94,33 @@ describe('after an outage of the token endpoint', () => {
     },
   );
 
+  test.each([1, 12, 30])(
+    'that fails after five seconds, for ten hours, %d audiences that ask at once have half of the budget left',
+    async (audiences) => {
+      const bed = createBed('durable');
+      const { clock, client, endpoint, token } = bed;
+      const clients = Array.from({ length: audiences }, (_, index) => client({ audience: `audience ${index}` }));
+      const all = () => clock.until(Promise.allSettled(clients.map((auth) => auth.getToken())));
+      await token(client({ issuanceLimit: { tokens: 150 } }));
+      await clock.advance(30 * hour);
+      endpoint.otherwise(async () => {
+        await new Promise<void>((answer) => clock.setTimer(answer, 5 * second));
+        return answered(500);
+      });
+      const endsAt = clock.monotonic() + 10 * hour;
+      while (clock.monotonic() < endsAt) {
+        await all();
+        await clock.advance(minute);
+      }
+      const { used } = await client().getUsage();
+      expect(used).toBeLessThanOrEqual(60);
+      endpoint.otherwise(endpoint.issue);
+      const endedAt = clock.monotonic();
+      while ((await all()).some(({ status }) => status === 'rejected')) await clock.advance(minute);
+      expect(clock.monotonic() - endedAt).toBeLessThanOrEqual(2 * hour);
+    },
+  );
+
   test('an endpoint that answers probes and fails behind them spends no more than half of the budget', async () => {
     for (const durability of ['durable', 'replicated'] as const) {
       const bed = createBed(durability);

@@ -122,6 +122,34 @@ describe('retryNow', () => {
     await failure('ERR_ISSUANCE_LIMIT', bed.clock.until(auth.getToken()));
   });
 
+  test('reaches a process that keeps a rejected token, within the time of a reset', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    // The API rejects every token for an hour.
+    for (let minutes = 0; minutes < 60; minutes++) {
+      await auth.invalidate(await bed.token(auth));
+      await bed.clock.advance(minute);
+    }
+    const rejected = await bed.token(auth);
+    await auth.invalidate(rejected);
+    expect(await bed.token(auth)).toBe(rejected);
+    expect((await bed.client().retryNow()).ended).toMatchObject([{ kind: 'rejections' }]);
+    await bed.use(auth, 30 * second, second);
+    await auth.invalidate(rejected);
+    expect((await bed.token(auth)).id).not.toBe(rejected.id);
+  });
+
+  test('lets everybody go on after a 429 if the request that it allows brings a token', async () => {
+    const bed = createBed();
+    const auth = bed.client();
+    bed.endpoint.next(answering(429, '', { 'retry-after': '43200' }));
+    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    await auth.retryNow();
+    await bed.token(auth);
+    await bed.token(bed.client({ audience: 'invoices' }));
+    expect(await auth.getUsage()).toMatchObject({ holds: [] });
+  });
+
   test('writes nothing if nothing holds the fleet up', async () => {
     const bed = createBed();
     const auth = bed.client();

@@ -105,3 +105,13 @@ test('a token that arrives from the store after its reset() in this process is n
   open();
   expect((await bed.clock.until(arriving)).id).not.toBe(compromised.id);
 });
+
+test('the bytes of a storeKey may be overwritten once they were given', async () => {
+  const bed = createBed();
+  const storeKey = new Uint8Array(32).fill(7);
+  const auth = bed.client({ storeKey });
+  storeKey.fill(0);
+  const token = await bed.token(auth);
+  const other = bed.client({ storeKey: new Uint8Array(32).fill(7) });
+  expect((await bed.token(other)).id).toBe(token.id);
+});

@@ -254,6 +254,13 @@ describe('Retry-After', () => {
     expect(await pauseOf({})).toBeUndefined();
   });
 
+  test('as a date is a whole number of milliseconds, also by a clock with fractions', async () => {
+    const clock = { ...createManualClock(), now: () => now + 0.25 };
+    const transport: Transport = async () => answered(429, '', { 'retry-after': date(10 * second) });
+    const result = await requestToken('https://auth.example.com', undefined, transport, second, clock);
+    expect(result).toMatchObject({ retryAfterMs: 10 * second });
+  });
+
   test('as a date counts from the endpoint’s own clock, where it is known', async () => {
     const there = -400 * day;
     expect(await pauseOf({ 'retry-after': date(there + 10 * second), date: date(there) })).toBe(10 * second);

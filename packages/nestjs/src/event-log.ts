@@ -58,7 +58,7 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     case 'clock_anomaly':
       return ['warn', `The clock of the ${event.clock} moved by ${event.byMs} ms.`];
     case 'agreement_differs': {
-      const names = [...new Set(event.others.map(({ instance }) => instance))].join(', ');
+      const names = [...new Set(event.others.map(({ instance }) => JSON.stringify(instance)))].join(', ');
       return [
         'warn',
         `Other processes state another issuanceLimit (last: ${names}). Both are kept. Give all of them the same.`,

@@ -116,7 +116,7 @@ export function createFleet(
     if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
     for (let caller = 0; caller < callers; caller++) {
       void client.call().then((error) => {
-        starvation?.answered(client.audience, error);
+        starvation?.answered(client.audience, error, machine.clock.now());
         retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0);
       });
     }

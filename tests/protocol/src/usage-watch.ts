@@ -57,7 +57,7 @@ function admittedAt(
 ): number {
   let record = compact(known, now, limits);
   for (let count = 0; count < most; count++) {
-    const asked = withoutToken(record, caller, purpose === 'reset' ? 1 : 0, `for caller ${count}`);
+    const asked = withoutToken(record, caller, purpose === 'reset' ? now : 0, `for caller ${count}`);
     const reason = purpose === 'reset' ? 'cold' : purpose;
     const what = { reason, unusable: [], resetUpTo: 0, unreadable: false, leaseMs: 60_000 } as const;
     const query: Query = { ...caller, ...what, id: `caller ${count}`, instance: 'usage' };

@@ -41,15 +41,15 @@ interface Rule {
  */
 export function admission(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): TermRoom[] {
   return enforcedTerms(record, now, limits).map((enforced) => {
-    const { term } = enforced;
+    const { term, endsAt } = enforced;
     const parts = partsOf(record, now, term);
     const used = countOf(parts);
-    const own: Rule = { parts, ceiling: term.ceilings[reason], endsAt: Number.POSITIVE_INFINITY };
+    const own: Rule = { parts, ceiling: term.ceilings[reason], endsAt };
     const newRecord: Rule | undefined = mayMissTokens(record, now, term)
       ? {
           parts: parts.filter(({ at }) => at >= record.completeSince),
           ceiling: newRecordAllowance(term, reason),
-          endsAt: record.completeSince + term.pendingMs,
+          endsAt: Math.min(endsAt, record.completeSince + term.pendingMs),
         }
       : undefined;
     const roomAtOf = (rule: Rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling));
@@ -92,11 +92,11 @@ export function nextFreeAt(record: LedgerRecord, now: number, term: TermLimits):
 export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
   const renewals = record.entries.filter(({ reason }) => reason === 'rejected');
   if (renewals.length === 0) return now;
-  const roomAts = enforcedTerms(record, now, limits).map(({ term }) => {
+  const roomAts = enforcedTerms(record, now, limits).map(({ term, endsAt }) => {
     const counted = renewals.filter((entry) => leavesAt(entry, term) > now);
     // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
     const parts = partsOf({ ...record, entries: counted, condensed: [] }, now, term);
-    const sharedAt = freeAt(parts, now, term, term.rejectedShare);
+    const sharedAt = Math.min(endsAt, freeAt(parts, now, term, term.rejectedShare));
     const own = counted.filter((entry) => entry.audience === audience);
     const audiences = new Set(counted.map((entry) => entry.audience)).add(audience);
     const hadItsPart = own.length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
@@ -124,19 +124,19 @@ export function rejectionsOf({ entries }: LedgerRecord, audience: string): Backo
  * it is twice as long, but never longer than the budget has to be spared.
  */
 export function sparingMs(record: LedgerRecord, now: number, limits: Limits, factor = 1): number {
-  const pauses = enforcedTerms(record, now, limits).map(({ term }) => {
+  const pauses = enforcedTerms(record, now, limits).map(({ term, endsAt }) => {
     const unknown = partsOf(record, now, term).filter((part) => part.pending);
     // A quarter is spent freely. The next quarter is spread until enough entries of the first one stop counting.
     const sparedUntil = (budget: number) => freeAt(unknown, now, term, Math.max(2, budget / 4));
     const matureUntil = sparedUntil(term.usable);
     if (!mayMissTokens(record, now, term))
-      return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now);
+      return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now, endsAt - now);
     // While earlier entries are unknown, less may be gained than is usable. An outage must not take all of that.
     const until = Math.min(
       sparedUntil(term.newRecordCeiling),
       Math.max(matureUntil, record.completeSince + term.pendingMs),
     );
-    return Math.min((factor * 4 * term.pendingMs) / term.newRecordCeiling, until - now);
+    return Math.min((factor * 4 * term.pendingMs) / term.newRecordCeiling, until - now, endsAt - now);
   });
   return Math.max(0, ...pauses);
 }

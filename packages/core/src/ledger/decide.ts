@@ -2,7 +2,7 @@ import { admission, type TermRoom, tightest } from './admission.ts';
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
-import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
+import { binds, type Caller, type HoldKind, holdsOf, underWayUntil } from './holds.ts';
 import type { Limits } from './limits.ts';
 import {
   type AudienceState,
@@ -41,6 +41,8 @@ export interface Denial {
   readonly retryAt: number;
   /** With the cause `limit`: the term that has no room. If several have none, the one whose room comes last. */
   readonly room?: TermRoom | undefined;
+  /** With the cause `backoff`: a request is under way, and its token would end the back-off. */
+  readonly mayEnd?: boolean;
 }
 
 /**
@@ -106,8 +108,13 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   const leases = record.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
   if (leases.length >= maxLeases) return { kind: 'wait', until: Math.min(...leases) };
   // The last token was reset. The one that replaces it may spend more of the limit.
-  const reason = state.revoked > 0 && !state.token ? 'reset' : query.reason;
+  const isReplaced = record.entries.some(
+    ({ reason, pending, audience, at }) =>
+      reason === 'reset' && !pending && audience === query.audience && at > state.revoked,
+  );
+  const reason = state.revoked > 0 && !state.token && !isReplaced ? 'reset' : query.reason;
   let denial = denialOf(record, now, query, reason, limits);
+  if (denial?.mayEnd && !(cached && reason === 'refresh')) return { kind: 'wait', until: denial.retryAt };
   if (!denial) {
     const next = withReservation(record, now, query, reason, limits);
     const fit = fitOfNext(state, reason, next, now, limits);
@@ -142,6 +149,7 @@ export function denialOf(
   const room = tightest(admission(record, now, limits, reason));
   const denials: readonly Denial[] = [
     ...holds.map(({ kind, until }) => ({ cause: kind, retryAt: until })),
+    { cause: 'backoff', retryAt: underWayUntil(record, now), mayEnd: true },
     { cause: 'limit', retryAt: room?.roomAt ?? 0, room },
   ];
   const retryAt = Math.max(...denials.map((denial) => denial.retryAt));

@@ -86,11 +86,12 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
   const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
   const until = probeAt ?? retryAt;
   const sharedUntil = shared ? until : toldUntil;
-  // Count the failures of each audience in a row: its newest entries of unknown outcome. A request after `failedAt` has no outcome yet.
+  // Count the failures of each audience in a row: its entries of unknown outcome since its last token, and of the last 12 hours. A request after `failedAt`
+  // has no outcome yet.
   const failed = new Map([[audience, 1]]);
   for (const { at, audience, pending } of entries) {
     const count = failed.get(audience) ?? 0;
-    failed.set(audience, pending ? count + Number(at <= failedAt) : 0);
+    failed.set(audience, pending ? count + Number(at <= failedAt && at > failedAt - 720 * minute) : 0);
   }
   const counts = [...failed.values()].filter((count) => count > 0);
   // Those that failed wait for its end even if it is not shared any more, because another one got a token.
@@ -109,6 +110,17 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
     return { kind: 'backoff', until: name === audience ? Math.max(until, turnAt) : turnAt, status, audience: name };
   });
   return [{ kind: 'backoff', until: sharedUntil, status }, ...turns.filter((turn) => turn.until > sharedUntil)];
+}
+
+/**
+ * Returns until when the next request must wait for one that is under way. 0: it need not wait. After a shared back-off, and while processes die during
+ * their requests, there is one request at a time: if all audiences asked when a pause ends, each pause would cost a token for each of them.
+ */
+export function underWayUntil({ audiences, deaths, failures }: LedgerRecord, now: number): number {
+  const untils = audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
+  // An hour after the last pause, deaths are counted anew.
+  const endsAt = failures?.shared ? Number.POSITIVE_INFINITY : deaths.count > 1 ? deaths.retryAt + 60 * minute : 0;
+  return Math.min(endsAt, Math.max(0, ...untils));
 }
 
 /** Returns whether a hold of the caller's audience denies it a token for this reason. */

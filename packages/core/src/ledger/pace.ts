@@ -22,7 +22,8 @@ function spentInTerm(record: LedgerRecord, now: number, term: TermLimits, limits
   const hasRoomAt = (at: number) => admission(future, at, alone, 'cold').every(({ room }) => room >= 1);
   if (!hasRoomAt(now)) return now;
   const everyMs = paceOf(record, now, term);
-  const stepMs = Math.max(everyMs, term.windowMs / steps);
+  // Entries of unknown outcome count for minutes longer than a window, however short it is.
+  const stepMs = Math.max(everyMs, term.windowMs / steps, term.pendingMs / (2 * steps));
   // The spending of one window decides about all later ones.
   for (let at = now + stepMs; at <= now + term.pendingMs; at += stepMs) {
     future = { ...future, condensed: [...future.condensed, { at, pending: false, count: stepMs / everyMs }] };

@@ -96,6 +96,7 @@ export function settle(
       const shifts = keptTerms(record, limits).map(({ pendingMs, settledMs }) => pendingMs - settledMs);
       const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
       const next = withRetrySucceeded(record, entry.id, reservation.secretId);
+      const isRetry = record.retry?.id === entry.id;
       return {
         ...withAudienceState(
           next,
@@ -104,11 +105,11 @@ export function settle(
         entries: [...others, { ...entry, at, pending: false }].sort((a, b) => a.at - b.at),
         // If another audience failed last, it keeps its pause, unless somebody ordered to try again.
         failures:
-          failures && failures.audience !== entry.audience && record.retry?.id !== entry.id
+          failures && failures.audience !== entry.audience && !isRetry
             ? { ...failures, shared: false, toldUntil: undefined }
             : undefined,
         // A 429 that came after this request was reserved is the newer answer.
-        rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at ? record.rateLimit : undefined,
+        rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at && !isRetry ? record.rateLimit : undefined,
         deaths: { count: 0, retryAt: 0, countedUntil: now },
       };
     }

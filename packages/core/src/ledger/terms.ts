@@ -17,6 +17,8 @@ const declaredAgainMs = 20 * minute;
 export interface EnforcedTerm {
   readonly term: TermLimits;
   readonly own: boolean;
+  /** The instant from which it is not enforced any more, unless another process declares it again. Infinity for a term of this process. */
+  readonly endsAt: number;
 }
 
 function isSame(one: Term, other: Term): boolean {
@@ -47,10 +49,16 @@ export function foreignTerms(record: LedgerRecord, now: number, limits: Limits):
  */
 export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits): EnforcedTerm[] {
   const { terms, durability } = limits;
-  const others = foreignTerms(record, terms.length > 0 ? now : lastDeclaredAt(record.terms), limits);
+  const inherits = terms.length === 0;
+  const others = foreignTerms(record, inherits ? lastDeclaredAt(record.terms) : now, limits);
+  const never = Number.POSITIVE_INFINITY;
   return [
-    ...ownTerms(record, limits).map((term) => ({ term: termLimits(term, durability), own: true })),
-    ...others.map((term) => ({ term: termLimits(term, durability), own: false })),
+    ...ownTerms(record, limits).map((term) => ({ term: termLimits(term, durability), own: true, endsAt: never })),
+    ...others.map((term) => ({
+      term: termLimits(term, durability),
+      own: false,
+      endsAt: inherits ? never : term.seenAt + enforcedMs,
+    })),
   ];
 }
 

@@ -155,6 +155,17 @@ describe('terms of others', () => {
     });
   });
 
+  test('refuse nothing for longer than they are kept', () => {
+    const seenAt = noon - 20 * minute;
+    const endsAt = seenAt + hour;
+    expect(tightest(admission(record(seenAt), noon, usualLimits, 'reset'))).toMatchObject({ roomAt: endsAt });
+    const rejected = entriesAt(noon, 10).map((entry) => ({ ...entry, reason: 'rejected' as const, audience: 'b' }));
+    const afterRejections = { ...record(seenAt), entries: rejected };
+    expect(rejectedRoomAt(afterRejections, noon, usualLimits, 'orders')).toBeLessThanOrEqual(endsAt);
+    const unknown = { ...record(seenAt), entries: entriesAt(noon, 10).map((entry) => ({ ...entry, pending: true })) };
+    expect(sparingMs(unknown, noon, usualLimits)).toBeLessThanOrEqual(endsAt - noon);
+  });
+
   test('do not replace terms of this process that the record does not have', () => {
     const rooms = admission(recordWith({ entries: entriesAt(noon, 120) }), noon, usualLimits, 'reset');
     expect(rooms).toMatchObject([{ own: true, room: 0 }]);

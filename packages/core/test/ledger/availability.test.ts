@@ -17,7 +17,7 @@ const purposes = ['cold', 'refresh', 'rejected', 'reset'] as const;
 function admitted(record: LedgerRecord, now: number, purpose: Purpose, limits: Limits, most = 300): number {
   let present = record;
   for (let count = 0; count < most; count++) {
-    const asked = withoutToken(present, purpose === 'reset' ? 1 : 0);
+    const asked = withoutToken(present, purpose === 'reset' ? noon : 0);
     const reason = purpose === 'reset' ? 'cold' : purpose;
     const decision = decide(
       asked,

@@ -168,6 +168,17 @@ describe('a token that was reset', () => {
     });
   });
 
+  test('leaves the slots for resets alone once it was replaced, under whichever key, and also if the record had no space for the token', () => {
+    const replacement = entryAt(noon - minute, { reason: 'reset' });
+    const spent = recordWith({ audiences: [reset], entries: [...entriesAt(noon, 115), replacement] });
+    expect(decideOn(spent)).toMatchObject({ kind: 'deny', reason: 'cold' });
+    expect(decideOn(spent, { keyId: 'other key' })).toMatchObject({ kind: 'deny', reason: 'cold' });
+    for (const other of [{ at: issued }, { pending: true }, { audience: 'invoices' }]) {
+      const entries = [...entriesAt(noon, 115), { ...replacement, ...other }];
+      expect(reserved(decideOn({ ...spent, entries })).entries.at(-1)).toMatchObject({ reason: 'reset' });
+    }
+  });
+
   test('is not used, whatever is stored beside the reset', () => {
     const lease = { id: 'asked', generation: issued + 5, until: noon + minute };
     const entries = [entryAt(noon - second, { id: 'asked', pending: true })];
@@ -308,6 +319,20 @@ describe('denials', () => {
     expect(retryAt({ retryAt: noon + 2 * hour })).toMatchObject({ retryAt: noon + 2.25 * hour });
     expect(retryAt({ ambiguous: false })).toMatchObject({ retryAt: later });
     expect(denial({ failures: shared })).toMatchObject({ retryAt: later });
+  });
+
+  test('the token endpoint failed for several audiences: one at a time tries whether it answers again, and the others wait for that', () => {
+    const lease = { id: 'tries', generation: noon, until: noon + minute };
+    const audiences = [audienceWith({ audience: 'invoices', lease })];
+    const over = { ...failures, failedAt: noon - hour, retryAt: noon - hour + minute, shared: true };
+    const decision = (fields: Partial<LedgerRecord['failures']>, query: Partial<Query> = {}) =>
+      decideOn(recordWith({ audiences, failures: { ...over, ...fields } }), query);
+    expect(decision({})).toEqual({ kind: 'wait', until: noon + minute });
+    const cached = { id: 'cached', generation: noon - 1 };
+    expect(decision({}, { cached, reason: 'refresh' })).toMatchObject({ kind: 'keep', retryAt: noon + minute });
+    expect(decision({ shared: false, audience: 'invoices' }).kind).toBe('write');
+    expect(decideOn(recordWith({ audiences })).kind).toBe('write');
+    expect(decideAt(noon + minute, recordWith({ audiences, failures: over })).kind).toBe('write');
   });
 
   test('the address or the audience is wrong: no other secret helps', () => {

@@ -57,8 +57,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'sleep on the way is not noticed',
     about: 'both clocks are compared with their values at the arrival of the token',
     file: 'memory.ts',
-    find: 'cached: cachedToken(usable, random), mustReplace: false };',
-    replace: 'cached: { ...cachedToken(usable, random), countedFrom: now }, mustReplace: false };',
+    find: 'cached: cachedToken(usable, random), mustReplace: false, rejectionRetryAt: 0 };',
+    replace: 'cached: { ...cachedToken(usable, random), countedFrom: now }, mustReplace: false, rejectionRetryAt: 0 };',
     modes: ['sleep'],
   },
   {
@@ -136,8 +136,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'a read is as young as its answer',
     about: 'the 30 seconds of a reset count from the answer, not from the request',
     file: 'token-keeper.ts',
-    find: 'this.remember(revalidated(this.memory, flight, at))',
-    replace: 'this.remember(revalidated(this.memory, flight, at && instantOf(clock)))',
+    find: 'retried(this.memory) : this.memory, flight, at)),',
+    replace: 'retried(this.memory) : this.memory, flight, at && instantOf(clock))),',
     modes: ['feasible'],
     survives:
       'a test in packages/core/test/service-auth.many.test.ts notices: a look may use a record of ten seconds ago',

@@ -30,7 +30,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'renewals leave the share in order',
     about: 'the share of renewals after a 401 forgets one of unknown outcome when a later one leaves the window',
     file: 'ledger/admission.ts',
-    find: 'const sharedAt = freeAt(parts, now, term, term.rejectedShare);',
+    find: 'const sharedAt = Math.min(endsAt, freeAt(parts, now, term, term.rejectedShare));',
     replace:
       'const oldest = renewals[renewals.length - term.rejectedShare]; const sharedAt = oldest ? leavesAt(oldest, term) : 0;',
     modes: ['one-api'],
@@ -69,6 +69,36 @@ export const pacingMutants: readonly Mutant[] = [
     find: 'const place = counts.filter((other) => other <= count).length;',
     replace: 'const place = name === audience ? counts.length : 0;',
     modes: ['one-audience'],
+  },
+  {
+    name: 'all audiences ask when a pause ends',
+    about: 'an endpoint that fails after some seconds costs a token for each audience after each pause',
+    file: 'ledger/holds.ts',
+    find: 'return Math.min(endsAt, Math.max(0, ...untils));',
+    replace: 'return Math.min(endsAt, ...untils, 0);',
+    modes: ['outages'],
+    survives:
+      'few simulated audiences ask in the same seconds; tests in packages/core/test/service-auth.outage.test.ts notice',
+  },
+  {
+    name: 'a failure of last week holds an audience',
+    about: 'an audience that lost a request days ago waits like one for which the endpoint fails now',
+    file: 'ledger/holds.ts',
+    find: 'at > failedAt - 720 * minute',
+    replace: 'at <= failedAt',
+    modes: ['one-audience'],
+    survives:
+      'simulated audiences ask again within the hour; a test in packages/core/test/ledger/turns.test.ts notices',
+  },
+  {
+    name: 'an order to try again reaches only the process that gave it',
+    about: 'a process that keeps a rejected token does not learn that somebody ordered to try again',
+    file: 'acquire-token.ts',
+    find: 'isRetryOpen(view.record, view.now)',
+    replace: 'isRetryOpen(view.record, view.now + 1e12)',
+    modes: ['operated'],
+    survives:
+      'the process asks again by itself within the hour; a test in packages/core/test/service-auth.retry.test.ts notices',
   },
   {
     name: 'a token ends the wait of all audiences that failed',
@@ -117,7 +147,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a late token ends Retry-After',
     about: 'a token that was requested before a 429 ends its Retry-After',
     file: 'ledger/settle.ts',
-    find: 'rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at ? record.rateLimit : undefined,',
+    find: 'rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at && !isRetry ? record.rateLimit : undefined,',
     replace: 'rateLimit: undefined,',
     modes: ['told', 'feasible'],
   },
@@ -199,7 +229,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a pause that spares outlives its reason',
     about: 'the pause goes on although less than a quarter of the budget is of unknown outcome now',
     file: 'ledger/admission.ts',
-    find: 'return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now);',
+    find: 'return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now, endsAt - now);',
     replace: 'return matureUntil > now ? (factor * 4 * term.pendingMs) / term.usable : 0;',
     modes: ['outages'],
   },
