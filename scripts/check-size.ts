@@ -7,7 +7,7 @@ import { codeEntries, type Entry, readPackages, root } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 33.7,
+  core: 33.8,
   'core/http': 2.1,
   'core/store': 0.5,
   // The codec of the record once more, for tools only.
@@ -15,7 +15,7 @@ const limits: Readonly<Record<string, number>> = {
   'core/sql': 1.2,
   axios: 4,
   cloudflare: 1.7,
-  dynamodb: 2.4,
+  dynamodb: 2.5,
   fetch: 1.6,
   file: 3.7,
   got: 1.3,

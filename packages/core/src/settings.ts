@@ -96,7 +96,9 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
 
   const timeoutMs = options.timeoutMs ?? 30_000;
   report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
-  const { storeKey } = options;
+  const key = options.storeKey;
+  // A copy, because a program may overwrite the bytes of its key once it has given them. `slice()` of a Buffer does not copy.
+  const storeKey = key instanceof Uint8Array ? new Uint8Array(key) : key;
   if (
     storeKey !== undefined &&
     !((typeof storeKey === 'string' || storeKey instanceof Uint8Array) && storeKey.length >= 32)
@@ -134,9 +136,7 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
     store,
     transport: options.transport ?? transportLike('', fetchTransport),
     timeoutMs,
-    storeKey: storeKeyLike(`${typeof storeKey} ${storeKey}`, () =>
-      typeof storeKey === 'string' ? storeKey : storeKey?.slice(),
-    ),
+    storeKey: storeKeyLike(`${typeof storeKey} ${storeKey}`, () => storeKey),
     onEvent,
     requestBound: waitUntil !== undefined || inWorker(),
     waitUntil,
@@ -148,7 +148,6 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
 // Thousands of clients in a process differ in little more than their ids. These remember what the client before had, so equal ones share it.
 const addressesLike = latest<Addresses>();
 const limitsLike = latest<Limits>();
-// A copy, because a program may overwrite the bytes of its key once it has given them.
 const storeKeyLike = latest<string | Uint8Array | undefined>();
 const transportLike = latest<Transport>();
 let latestSettings: WeakRef<CommonSettings> | undefined;

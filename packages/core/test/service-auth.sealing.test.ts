@@ -106,9 +106,12 @@ test('a token that arrives from the store after its reset() in this process is n
   expect((await bed.clock.until(arriving)).id).not.toBe(compromised.id);
 });
 
-test('the bytes of a storeKey may be overwritten once they were given', async () => {
+test.each([
+  ['Uint8Array', new Uint8Array(32)],
+  ['Buffer', Buffer.alloc(32)],
+])('the bytes of a storeKey that is a %s may be overwritten once they were given', async (_, bytes) => {
   const bed = createBed();
-  const storeKey = new Uint8Array(32).fill(7);
+  const storeKey = bytes.fill(7);
   const auth = bed.client({ storeKey });
   storeKey.fill(0);
   const token = await bed.token(auth);

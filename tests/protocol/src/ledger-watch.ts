@@ -99,6 +99,7 @@ export function createLedgerWatch(
 
   function comparePurposes(before: LedgerRecord | undefined, record: LedgerRecord, term: TermLimits): void {
     const used = usedIn(record, term);
+    const usedBefore = before ? usedIn(before, term) : 0;
     const counted = record.entries.filter((entry) => leavesAt(entry, term) > ledgerNow());
     // A request that fetch sent twice counts twice, whatever it was for.
     const entries = counted.filter(({ id }) => !id.endsWith('+'));
@@ -106,7 +107,8 @@ export function createLedgerWatch(
     // Reservations that are written together were made one after another.
     const added = entries.filter(({ id }) => !present.has(id));
     for (const [index, { reason }] of added.entries()) {
-      const usedThen = used - (added.length - 1 - index);
+      // The oldest entries may have been added up with later ones by this write, and count for longer since.
+      const usedThen = Math.min(used - (added.length - 1 - index), usedBefore + index + 1);
       if (usedThen > term.ceilings[reason]) violated('every purpose keeps to its share', `${reason} at ${usedThen}`);
     }
     const renewals = entries.filter(({ reason }) => reason === 'rejected').map(({ audience }) => audience);

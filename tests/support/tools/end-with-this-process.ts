@@ -1,4 +1,4 @@
-// Everything that a process starts after it imports this file ends with it. Vitest ends a process by SIGTERM, and SIGKILL lets nothing clean up.
+// Each child that a process starts after it imports this file ends with it. Of a child in a group of its own, the whole group ends. Vitest ends a process by SIGTERM, and SIGKILL lets nothing clean up.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { mkdtempSync } from 'node:fs';

@@ -12,7 +12,7 @@ export const callers: readonly Command[] = [
       format: { short: 'f', value: 'FORMAT', text: 'raw (default), header, env, json, or exec-credential for kubectl' },
       'min-life': {
         value: 'DURATION',
-        text: 'Renews a token that lives for less than this, such as 10m. If that is refused, prints it with a warning',
+        text: 'Renews a token that lives for less than this, such as 10m. If none lives longer, prints it with a warning',
       },
       ...configurationOptions,
     },

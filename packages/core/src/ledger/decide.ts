@@ -110,7 +110,7 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   // The last token was reset. The one that replaces it may spend more of the limit.
   const isReplaced = record.entries.some(
     ({ reason, pending, audience, at }) =>
-      reason === 'reset' && !pending && audience === query.audience && at > state.revoked,
+      reason === 'reset' && !pending && audience === query.audience && at > state.revoked && at <= now,
   );
   const reason = state.revoked > 0 && !state.token && !isReplaced ? 'reset' : query.reason;
   let denial = denialOf(record, now, query, reason, limits);
@@ -149,7 +149,7 @@ export function denialOf(
   const room = tightest(admission(record, now, limits, reason));
   const denials: readonly Denial[] = [
     ...holds.map(({ kind, until }) => ({ cause: kind, retryAt: until })),
-    { cause: 'backoff', retryAt: underWayUntil(record, now), mayEnd: true },
+    { cause: 'backoff', retryAt: underWayUntil(record, now, caller.audience), mayEnd: true },
     { cause: 'limit', retryAt: room?.roomAt ?? 0, room },
   ];
   const retryAt = Math.max(...denials.map((denial) => denial.retryAt));

@@ -1,6 +1,6 @@
 import { rejectedRoomAt } from './admission.ts';
 import type { Limits } from './limits.ts';
-import type { AudienceState, IssuanceReason, LedgerRecord } from './record.ts';
+import type { AudienceState, Failures, IssuanceReason, LedgerRecord } from './record.ts';
 import { isRetryOpen } from './retry.ts';
 
 const minute = 60_000;
@@ -86,13 +86,7 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
   const { failedAt, audience, shared, toldUntil = 0, ambiguous, probeAt, retryAt, status } = failures;
   const until = probeAt ?? retryAt;
   const sharedUntil = shared ? until : toldUntil;
-  // Count the failures of each audience in a row: its entries of unknown outcome since its last token, and of the last 12 hours. A request after `failedAt`
-  // has no outcome yet.
-  const failed = new Map([[audience, 1]]);
-  for (const { at, audience, pending } of entries) {
-    const count = failed.get(audience) ?? 0;
-    failed.set(audience, pending ? count + Number(at <= failedAt && at > failedAt - 720 * minute) : 0);
-  }
+  const failed = failuresByAudience(entries, failures);
   const counts = [...failed.values()].filter((count) => count > 0);
   // Those that failed wait for its end even if it is not shared any more, because another one got a token.
   const end = Math.max(until, sharedUntil);
@@ -113,14 +107,39 @@ function holdsOfFailures({ audiences, entries, failures }: LedgerRecord, asking:
 }
 
 /**
- * Returns until when the next request must wait for one that is under way. 0: it need not wait. After a shared back-off, and while processes die during
- * their requests, there is one request at a time: if all audiences asked when a pause ends, each pause would cost a token for each of them.
+ * Counts the failures of each audience in a row: its entries of unknown outcome since its last token, and of the last two days. A request after `failedAt`
+ * has no outcome yet.
  */
-export function underWayUntil({ audiences, deaths, failures }: LedgerRecord, now: number): number {
-  const untils = audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.until] : []));
+function failuresByAudience(entries: LedgerRecord['entries'], { audience, failedAt }: Failures): Map<string, number> {
+  const failed = new Map([[audience, 1]]);
+  for (const { at, audience, pending } of entries) {
+    const count = failed.get(audience) ?? 0;
+    failed.set(audience, pending ? count + Number(at <= failedAt && at > failedAt - 2_880 * minute) : 0);
+  }
+  return failed;
+}
+
+/**
+ * Returns until when a request for an audience must wait for one that is under way. 0: it need not wait. After a shared back-off, and while processes die
+ * during their requests, there is one request at a time: if all audiences asked when a pause ends, each pause would cost a token for each of them. After a
+ * token of another audience, those that failed still ask one at a time.
+ */
+export function underWayUntil(
+  { audiences, deaths, entries, failures }: LedgerRecord,
+  now: number,
+  asking: string,
+): number {
+  const leases = audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease] : []));
+  if (leases.length === 0) return 0;
+  const failed = failures && failuresByAudience(entries, failures);
+  const hasFailed = (audience: string) => (failed?.get(audience) ?? 0) > 0;
+  const failing = hasFailed(asking) ? entries.filter((entry) => hasFailed(entry.audience)) : [];
   // An hour after the last pause, deaths are counted anew.
   const endsAt = failures?.shared ? Number.POSITIVE_INFINITY : deaths.count > 1 ? deaths.retryAt + 60 * minute : 0;
-  return Math.min(endsAt, Math.max(0, ...untils));
+  const untils = leases.map(({ id, until }) =>
+    failing.some((entry) => entry.id === id) ? until : Math.min(endsAt, until),
+  );
+  return Math.max(...untils);
 }
 
 /** Returns whether a hold of the caller's audience denies it a token for this reason. */

@@ -173,7 +173,7 @@ describe('a token that was reset', () => {
     const spent = recordWith({ audiences: [reset], entries: [...entriesAt(noon, 115), replacement] });
     expect(decideOn(spent)).toMatchObject({ kind: 'deny', reason: 'cold' });
     expect(decideOn(spent, { keyId: 'other key' })).toMatchObject({ kind: 'deny', reason: 'cold' });
-    for (const other of [{ at: issued }, { pending: true }, { audience: 'invoices' }]) {
+    for (const other of [{ at: issued }, { at: noon + minute }, { pending: true }, { audience: 'invoices' }]) {
       const entries = [...entriesAt(noon, 115), { ...replacement, ...other }];
       expect(reserved(decideOn({ ...spent, entries })).entries.at(-1)).toMatchObject({ reason: 'reset' });
     }
@@ -332,6 +332,17 @@ describe('denials', () => {
     expect(decision({}, { cached, reason: 'refresh' })).toMatchObject({ kind: 'keep', retryAt: noon + minute });
     expect(decision({ shared: false, audience: 'invoices' }).kind).toBe('write');
     expect(decideOn(recordWith({ audiences })).kind).toBe('write');
+    // Another audience had a token since, and those that failed go on one at a time.
+    const lost = { pending: true, audience: 'orders', at: noon - 2 * hour };
+    const entries = [
+      entryAt(noon - 2 * hour, lost),
+      entryAt(noon, { pending: true, audience: 'invoices', id: 'tries' }),
+    ];
+    const alone = { ...over, shared: false, audience: 'invoices' };
+    expect(decideOn(recordWith({ audiences, entries, failures: alone }))).toEqual({
+      kind: 'wait',
+      until: noon + minute,
+    });
     expect(decideAt(noon + minute, recordWith({ audiences, failures: over })).kind).toBe('write');
   });
 

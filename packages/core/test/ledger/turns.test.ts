@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { holdsOf } from '../../src/ledger/holds.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
-import { hour, minute, noon, second } from '../support/instants.ts';
+import { day, minute, noon, second } from '../support/instants.ts';
 import { audienceWith, entryAt, failuresWith, recordWith, usualLimits } from '../support/records.ts';
 
 // Two audiences failed: `often` twice, `once` one time. `never` has had each token that it asked for.
@@ -49,10 +49,10 @@ describe('after a back-off of all audiences', () => {
     expect(waits({ ...record, entries }, 10 * minute)).toEqual([0, 0, 5 * minute]);
   });
 
-  test('an audience that failed more than 12 hours ago is no audience that fails', () => {
+  test('an audience that failed more than two days ago is no audience that fails', () => {
     const record = afterPause(10 * minute);
     const entries = record.entries.map((entry) =>
-      entry.audience === 'once' ? { ...entry, at: noon - 12 * hour } : entry,
+      entry.audience === 'once' ? { ...entry, at: noon - 2 * day } : entry,
     );
     expect(waits({ ...record, entries }, 10 * minute)).toEqual([0, 0, 5 * minute]);
   });

@@ -74,8 +74,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'all audiences ask when a pause ends',
     about: 'an endpoint that fails after some seconds costs a token for each audience after each pause',
     file: 'ledger/holds.ts',
-    find: 'return Math.min(endsAt, Math.max(0, ...untils));',
-    replace: 'return Math.min(endsAt, ...untils, 0);',
+    find: 'if (leases.length === 0) return 0;',
+    replace: 'if (leases.length >= 0) return 0;',
     modes: ['outages'],
     survives:
       'few simulated audiences ask in the same seconds; tests in packages/core/test/service-auth.outage.test.ts notice',
@@ -84,7 +84,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a failure of last week holds an audience',
     about: 'an audience that lost a request days ago waits like one for which the endpoint fails now',
     file: 'ledger/holds.ts',
-    find: 'at > failedAt - 720 * minute',
+    find: 'at > failedAt - 2_880 * minute',
     replace: 'at <= failedAt',
     modes: ['one-audience'],
     survives:
