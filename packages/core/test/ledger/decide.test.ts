@@ -173,7 +173,7 @@ describe('a token that was reset', () => {
     const spent = recordWith({ audiences: [reset], entries: [...entriesAt(noon, 115), replacement] });
     expect(decideOn(spent)).toMatchObject({ kind: 'deny', reason: 'cold' });
     expect(decideOn(spent, { keyId: 'other key' })).toMatchObject({ kind: 'deny', reason: 'cold' });
-    for (const other of [{ at: issued }, { at: noon + minute }, { pending: true }, { audience: 'invoices' }]) {
+    for (const other of [{ at: issued + 25 }, { at: noon + minute }, { pending: true }, { audience: 'invoices' }]) {
       const entries = [...entriesAt(noon, 115), { ...replacement, ...other }];
       expect(reserved(decideOn({ ...spent, entries })).entries.at(-1)).toMatchObject({ reason: 'reset' });
     }
