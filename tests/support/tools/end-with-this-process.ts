@@ -43,7 +43,9 @@ function setTrap(): void {
 /** Returns the input of a shell. It ends with this process, and then the shell runs its trap. */
 function startShell(): Socket {
   // In a session of its own, the shell gets no signal of the terminal or of this process's group.
-  const child = spawn('sh', [], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  // It needs no secret of the environment, and with NODE_DEBUG Node prints the environment of a child.
+  const env = { PATH: process.env['PATH'] };
+  const child = spawn('sh', [], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], env });
   const input = child.stdin as Socket;
   // Neither keeps this process running.
   child.unref();
