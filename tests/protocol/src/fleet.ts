@@ -92,6 +92,8 @@ export function createFleet(
     const clients = settings.audiences.map((audience) =>
       createClient(machine, audience, { ...base, audience }, around),
     );
+    for (const { auth, audience } of starvation ? clients : [])
+      auth.subscribe(({ type }) => type === 'token_request_failed' && starvation?.failed(audience));
     const member: Member = { machine, clients, secret: fleet.secret };
     return member;
   }

@@ -9,6 +9,8 @@ const hour = 60 * minute;
 export interface StarvationWatch {
   /** A caller got a token, or this error. `wallNow`: the wall clock of its process. */
   answered(audience: string, error: unknown, wallNow: number): void;
+  /** A request for this audience failed. Its next one must wait for its turn. */
+  failed(audience: string): void;
 }
 
 /** Creates the watch of one run. `failing`: the audiences for which the endpoint fails. */
@@ -35,6 +37,9 @@ export function createStarvationWatch(world: World, failing: readonly string[], 
       const sparedMs = since < 27 * hour ? 9 * hour : 2 * hour;
       if (world.now - since <= (spares ? sparedMs : 16 * minute)) return;
       judge.violated('one audience does not starve the others', `${audience} since ${since}: ${String(error)}`);
+      refused.delete(audience);
+    },
+    failed(audience) {
       refused.delete(audience);
     },
   };

@@ -39,7 +39,8 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
     counted.has(state.audience) ||
     isRemembered(state.revoked, now) ||
     (state.token?.expiresAt ?? 0) > now ||
-    (state.lease?.until ?? 0) > now ||
+    // A lease that ended without an outcome is a death. Keep it for a day, until somebody has counted it.
+    (state.lease?.until ?? 0) > Math.max(now - day, Math.min(now, record.deaths.countedUntil)) ||
     // Keep the count of failures for an hour after its back-off. The back-off would never grow otherwise.
     (state.credentialsBackoff?.retryAt ?? 0) + hour > now;
   return {

@@ -56,9 +56,10 @@ describe('compact', () => {
       audienceWith({ lease: { id: 'lease', generation: 1, until: at } }),
       audienceWith({ credentialsBackoff: refusedUntil(at - hour) }),
     ];
+    const deaths = { count: 0, retryAt: 0, countedUntil: noon };
     const keptOf = (audiences: LedgerRecord['audiences']) =>
       audiences.filter(
-        (state) => compact(recordWith({ audiences: [state] }), noon, usualLimits).audiences.length === 1,
+        (state) => compact(recordWith({ audiences: [state], deaths }), noon, usualLimits).audiences.length === 1,
       );
     expect(keptOf(endingAt(noon))).toEqual([]);
     expect(keptOf(endingAt(noon + 1))).toHaveLength(4);
