@@ -1,7 +1,6 @@
-import { timedFaults } from './faults.ts';
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
-import { type Agreement, drawn, everything, type Phase, type Settings, type Term } from './settings.ts';
+import { type Agreement, drawn, everything, hourly, type Phase, rarer, type Settings, type Term } from './settings.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -13,12 +12,6 @@ const agreed = (...windows: readonly Term[]): Agreement => ({ windows, reserve: 
 
 /** A token request stands still, and is on its way, for less time than the shortest window holds its entry. */
 const withinMinutes = { maxFreezeMs: 2.5 * minute, maxQueueMs: 3 * minute };
-
-/** The faults of any time, at a fraction of their rate: for runs of many windows. */
-function rarer(factor: number): Settings['rates'] {
-  const timed = timedFaults.map((fault) => [fault, (everything[fault] ?? 0) * factor] as const);
-  return { ...everything, ...Object.fromEntries(timed) };
-}
 
 const several: readonly Agreement[] = [
   agreed(per(10, hour), per(50, day)),
@@ -35,7 +28,7 @@ const pairs: readonly (readonly [Agreement, Agreement])[] = [
   [agreed(per(24, 2 * day)), agreed(per(24, day))],
 ];
 
-/** Agreements with several windows, and processes whose agreements differ. */
+/** Agreements with several windows, or with small or short ones, and processes whose agreements differ. */
 export const agreementModes: Readonly<Record<string, Mode>> = {
   windows: {
     about: 'agreements of several windows, such as 10 tokens an hour and 50 a day',
@@ -98,64 +91,18 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
       ]);
       const loss = durability === 'durable' ? 'store_wiped' : random.pick(['store_wiped', 'store_regressed'] as const);
       return drawn(random, {
+        ...hourly,
         tokens,
-        windowMs: hour,
         durability,
         audiences: ['api'],
         phases: [{ fromMs: 0, agreements: [{ windows, reserve: undefined }] }],
         bound: tokens,
-        maxFreezeMs: 2.5 * minute,
-        maxQueueMs: minute,
         faultsForMs: random.between(1.1, 4) * hour,
         rates: { ...everything, [loss]: 3, reset: 6 },
         // After each loss at least one token may be issued, so the reserve pays for as many losses as it has tokens.
         lossesPerWindow: durability === 'durable' || loss === 'store_regressed' ? 1 : Math.min(3, reserveOf(windows)),
       });
     },
-  },
-  batch: {
-    about:
-      'a dozen audiences in each process, which write at the same time; lost and late replies of the store, and sleep',
-    promised: true,
-    weight: 30,
-    settings: (random) =>
-      drawn(random, {
-        tokens: random.pick([24, 40, 60]),
-        processes: random.integer(1, 3),
-        audiences: audiencesOf(random.integer(6, 12)),
-        lifetimeMs: random.between(1, 6) * hour,
-        callEveryMs: random.between(1, 10) * minute,
-        callsAtOnce: random.integer(2, 8),
-        faultsForMs: random.between(0.5, 1.2) * day,
-        rates: {
-          ...rarer(0.5),
-          wall_clock_step: 0,
-          wall_clock_stands_still: 0,
-          sleep: 6,
-          sleep_at_call: 0.01,
-          store_reply_lost: 0.03,
-          store_reply_error: 0.03,
-          store_reply_late: 0.03,
-        },
-      }),
-  },
-  full: {
-    about: 'a store that keeps 9 to 20 kB, more audiences than that has room for, and tokens of up to 5,000 characters',
-    promised: true,
-    weight: 10,
-    settings: (random) =>
-      drawn(random, {
-        tokens: 60,
-        processes: random.integer(1, 3),
-        audiences: audiencesOf(random.integer(16, 28)),
-        lifetimeMs: random.between(2, 12) * hour,
-        callEveryMs: random.between(2, 15) * minute,
-        callsAtOnce: random.integer(1, 4),
-        faultsForMs: random.between(0.5, 1.2) * day,
-        rates: rarer(0.5),
-        maxRecordBytes: random.integer(9_000, 20_000),
-        maxPadding: 5_000,
-      }),
   },
   short: {
     about: 'windows of 1 to 20 minutes, and requests that issue a token up to six minutes later',
@@ -180,11 +127,6 @@ export const agreementModes: Readonly<Record<string, Mode>> = {
     },
   },
 };
-
-/** The audiences of a run. */
-export function audiencesOf(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `api ${index}`);
-}
 
 /** Another agreement every day or two. In some of that time nobody needs a token, so the record is only read. */
 function shorter(random: Random): Settings {

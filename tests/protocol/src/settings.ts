@@ -1,5 +1,5 @@
 import type { StoreDurability } from '@service-auth/core';
-import type { Rates } from './faults.ts';
+import { type Rates, timedFaults } from './faults.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
 import type { Random } from './random.ts';
 
@@ -142,6 +142,12 @@ const people: Rates = {
 /** All that may go wrong within the assumptions, short of losing the store. */
 export const everything: Rates = { ...network, ...processes, ...people, store_clock_step: 5 };
 
+/** The faults of any time, at a fraction of their rate: for runs of many windows. */
+export function rarer(factor: number): Rates {
+  const timed = timedFaults.map((fault) => [fault, (everything[fault] ?? 0) * factor] as const);
+  return { ...everything, ...Object.fromEntries(timed) };
+}
+
 /** The phase at this time. */
 export function phaseAt({ phases }: Settings, now: number): Phase {
   return phases.findLast(({ fromMs }) => fromMs <= now) as Phase;
@@ -159,6 +165,14 @@ export function windowsOf({ phases }: Settings): number[] {
 export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
 }
+
+/** The audiences of a run. */
+export function audiencesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `api ${index}`);
+}
+
+/** A window of one hour, with pauses and delays in proportion. */
+export const hourly: Partial<Settings> = { windowMs: hour, maxFreezeMs: 2.5 * minute, maxQueueMs: minute };
 
 /** Draws every setting that is not given. */
 export function drawn(random: Random, given: Partial<Settings>): Settings {

@@ -1,0 +1,159 @@
+import type { Mode } from './mode.ts';
+import type { Random } from './random.ts';
+import { audiencesOf, drawn, type Settings } from './settings.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** When an outage or a row of deaths begins: in a record that knows a whole window, or in the first days of one. */
+export function begins(random: Random): number {
+  return random.chance(0.7) ? 28 * hour : random.between(0.1, 27) * hour;
+}
+
+/** A fleet of three with the agreement of the service, over a store that is older than a window and answers late now and then. */
+export function established(random: Random): Settings {
+  const rates = { store_reply_late: 0.01, store_refused: 0.005, caller_aborts: 0.02 };
+  const durability = random.pick(['durable', 'replicated'] as const);
+  return drawn(random, { tokens: 150, reserve: undefined, durability, processes: 3, audiences: ['api'], rates });
+}
+
+/** A token endpoint, or an API, that fails, refuses or repeats itself. */
+export const endpointModes: Readonly<Record<string, Mode>> = {
+  unsent: {
+    about: 'requests that never leave, requests that break after they left, and rejections whose body never ends',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([12, 24, 40]),
+        callEveryMs: random.between(5, 30) * minute,
+        rates: {
+          token_unreachable: 0.3,
+          token_broken_after: 0.12,
+          token_refusal_endless: 0.12,
+          token_refused: 0.03,
+          token_rate_limited: 0.03,
+          token_redirected: 0.02,
+          token_sent_twice: 0.02,
+          token_reply_lost: 0.03,
+          token_5xx_after: 0.03,
+          token_garbled: 0.02,
+          caller_aborts: 0.05,
+        },
+        countIsExact: true,
+      }),
+  },
+  told: {
+    about: 'an endpoint that limits the fleet, or is unavailable, and says for how long; late answers, two audiences',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 150,
+        processes: random.integer(2, 4),
+        audiences: ['api', 'other api'],
+        lifetimeMs: Math.round(random.between(2, 8)) * minute,
+        callEveryMs: random.between(10, 60) * second,
+        faultsForMs: random.between(1, 5) * hour,
+        rates: {
+          token_rate_limited: 0.3,
+          token_unavailable: 0.15,
+          token_reply_late: 0.6,
+          token_reply_lost: 0.02,
+          reset: 40,
+          crash: 3,
+          caller_aborts: 0.02,
+        },
+      }),
+  },
+  cached: {
+    about:
+      'a cache that repeats one of the last answers of the endpoint to any process, whether it has had the token or not: 401s, resets, expiries',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([12, 24, 40]),
+        processes: random.integer(1, 4),
+        callEveryMs: random.between(5, 60) * minute,
+        rates: { token_cached: 0.4, api_401: 0.02, reset: 6, revoked: 1, token_unreachable: 0.05, caller_aborts: 0.02 },
+        countIsExact: true,
+      }),
+  },
+  outages: {
+    about: 'the real figures, an endpoint that fails in one way for minutes or days',
+    promised: true,
+    weight: 8,
+    settings: (random) => {
+      const fromMs = begins(random);
+      return {
+        ...established(random),
+        audiences: audiencesOf(random.chance(0.6) ? 1 : random.integer(2, 3)),
+        outage: {
+          fromMs,
+          state: random.pick([
+            'silent',
+            'unreachable',
+            'failing',
+            'page',
+            'missing',
+            'forbidden',
+            'limited',
+            'behind',
+          ] as const),
+        },
+        // The longest ones end when the entries of their first hours have stopped counting.
+        faultsForMs:
+          28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
+        lifetimeMs: random.between(1, 24) * hour,
+        callEveryMs: random.between(1, 15) * minute,
+      };
+    },
+  },
+  'one-audience': {
+    about:
+      'the real figures, an endpoint that fails for one, two or three of several audiences, which ask all the time',
+    promised: true,
+    weight: 10,
+    settings: (random) => {
+      const fromMs = begins(random);
+      const state = random.pick(['missing', 'failing', 'page', 'unavailable', 'silent'] as const);
+      const failing = audiencesOf(random.integer(1, 3));
+      const audiences = audiencesOf(failing.length + random.pick([1, 2, random.integer(3, 8)]));
+      // All of them together need less than what a new record may issue.
+      const lifeHours = (fromMs < 27 * hour ? 2.5 : 1) * audiences.length * random.between(1, 3);
+      return {
+        ...established(random),
+        audiences,
+        processes: 2,
+        failing: { fromMs, audiences: failing, state },
+        faultsForMs: fromMs + random.between(4, 36) * hour,
+        lifetimeMs: lifeHours * hour,
+        callEveryMs: random.between(15, 90) * second,
+        rates: {
+          store_reply_late: 0.01,
+          caller_aborts: 0.02,
+          token_5xx_before: 0.02,
+          token_unreachable: 0.01,
+          close: 4,
+        },
+      };
+    },
+  },
+  'one-api': {
+    about:
+      'the real figures, an API that rejects every token of its audience, revocations of all tokens, and processes that end during a request',
+    promised: true,
+    weight: 4,
+    settings: (random) => {
+      return {
+        ...established(random),
+        audiences: audiencesOf(random.integer(2, 3)),
+        processes: random.integer(1, 3),
+        rejecting: 'api 0',
+        faultsForMs: random.between(40, 70) * hour,
+        lifetimeMs: random.between(6, 24) * hour,
+        callEveryMs: random.between(1, 6) * minute,
+        rates: { revoked: 0.5, close: 2, crash: 2, crash_at_send: 0.1, caller_aborts: 0.02 },
+      };
+    },
+  },
+};

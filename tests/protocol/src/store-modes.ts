@@ -1,0 +1,135 @@
+import type { Mode } from './mode.ts';
+import { audiencesOf, drawn, everything, feasible, hourly, rarer, undying } from './settings.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** The reserve pays for what the store loses, so any window may see all tokens of the agreement. */
+const insured = (tokens: number) => ({ tokens, reserve: undefined, bound: tokens });
+
+const replicated = (tokens: number) => ({ ...insured(tokens), durability: 'replicated' as const });
+
+/** A store that is lost, goes back, is full or written by somebody else, or whose clock is wrong. */
+export const storeModes: Readonly<Record<string, Mode>> = {
+  coarse: {
+    about:
+      'a store whose clock shows whole seconds, of servers that differ by up to a second; a window of a day or an hour',
+    promised: true,
+    settings: (random) => {
+      // Without steps of the clock, expiries are checked to two seconds.
+      const rates = random.chance(0.5) ? everything : { ...everything, store_clock_step: 0 };
+      return drawn(random, { ...(random.chance(0.5) && hourly), rates, clockIsCoarse: true });
+    },
+  },
+  'store-ahead': {
+    about:
+      'a store whose clock is up to 27 hours ahead and is put right, at once or in steps; short-lived processes, losses',
+    promised: true,
+    settings: (random) => {
+      const rates = { ...everything, store_clock_step: 0, store_clock_set_right: 4, crash: random.pick([5, 60]) };
+      const given = { storeAheadMs: Math.round(27 * hour * random.next() ** 2) };
+      if (random.chance(0.5)) return feasible(random, { ...given, rates });
+      if (random.chance(0.5)) return drawn(random, { ...given, rates });
+      const tokens = random.pick([12, 15, 24]);
+      return drawn(random, { ...given, ...insured(tokens), lossesPerWindow: 1, rates: { ...rates, store_wiped: 2 } });
+    },
+  },
+  full: {
+    about: 'a store that keeps 9 to 20 kB, more audiences than that has room for, and tokens of up to 5,000 characters',
+    promised: true,
+    weight: 10,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 60,
+        processes: random.integer(1, 3),
+        audiences: audiencesOf(random.integer(16, 28)),
+        lifetimeMs: random.between(2, 12) * hour,
+        callEveryMs: random.between(2, 15) * minute,
+        callsAtOnce: random.integer(1, 4),
+        faultsForMs: random.between(0.5, 1.2) * day,
+        rates: rarer(0.5),
+        maxRecordBytes: random.integer(9_000, 20_000),
+        maxPadding: 5_000,
+      }),
+  },
+  exchanged: {
+    about:
+      'somebody who can write to the store exchanges the sealed tokens of audiences, clients, token endpoints, ids, generations and expiries',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 40,
+        processes: random.integer(1, 4),
+        audiences: ['api', 'other api'],
+        callEveryMs: random.between(5, 60) * minute,
+        lifetimeMs: random.between(1, 6) * hour,
+        rates: { tokens_exchanged: 24, crash: 12, close: 6, reset: 4, api_401: 0.02, caller_aborts: 0.02 },
+      }),
+  },
+  wiped: {
+    about: 'a durable store that loses everything once a window',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([12, 15, 24, 30]);
+      const rates = { ...everything, store_wiped: 2 };
+      return drawn(random, { ...insured(tokens), rates, lossesPerWindow: 1 });
+    },
+  },
+  'wiped-uninsured': {
+    about: 'control: the same without the reserve',
+    promised: false,
+    settings: (random) => drawn(random, { tokens: 12, rates: { ...everything, store_wiped: 3 }, lossesPerWindow: 2 }),
+  },
+  flushed: {
+    about: 'a replicated store that loses everything three times a window, resets in between',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([18, 24, 30]);
+      const rates = { ...everything, store_wiped: 5, reset: 8 };
+      return drawn(random, { ...replicated(tokens), rates, lossesPerWindow: 3 });
+    },
+  },
+  remembered: {
+    about: 'one process whose store is repeatedly lost or set back: its memory suffices without a reserve',
+    promised: true,
+    settings: (random) => {
+      const rates = { ...everything, ...undying, store_wiped: 8, store_regressed: 8 };
+      return drawn(random, { processes: 1, audiences: ['api'], rates, lossesPerWindow: Number.POSITIVE_INFINITY });
+    },
+  },
+  failover: {
+    about: 'a replicated store that goes back to an older state once a window',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([6, 12, 24]);
+      const rates = { ...everything, store_regressed: 2 };
+      return drawn(random, { ...replicated(tokens), rates, lossesPerWindow: 1 });
+    },
+  },
+  split: {
+    about: 'a replicated store whose two halves diverge once a window',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([6, 12, 24]);
+      const rates = { ...everything, split_brain: 2 };
+      return drawn(random, { ...replicated(tokens), rates, lossesPerWindow: 1 });
+    },
+  },
+  'split-uninsured': {
+    about: 'control: the same without the reserve',
+    promised: false,
+    settings: (random) => drawn(random, { tokens: 12, rates: { ...everything, split_brain: 2 }, lossesPerWindow: 1 }),
+  },
+  'wild-clock': {
+    about: 'beyond the assumptions: the clock of the store jumps by hours and days, and back',
+    promised: false,
+    settings: (random) =>
+      drawn(random, { ...replicated(12), rates: { ...everything, store_clock_wild: 2 }, lossesPerWindow: 1 }),
+  },
+  'clock-set-back': {
+    about: 'beyond the assumptions: the clock of the store is set back by hours, then corrected',
+    promised: false,
+    settings: (random) => drawn(random, { ...replicated(12), rates: { ...everything, store_clock_set_back: 2 } }),
+  },
+};
