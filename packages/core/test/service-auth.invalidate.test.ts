@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/index.ts';
 import { createBed, day, hour, minute, second } from './support/bed.ts';
 import { answersAfter, fails } from './support/faulty-store.ts';
+import { createGate } from './support/gate.ts';
 import { settled } from './support/manual-clock.ts';
 import { answering, gated } from './support/scripted-endpoint.ts';
 
@@ -179,14 +180,11 @@ describe('invalidate', () => {
     const auth = client();
     const first = await token(auth);
     await clock.advance(26 * second);
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    store.next('load', answersAfter(gate));
+    const gate = createGate();
+    store.next('load', answersAfter(gate.opened));
     expect(await auth.getToken()).toBe(first);
     await auth.invalidate(first);
-    open();
+    gate.open();
     await settled();
     expect(auth.peekToken()).toBeUndefined();
     expect((await token(auth)).value).not.toBe(first.value);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ServiceAuth, ServiceAuthEvent } from '../src/index.ts';
 import { createBed, failure, minute, ofProcess, second } from './support/bed.ts';
 import { answersAfter, type Fault, fails } from './support/faulty-store.ts';
+import { createGate } from './support/gate.ts';
 import { settled } from './support/manual-clock.ts';
 import { gated } from './support/scripted-endpoint.ts';
 
@@ -73,18 +74,15 @@ test('a read that was slower than a write does not hide what was written', async
   const store = ofProcess(bed.store);
   const [one, two] = ['one', 'two'].map((audience) => bed.client({ store, audience })) as [ServiceAuth, ServiceAuth];
   await bed.token(one);
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const gate = createGate();
   const { load } = bed.store.calls;
-  bed.store.next('load', answersAfter(opened));
+  bed.store.next('load', answersAfter(gate.opened));
   const usage = one.getUsage();
   const { answer, release } = gated(bed.endpoint.issue);
   bed.endpoint.next(answer);
   const token = two.getToken();
   await settled();
-  open();
+  gate.open();
   await bed.clock.until(usage);
   release();
   await bed.clock.until(token);

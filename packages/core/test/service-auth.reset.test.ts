@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ServiceAuth } from '../src/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
-import { answersAfter, fails } from './support/faulty-store.ts';
+import { answersAfter, fails, losesReply } from './support/faulty-store.ts';
+import { createGate } from './support/gate.ts';
 import { type ManualClock, settled } from './support/manual-clock.ts';
 import { answering, gated } from './support/scripted-endpoint.ts';
 
@@ -139,10 +140,7 @@ describe('reset', () => {
     const { client, clock, store, token } = createBed();
     const auth = client();
     const first = await token(auth);
-    store.next('swap', async (call) => {
-      await call();
-      throw new Error('reply lost');
-    });
+    store.next('swap', losesReply);
     await clock.until(auth.reset());
     expect((await token(auth)).value).not.toBe(first.value);
   });
@@ -181,16 +179,13 @@ describe('reset', () => {
     const first = await token(two);
     await clock.advance(26 * second);
     await one.reset();
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    store.next('load', answersAfter(gate));
+    const gate = createGate();
+    store.next('load', answersAfter(gate.opened));
     expect(await two.getToken()).toBe(first);
     await settled();
     await two.invalidate(first);
     const next = await token(two);
-    open();
+    gate.open();
     await settled();
     expect(await two.getToken()).toBe(next);
   });
@@ -199,20 +194,13 @@ describe('reset', () => {
     const { client, clock, store, token } = createBed();
     const first = await token(client());
     const auth = client();
-    let open = () => {};
-    store.next(
-      'load',
-      answersAfter(
-        new Promise<void>((resolve) => {
-          open = resolve;
-        }),
-      ),
-    );
+    const gate = createGate();
+    store.next('load', answersAfter(gate.opened));
     const promise = auth.getToken();
     await settled();
     const reset = auth.reset();
     await settled();
-    open();
+    gate.open();
     await reset;
     expect((await clock.until(promise)).value).not.toBe(first.value);
   });
@@ -221,19 +209,16 @@ describe('reset', () => {
     const { client, clock, store, token } = createBed();
     const first = await token(client());
     const auth = client();
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const gate = createGate();
     store.next('swap', async (call) => {
-      await gate;
+      await gate.opened;
       return call();
     });
     const reset = auth.reset();
     await settled();
     const second = await clock.until(auth.getToken());
     expect(second.value).not.toBe(first.value);
-    open();
+    gate.open();
     await reset;
     expect(auth.peekToken()).toBe(second);
   });
@@ -242,15 +227,12 @@ describe('reset', () => {
     const { client, clock, store, token } = createBed();
     const auth = client();
     await token(auth);
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    store.next('swap', answersAfter(gate));
+    const gate = createGate();
+    store.next('swap', answersAfter(gate.opened));
     const reset = auth.reset();
     await settled();
     const next = await clock.until(auth.getToken());
-    open();
+    gate.open();
     await reset;
     expect(auth.peekToken()).toBe(next);
   });
@@ -365,18 +347,15 @@ describe('reset', () => {
     const { client, clock, store, token, use } = createBed();
     const [one, two] = [client(), client()];
     await token(one);
-    let confirm = () => {};
-    const confirmed = new Promise<void>((resolve) => {
-      confirm = resolve;
-    });
-    store.next('swap', answersAfter(confirmed));
+    const gate = createGate();
+    store.next('swap', answersAfter(gate.opened));
     const slow = one.reset();
     await clock.advance(100);
     const between = await token(two);
     const old = await store.text();
     await clock.advance(100);
     const again = one.reset();
-    confirm();
+    gate.open();
     await Promise.all([slow, again]);
     await store.replace(old);
     expect((await use(one, minute)).map(({ value }) => value)).not.toContain(between.value);
@@ -483,10 +462,7 @@ describe('reset', () => {
     const { client, clock, store, token } = createBed();
     const auth = client();
     await token(auth);
-    store.next('swap', async (call) => {
-      await call();
-      throw new Error('reply lost');
-    });
+    store.next('swap', losesReply);
     await clock.until(auth.reset());
     expect((await auth.getUsage()).resets).toHaveLength(1);
     await store.replace(undefined);

@@ -13,6 +13,14 @@ async function rejectedCredentials(bed: Bed): Promise<ServiceAuth> {
   return auth;
 }
 
+/** The endpoint answers one request with 429, so the fleet waits for this long. */
+async function rateLimited(bed: Bed, forMs: number): Promise<ServiceAuth> {
+  const auth = bed.client();
+  bed.endpoint.next(answering(429, '', { 'retry-after': `${forMs / second}` }));
+  await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+  return auth;
+}
+
 /** Asks for a token again at each `retryAt`. It does not wait for the last one. */
 async function failTimes(
   count: number,
@@ -63,9 +71,7 @@ describe('retryNow', () => {
 
   test('ends what a 429 asked for', async () => {
     const bed = createBed();
-    const auth = bed.client();
-    bed.endpoint.next(answering(429, '', { 'retry-after': '86400' }));
-    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    const auth = await rateLimited(bed, 24 * hour);
     expect((await auth.retryNow()).ended).toMatchObject([{ kind: 'rate_limited', status: 429 }]);
     await bed.token(auth);
   });
@@ -141,9 +147,7 @@ describe('retryNow', () => {
 
   test('lets everybody go on after a 429 if the request that it allows brings a token', async () => {
     const bed = createBed();
-    const auth = bed.client();
-    bed.endpoint.next(answering(429, '', { 'retry-after': '43200' }));
-    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    const auth = await rateLimited(bed, 12 * hour);
     await auth.retryNow();
     await bed.token(auth);
     await bed.token(bed.client({ audience: 'invoices' }));
@@ -161,9 +165,7 @@ describe('retryNow', () => {
 
   test('is over when nobody needed a token for a quarter of an hour', async () => {
     const bed = createBed();
-    const auth = bed.client();
-    bed.endpoint.next(answering(429, '', { 'retry-after': '7200' }));
-    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    const auth = await rateLimited(bed, 2 * hour);
     await auth.retryNow();
     await bed.clock.advance(15 * minute);
     await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
@@ -184,9 +186,7 @@ describe('retryNow', () => {
 
   test('is offered again, if the request that should make use of it was not sent', async () => {
     const bed = createBed();
-    const auth = bed.client();
-    bed.endpoint.next(answering(429, '', { 'retry-after': `${hour / second}` }));
-    await failure('ERR_RATE_LIMITED', bed.clock.until(auth.getToken()));
+    const auth = await rateLimited(bed, hour);
     await auth.retryNow();
     // The process sleeps between its reservation and its request.
     bed.store.next('swap', async (call) => {

@@ -4,6 +4,7 @@ import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord, StoredToken } from '../src/ledger/record.ts';
 import { type Bed, createBed } from './support/bed.ts';
 import { answersAfter } from './support/faulty-store.ts';
+import { createGate } from './support/gate.ts';
 import { settled } from './support/manual-clock.ts';
 
 // An attacker who can write to the store can move sealed tokens in it. The checksum of a record does not prevent other records.
@@ -97,12 +98,12 @@ test('a token that arrives from the store after its reset() in this process is n
   const bed = createBed();
   const compromised = await bed.token(bed.client());
   const auth = bed.client();
-  let open = () => {};
-  bed.store.next('load', answersAfter(new Promise<void>((resolve) => (open = resolve))));
+  const gate = createGate();
+  bed.store.next('load', answersAfter(gate.opened));
   const arriving = auth.getToken();
   await settled();
   await bed.clock.until(auth.reset());
-  open();
+  gate.open();
   expect((await bed.clock.until(arriving)).id).not.toBe(compromised.id);
 });
 

@@ -1,5 +1,6 @@
 import type { Transport, TransportRequest, TransportResponse } from '../../src/index.ts';
 import { tokenCanary } from './canaries.ts';
+import { createGate } from './gate.ts';
 
 /** The endpoint's handling of one request. */
 export type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
@@ -77,9 +78,6 @@ export const silent: Answer = () => new Promise(() => {});
 
 /** An answer that waits to be released. */
 export function gated(answer: Answer): { readonly answer: Answer; release(): void } {
-  let release = () => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return { answer: (request) => gate.then(() => answer(request)), release: () => release() };
+  const { opened, open } = createGate();
+  return { answer: (request) => opened.then(() => answer(request)), release: open };
 }
