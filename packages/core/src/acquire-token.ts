@@ -77,14 +77,16 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
         }
         case 'keep': {
           const { denial, retryAt } = decision;
-          if (mayIssue && denial?.cause === 'limit') reportDenial(settings, reason, denial, view);
+          if (mayIssue && denial) reportDenial(settings, reason, errorOf(settings, denial, view, keyId));
           return keepUntil(work, retryAt, view);
         }
         case 'drop':
           return { kind: 'drop' };
-        case 'deny':
-          if (decision.denial.cause === 'limit') reportDenial(settings, decision.reason, decision.denial, view);
-          throw errorOf(settings, decision.denial, view, keyId);
+        case 'deny': {
+          const error = errorOf(settings, decision.denial, view, keyId);
+          reportDenial(settings, decision.reason, error);
+          throw error;
+        }
       }
       // Another process is asking, or our reservation was written too late, or our token was reset on its way: then the next reservation has a new id.
       // Other flights of this process may go ahead while this one waits.

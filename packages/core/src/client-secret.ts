@@ -63,7 +63,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt: clock.now() + retryMs });
     const at = clock.monotonic();
     memory.failure = { error, at, retryAt: failure && at - failure.at < retryMs ? at + retryMs : 0 };
-    emitRepeated('client_secret_failed', 'secret', { error: why });
+    emitRepeated('client_secret_failed', { error: why });
     throw error;
   }
 

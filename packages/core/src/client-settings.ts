@@ -17,6 +17,7 @@ import { randomId } from './seal.ts';
 import type { ClientOptions, CommonSettings, Settings } from './settings.ts';
 
 const minute = 60_000;
+const atOnce = Number.NEGATIVE_INFINITY;
 
 // The 401s of a token and of the token that replaced it can arrive in any order.
 const maxReportedTokens = 4;
@@ -24,6 +25,13 @@ const maxReportedTokens = 4;
 const noRejections: ReadonlyMap<string, Outcome> = new Map();
 
 type Outcome = ServiceAuthEventFields['token_rejected']['outcome'];
+
+/** When the next event of a cause may come, and how often the cause occurred since the last one. */
+interface RepeatedNews {
+  readonly type: RepeatedEventType;
+  nextAt: number;
+  count: number;
+}
 
 interface Subscription {
   readonly listener: ServiceAuthEventListener;
@@ -44,8 +52,7 @@ export class ClientSettings {
   #sleep: { readonly since: Instant; readonly ms: number } | undefined;
   #rejections = noRejections;
   #subscriptions = noSubscriptions;
-  /** For each cause, when its next event may come, and how often it came since the last one. */
-  #repeated: Map<string, { nextAt: number; count: number }> | undefined;
+  #repeated: Map<string, RepeatedNews> | undefined;
 
   constructor({ common, clientId, clientSecret, instance }: ClientOptions) {
     this.common = common;
@@ -63,7 +70,7 @@ export class ClientSettings {
       clientSecret: this.#clientSecret,
       emit: (type, fields, heard) => this.emit(type, fields, heard),
       emitRecovered: () => this.#emitRecovered(),
-      emitRepeated: (type, cause, fields) => this.#emitRepeated(type, cause, fields),
+      emitRepeated: (type, fields, cause) => this.#emitRepeated(type, fields, cause),
       observesOperations: this.observesOperations,
       get instance() {
         return client.instance;
@@ -101,6 +108,8 @@ export class ClientSettings {
     fields: ServiceAuthEventFields[Type],
     heard?: WeakSet<ServiceAuthEventListener>,
   ): void {
+    // A token ends a trouble, so the next refusal is news again.
+    if (type === 'token_issued' || type === 'token_adopted') this.#makeDue('issuance_refused');
     const { onEvent, audience, clock } = this.common;
     const isOperation = operations.test(type);
     const subscriptions = this.#subscriptions.filter((each) => each.operations || !isOperation);
@@ -117,24 +126,39 @@ export class ClientSettings {
 
   /** Reports that the store answers again, if this client reported that it failed. Its next failure is news again. */
   #emitRecovered(): void {
-    if (this.#repeated?.delete('store')) this.emit('store_recovered', {});
+    if (this.#makeDue('store_failed')) this.emit('store_recovered', {});
   }
 
   /** Reports an event, but at most once a minute for one cause. */
-  #emitRepeated<Type extends RepeatedEventType>(type: Type, cause: string, fields: RepeatedEventFields<Type>): void {
+  #emitRepeated<Type extends RepeatedEventType>(
+    type: Type,
+    fields: RepeatedEventFields<Type>,
+    cause: string = type,
+  ): void {
     this.#repeated ??= new Map();
     const now = this.common.clock.monotonic();
-    const { nextAt, count } = this.#repeated.get(cause) ?? { nextAt: now, count: 0 };
-    const isDue = now >= nextAt;
-    this.#repeated.set(cause, isDue ? { nextAt: now + minute, count: 0 } : { nextAt, count: count + 1 });
-    if (isDue) this.emit(type, { ...fields, count: count + 1 } as unknown as ServiceAuthEventFields[Type]);
+    const news = this.#repeated.get(cause) ?? { type, nextAt: now, count: 0 };
+    this.#repeated.set(cause, news);
+    news.count += 1;
+    if (now < news.nextAt) return;
+    const { count } = news;
+    news.nextAt = now + minute;
+    news.count = 0;
+    this.emit(type, { ...fields, count } as unknown as ServiceAuthEventFields[Type]);
+  }
+
+  /** Lets the next events of a type come at once. Returns whether any came since the last call. */
+  #makeDue(type: RepeatedEventType): boolean {
+    const told = [...(this.#repeated?.values() ?? [])].filter((news) => news.type === type && news.nextAt !== atOnce);
+    for (const news of told) news.nextAt = atOnce;
+    return told.length > 0;
   }
 
   /** Reports that a caller got no token. */
   unavailable(error: unknown): void {
     if (!isServiceAuthError(error) || error.code === 'ERR_CLOSED') return;
     const { code, retryAt } = error;
-    this.#emitRepeated('token_unavailable', code, { code, retryAt });
+    this.#emitRepeated('token_unavailable', { code, retryAt }, code);
   }
 
   /** Reports that the machine slept while a token was cached. `since`: the moment from which the life of the token was counted. */

@@ -120,6 +120,6 @@ export function serviceAuthError<Code extends ServiceAuthErrorCode>(
   code: Code,
   message: string,
   fields: ServiceAuthErrorFields[Code],
-): ServiceAuthError {
-  return new ServiceAuthError(code, message, fields as object);
+): AnyServiceAuthError {
+  return new ServiceAuthError(code, message, fields as object) as AnyServiceAuthError;
 }

@@ -64,7 +64,11 @@ export interface ServiceAuthEventFields {
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
   /** This process reported that the tokens of its audience are compromised. `tokenId`: the one that was in use, if there was one. `reason`: that of `reset()`. */
   token_reset: { readonly tokenId: string | undefined; readonly reason: string | undefined };
-  /** The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the present token is still served. */
+  /**
+   * The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the present token is still served. There is at most one
+   * event a minute for each `reason`, until this process has another token. `count`: how many attempts were refused since the event before. The other
+   * fields are those of the latest one.
+   */
   issuance_refused: {
     readonly reason: IssuanceReason;
     readonly retryAt: number;
@@ -72,6 +76,7 @@ export interface ServiceAuthEventFields {
     readonly used: number;
     /** The window of the agreement that has no room. */
     readonly windowMs: number;
+    readonly count: number;
   };
   /**
    * Other processes of the fleet stated another agreement within the last hour. Both are kept, so the stricter one decides. `instance` stated it last,
@@ -170,7 +175,7 @@ export type Emit = <Type extends ServiceAuthEventType>(
 ) => void;
 
 /** The types of events that a failing service would repeat with each call. */
-export type RepeatedEventType = 'client_secret_failed' | 'store_failed' | 'token_unavailable';
+export type RepeatedEventType = 'client_secret_failed' | 'issuance_refused' | 'store_failed' | 'token_unavailable';
 
 /** The fields of such an event without its count. */
 export type RepeatedEventFields<Type extends RepeatedEventType> = Omit<ServiceAuthEventFields[Type], 'count'>;
@@ -178,8 +183,8 @@ export type RepeatedEventFields<Type extends RepeatedEventType> = Omit<ServiceAu
 /** Reports an event, but at most once a minute for one `cause`. It counts the events that it leaves out. */
 export type EmitRepeated = <Type extends RepeatedEventType>(
   type: Type,
-  cause: string,
   fields: RepeatedEventFields<Type>,
+  cause?: string,
 ) => void;
 
 /**

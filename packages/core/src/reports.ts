@@ -1,8 +1,7 @@
 import type { UsableToken } from './cached-token.ts';
+import type { AnyServiceAuthError } from './errors.ts';
 import { admission, tightest } from './ledger/admission.ts';
-import type { Denial } from './ledger/decide.ts';
 import type { IssuanceReason } from './ledger/record.ts';
-import { toLocalTime } from './ledger-time.ts';
 import type { Settings } from './settings.ts';
 import type { View } from './shared-ledger.ts';
 import type { IssuedToken } from './token-response.ts';
@@ -21,14 +20,9 @@ export function reportIssuance(
   emit('token_issued', { reason, tokenId, expiresAt, used, usable: term?.usable ?? 0, warnings, durationMs });
 }
 
-/** Reports that the budget did not allow a token. */
-export function reportDenial(
-  { emit, clock }: Settings,
-  reason: IssuanceReason,
-  { retryAt, room }: Denial,
-  view: View,
-): void {
-  const { used = 0, term } = room ?? {};
-  const { tokens: limit = 0, windowMs = 0 } = term ?? {};
-  emit('issuance_refused', { reason, retryAt: toLocalTime(retryAt, view, clock), limit, used, windowMs });
+/** Reports a denial, if the budget did not allow a token. `error`: that of the denial. */
+export function reportDenial({ emitRepeated }: Settings, reason: IssuanceReason, error: AnyServiceAuthError): void {
+  if (error.code !== 'ERR_ISSUANCE_LIMIT') return;
+  const { retryAt, limit, used, windowMs } = error;
+  emitRepeated('issuance_refused', { reason, retryAt, limit, used, windowMs }, reason);
 }

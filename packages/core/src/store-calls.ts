@@ -97,7 +97,7 @@ export class StoreCalls {
     } catch (error) {
       this.failing = true;
       const { thrown, ...told } = storeFailure(operation, error, clock);
-      for (const { emitRepeated } of callers) emitRepeated('store_failed', 'store', { operation, ...told });
+      for (const { emitRepeated } of callers) emitRepeated('store_failed', { operation, ...told });
       throw thrown;
     }
   }

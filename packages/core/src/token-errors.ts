@@ -1,4 +1,4 @@
-import { type ServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
+import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from './errors.ts';
 import type { Denial } from './ledger/decide.ts';
 import { binds, type Caller, holdsOf } from './ledger/holds.ts';
 import type { Limits } from './ledger/limits.ts';
@@ -25,7 +25,7 @@ export function errorOf(
   view: View,
   keyId: string,
   foreign?: string,
-): ServiceAuthError {
+): AnyServiceAuthError {
   const { record } = view;
   const state = audienceStateOf(record, audience, keyId);
   const retryAt = toLocalTime(denial.retryAt, view, clock);
@@ -62,7 +62,12 @@ export function errorOf(
   }
 }
 
-function limitError({ room }: Denial, retryAt: number, when: string, local: (at: number) => number): ServiceAuthError {
+function limitError(
+  { room }: Denial,
+  retryAt: number,
+  when: string,
+  local: (at: number) => number,
+): AnyServiceAuthError {
   const { term, used = 0, own = true, newRecord } = room ?? {};
   const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
@@ -88,7 +93,7 @@ function backoffError(
   when: string,
   foreign?: string,
   timeoutMs?: number,
-): ServiceAuthError {
+): AnyServiceAuthError {
   const { status, ambiguous = false, reason } = failed ?? {};
   if (reason !== undefined) {
     const cached =
@@ -119,7 +124,7 @@ export function closedError(): Error {
 }
 
 /** Creates the error of a caller that waited too long for other processes. */
-export function waitedTooLong(retryAt: number): ServiceAuthError {
+export function waitedTooLong(retryAt: number): AnyServiceAuthError {
   const message =
     'For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.';
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: false, retryAt });

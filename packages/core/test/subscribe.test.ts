@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
-import type { ServiceAuthEvent, ServiceAuthEventListener } from '../src/index.ts';
-import { createBed, failure, minute, second } from './support/bed.ts';
+import type { ServiceAuth, ServiceAuthEvent, ServiceAuthEventListener } from '../src/index.ts';
+import { createBed, failure, hour, minute, second } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';
 import { answering, gated } from './support/scripted-endpoint.ts';
 
@@ -237,7 +237,74 @@ describe('news that repeat', () => {
     await clock.until(auth.getUsage());
     store.always('both', fails);
     await failure('ERR_STORE', clock.until(auth.getUsage()));
-    expect(eventsOf('store_failed').map(({ count }) => count)).toEqual([1, 60, 1]);
+    // The 29 failures that no event told before the store answered again are in the next one.
+    expect(eventsOf('store_failed').map(({ count }) => count)).toEqual([1, 60, 30]);
     expect(eventsOf('store_recovered')).toHaveLength(1);
+    await failure('ERR_STORE', clock.until(auth.getUsage()));
+    expect(eventsOf('store_failed')).toHaveLength(3);
   });
+
+  test('issuance_refused comes once a minute for each audience, and its counts are the refused calls', async () => {
+    const { client, clock, token, eventsOf } = createBed();
+    const issuanceLimit = { tokens: 1, windowMs: hour, reserve: 0 };
+    await token(client({ issuanceLimit }));
+    const [invoices, customers] = ['invoices', 'customers'].map((audience) => client({ audience, issuanceLimit }));
+    for (let call = 0; call < 2_000; call += 1) {
+      await failure('ERR_ISSUANCE_LIMIT', clock.until((invoices as ServiceAuth).getToken()));
+      if (call % 500 === 0) await failure('ERR_ISSUANCE_LIMIT', clock.until((customers as ServiceAuth).getToken()));
+      await clock.advance(0.1 * second);
+    }
+    const refused = eventsOf('issuance_refused');
+    const countsOf = (name: string) => refused.filter(({ audience }) => audience === name).map(({ count }) => count);
+    expect(countsOf('invoices')).toEqual([1, 600, 600, 600]);
+    expect(countsOf('customers')).toEqual([1, 2]);
+    await clock.advance(minute);
+    await failure('ERR_ISSUANCE_LIMIT', clock.until((invoices as ServiceAuth).getToken()));
+    expect(eventsOf('issuance_refused').at(-1)).toMatchObject({ audience: 'invoices', count: 200 });
+  });
+
+  test('issuance_refused has the details of the latest refusal, and no clock that is set back delays it', async () => {
+    const { client, clock, token, eventsOf } = createBed();
+    const issuanceLimit = { tokens: 1, windowMs: hour, reserve: 0 };
+    await token(client({ issuanceLimit }));
+    const auth = client({ audience: 'invoices', issuanceLimit });
+    await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    clock.step(-5 * minute);
+    await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    expect(eventsOf('issuance_refused')).toHaveLength(1);
+    await clock.advance(minute);
+    const { retryAt } = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+    const [first, second] = eventsOf('issuance_refused');
+    expect(second).toMatchObject({ retryAt, count: 2, limit: 1, used: 1, windowMs: hour });
+    expect(second?.retryAt).not.toBe(first?.retryAt);
+  });
+
+  test.each(['the same process', 'another process'])(
+    'a refusal is news again once %s had a token issued',
+    async (who) => {
+      const { client, clock, token, eventsOf } = createBed('process');
+      const issuanceLimit = { tokens: 2, windowMs: 10 * minute, reserve: 0 };
+      const [auth, other] = [client({ issuanceLimit }), client({ issuanceLimit })];
+      const refused = () => failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
+      await token(auth);
+      await clock.advance(5 * minute);
+      await auth.reset();
+      await token(auth);
+      await auth.reset();
+      const { retryAt } = await refused();
+      await clock.advance(retryAt - clock.now() - 30 * second);
+      for (let call = 0; call < 3; call += 1) await refused();
+      await clock.advance(30 * second);
+      await token(who === 'another process' ? other : auth);
+      await token(auth);
+      await auth.reset();
+      await refused();
+      await refused();
+      expect(eventsOf('issuance_refused').map(({ reason, count }) => [reason, count])).toEqual([
+        ['reset', 1],
+        ['reset', 1],
+        ['reset', 3],
+      ]);
+    },
+  );
 });

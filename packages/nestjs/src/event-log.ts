@@ -36,8 +36,9 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     case 'token_rejected':
       return ['warn', `The API answered 401 to token ${event.tokenId} (${event.outcome}).`];
     case 'issuance_refused': {
-      const { reason, used, limit, retryAt } = event;
-      const message = `No token (${reason}): ${used} tokens of at most ${limit} are spent. The next one after ${iso(retryAt)}.`;
+      const { reason, used, limit, retryAt, count } = event;
+      const times = count > 1 ? `, ${count} times` : '';
+      const message = `No token (${reason}${times}): ${used} tokens of at most ${limit} are spent. The next one after ${iso(retryAt)}.`;
       return [reason === 'refresh' ? 'warn' : 'error', message];
     }
     case 'token_unavailable':

@@ -21,6 +21,7 @@ const refused = {
   limit: 150,
   used: 120,
   windowMs: 86_400_000,
+  count: 1,
 } as const;
 
 test.each<[string, ServiceAuthEvent[], object]>([

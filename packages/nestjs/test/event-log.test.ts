@@ -54,6 +54,7 @@ const refused = {
   limit: 150,
   used: 120,
   windowMs: 86_400_000,
+  count: 1,
 } as const;
 const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM', count: 1 } as const;
 
@@ -83,6 +84,11 @@ test.each<[string, string, ServiceAuthEvent]>([
     'error',
     'No token (cold): 120 tokens of at most 150 are spent. The next one after 1970-01-01T00:00:00.000Z.',
     { ...refused, reason: 'cold' },
+  ],
+  [
+    'error',
+    'No token (expired, 12 times): 120 tokens of at most 150 are spent. The next one after 1970-01-01T00:00:00.000Z.',
+    { ...refused, reason: 'expired', count: 12 },
   ],
   [
     'error',

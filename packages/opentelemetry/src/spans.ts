@@ -84,7 +84,10 @@ export function acquisitionSpans(
         });
         break;
       case 'issuance_refused':
-        tellIssuing('issuance refused', { 'service_auth.retry_after': (event.retryAt - event.at) / 1_000 });
+        tellIssuing('issuance refused', {
+          'service_auth.retry_after': (event.retryAt - event.at) / 1_000,
+          'service_auth.refusals': event.count,
+        });
         break;
     }
   };

@@ -54,7 +54,7 @@ export function tokenMetrics(
         reset.add(1, attributes);
         break;
       case 'issuance_refused':
-        refused.add(1, { ...attributes, reason: event.reason });
+        refused.add(event.count, { ...attributes, reason: event.reason });
         break;
       case 'token_unavailable':
         unavailable.add(event.count, { ...attributes, 'error.type': event.code });

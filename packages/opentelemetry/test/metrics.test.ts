@@ -2,6 +2,7 @@ import { memoryStore, type ServiceAuth, type Store } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type InstrumentationOptions, instrumentServiceAuth } from '../src/index.ts';
+import { tokenMetrics } from '../src/token-metrics.ts';
 import { createMetrics, type Point } from './support/telemetry.ts';
 
 async function instrumented(options: Parameters<typeof createAuth>[1] = {}, how: InstrumentationOptions = {}) {
@@ -209,6 +210,19 @@ describe('the counters and histograms', () => {
     expect(metrics['token.rejected']).toEqual([{ attributes: { outcome: 'renew' }, value: 1 }]);
     expect(metrics['token.reset']?.[0]?.value).toBeGreaterThanOrEqual(2);
     expect(metrics['issuance.refused']?.[0]?.attributes).toEqual({ reason: 'reset' });
+  });
+
+  test('count each refusal of an event that tells of many', () => {
+    const add = vi.fn();
+    const meter = {
+      createCounter: (name: string) => ({ add: add.bind(undefined, name) }),
+      createHistogram: () => ({}),
+    };
+    const tell = tokenMetrics(meter as never, () => ({}));
+    for (const count of [1, 600, 42]) tell({ type: 'issuance_refused', reason: 'cold', count } as never);
+    expect(add.mock.calls).toEqual(
+      [1, 600, 42].map((count) => ['service_auth.issuance.refused', count, { reason: 'cold' }]),
+    );
   });
 
   test('count what endangers the record, and failures of the store by their error', async () => {

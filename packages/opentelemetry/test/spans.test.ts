@@ -116,6 +116,24 @@ test('a token request is an event of the attempt that sent it, and of no read be
   expect(renewal?.events).toMatchObject([{ name: 'token issued', attributes: { 'service_auth.used': 7 } }]);
 });
 
+test('a refusal is an event of the attempt, and says how many attempts it stands for', async () => {
+  const clock = createTestClock();
+  const issuanceLimit = { tokens: 1, reserve: 0 };
+  const { auth, acquisitions } = await traced({ clock, store: memoryStore({ clock }), issuanceLimit });
+  await auth.getToken();
+  await auth.reset();
+  for (let call = 0; call < 3; call += 1) {
+    await auth.getToken().catch(() => {});
+    await clock.advance(30_000);
+  }
+  const refusals = acquisitions().filter(({ attributes }) => attributes['error.type'] === 'ERR_ISSUANCE_LIMIT');
+  expect(refusals.map(({ events }) => events.map(({ attributes }) => attributes?.['service_auth.refusals']))).toEqual([
+    [1],
+    [],
+    [2],
+  ]);
+});
+
 test('no span contains a secret, a token or an address', async () => {
   const { auth, service, acquisitions } = await traced();
   const { value } = await auth.getToken();

@@ -74,7 +74,7 @@ export function createMetrics(): Metrics {
         duration.observe({ error_type: `${event.status ?? event.error ?? event.code}` }, event.durationMs / 1_000);
       } else if (event.type === 'token_adopted') adopted.inc();
       else if (event.type === 'token_rejected') rejected.inc({ outcome: event.outcome });
-      else if (event.type === 'issuance_refused') refused.inc({ reason: event.reason });
+      else if (event.type === 'issuance_refused') refused.inc({ reason: event.reason }, event.count);
       else if (event.type === 'store_failed') storeFailures.inc({ operation: event.operation }, event.count);
     },
     async text(clients) {
