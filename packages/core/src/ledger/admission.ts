@@ -41,29 +41,30 @@ interface Rule {
  */
 export function admission(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): TermRoom[] {
   return enforcedTerms(record, now, limits).map((enforced) => {
-    const { term, endsAt } = enforced;
+    const { term, enforcedUntil } = enforced;
     const parts = partsOf(record, now, term);
-    const used = countOf(parts);
-    const own: Rule = { parts, ceiling: term.ceilings[reason], endsAt };
-    const newRecord: Rule | undefined = mayMissTokens(record, now, term)
+    const termRule: Rule = { parts, ceiling: term.ceilings[reason], endsAt: enforcedUntil };
+    const newRecordRule: Rule | undefined = mayMissTokens(record, now, term)
       ? {
           parts: parts.filter(({ at }) => at >= record.completeSince),
           ceiling: newRecordAllowance(term, reason),
-          endsAt: Math.min(endsAt, record.completeSince + term.pendingMs),
+          endsAt: Math.min(enforcedUntil, record.completeSince + term.pendingMs),
         }
       : undefined;
     const roomAtOf = (rule: Rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling));
     const roomOf = (rule: Rule) => Math.max(0, rule.ceiling - countOf(rule.parts));
-    const ownAt = roomAtOf(own);
-    const newRecordAt = newRecord ? roomAtOf(newRecord) : ownAt;
+    const termRoomAt = roomAtOf(termRule);
+    const newRecordRoomAt = newRecordRule ? roomAtOf(newRecordRule) : termRoomAt;
     return {
       ...enforced,
       newRecord:
-        newRecord && newRecordAt > ownAt ? { allowed: term.newRecordCeiling, endsAt: newRecord.endsAt } : undefined,
-      used,
+        newRecordRule && newRecordRoomAt > termRoomAt
+          ? { allowed: term.newRecordCeiling, endsAt: newRecordRule.endsAt }
+          : undefined,
+      used: countOf(parts),
       pending: countOf(parts.filter((part) => part.pending)),
-      room: newRecord ? Math.min(roomOf(own), roomOf(newRecord)) : roomOf(own),
-      roomAt: Math.max(ownAt, newRecordAt),
+      room: newRecordRule ? Math.min(roomOf(termRule), roomOf(newRecordRule)) : roomOf(termRule),
+      roomAt: Math.max(termRoomAt, newRecordRoomAt),
     };
   });
 }
@@ -92,14 +93,14 @@ export function nextFreeAt(record: LedgerRecord, now: number, term: TermLimits):
 export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
   const renewals = record.entries.filter(({ reason }) => reason === 'rejected');
   if (renewals.length === 0) return now;
-  const roomAts = enforcedTerms(record, now, limits).map(({ term, endsAt }) => {
+  const roomAts = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
     const counted = renewals.filter((entry) => leavesAt(entry, term) > now);
     // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
     const parts = partsOf({ ...record, entries: counted, condensed: [] }, now, term);
-    const sharedAt = Math.min(endsAt, freeAt(parts, now, term, term.rejectedShare));
-    const own = counted.filter((entry) => entry.audience === audience);
+    const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));
+    const ofAudience = counted.filter((entry) => entry.audience === audience);
     const audiences = new Set(counted.map((entry) => entry.audience)).add(audience);
-    const hadItsPart = own.length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
+    const hadItsPart = ofAudience.length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
     if (sharedAt <= now || hadItsPart) return sharedAt;
     return Math.min(sharedAt, freeAt(partsOf(record, now, term), now, term, term.ceilings.refresh));
   });
@@ -124,19 +125,17 @@ export function rejectionsOf({ entries }: LedgerRecord, audience: string): Backo
  * it is twice as long, but never longer than the budget has to be spared.
  */
 export function sparingMs(record: LedgerRecord, now: number, limits: Limits, factor = 1): number {
-  const pauses = enforcedTerms(record, now, limits).map(({ term, endsAt }) => {
+  const pauses = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
     const unknown = partsOf(record, now, term).filter((part) => part.pending);
     // A quarter is spent freely. The next quarter is spread until enough entries of the first one stop counting.
     const sparedUntil = (budget: number) => freeAt(unknown, now, term, Math.max(2, budget / 4));
+    const pauseMs = (budget: number, until: number) =>
+      Math.min((factor * 4 * term.pendingMs) / budget, until - now, enforcedUntil - now);
     const matureUntil = sparedUntil(term.usable);
-    if (!mayMissTokens(record, now, term))
-      return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now, endsAt - now);
+    if (!mayMissTokens(record, now, term)) return pauseMs(term.usable, matureUntil);
     // While earlier entries are unknown, less may be gained than is usable. An outage must not take all of that.
-    const until = Math.min(
-      sparedUntil(term.newRecordCeiling),
-      Math.max(matureUntil, record.completeSince + term.pendingMs),
-    );
-    return Math.min((factor * 4 * term.pendingMs) / term.newRecordCeiling, until - now, endsAt - now);
+    const newUntil = Math.max(matureUntil, record.completeSince + term.pendingMs);
+    return pauseMs(term.newRecordCeiling, Math.min(sparedUntil(term.newRecordCeiling), newUntil));
   });
   return Math.max(0, ...pauses);
 }

@@ -10,7 +10,7 @@ export type StoreDurability = 'process' | 'durable' | 'replicated';
 export interface Limits {
   /** The terms that this process states. A process that inherits the agreement, and a reader of usage, state none. */
   readonly terms: readonly Term[];
-  /** The terms that they keep to while the record has none. Default: none. */
+  /** The terms that a process which inherits the agreement keeps to while the record has none. Default: none. */
   readonly usual?: readonly Term[];
   readonly durability: StoreDurability;
   /** The largest record that the store keeps, in bytes. Default {@link usualMaxBytes}. */

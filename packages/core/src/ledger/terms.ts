@@ -13,12 +13,12 @@ const enforcedMs = hour;
 /** A process that only reads declares its terms again after this time. */
 const declaredAgainMs = 20 * minute;
 
-/** A term that this process enforces. `own`: it follows from its own options. */
+/** A term that this process enforces. `own`: it follows from the options of this process. */
 export interface EnforcedTerm {
   readonly term: TermLimits;
   readonly own: boolean;
-  /** The instant from which it is not enforced any more, unless another process declares it again. Infinity for a term of this process. */
-  readonly endsAt: number;
+  /** The instant from which it is not enforced any more, unless another process declares it again. Infinity: it stays. */
+  readonly enforcedUntil: number;
 }
 
 function isSame(one: Term, other: Term): boolean {
@@ -29,7 +29,7 @@ function isIn(terms: readonly Term[], term: Term): boolean {
   return terms.some((other) => isSame(other, term));
 }
 
-/** Returns the terms of this process. One that inherits the agreement keeps to the usual terms as long as nobody has stated any. It states none. */
+/** Returns the terms of this process. A process that inherits the agreement states none, and has the usual terms as long as nobody has stated any. */
 function ownTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
   return terms.length + record.terms.length > 0 ? terms : usual;
 }
@@ -38,9 +38,9 @@ function lastDeclaredAt(terms: readonly DeclaredTerm[]): number {
   return Math.max(...terms.map(({ seenAt }) => seenAt));
 }
 
-/** Returns the terms that other processes declared within the hour before `now`, and this process does not have. */
-export function foreignTerms(record: LedgerRecord, now: number, limits: Limits): DeclaredTerm[] {
-  return record.terms.filter((term) => term.seenAt + enforcedMs > now && !isIn(limits.terms, term));
+/** Returns the terms that other processes declared within the hour before `at`, and this process does not have. */
+export function foreignTerms(record: LedgerRecord, at: number, limits: Limits): DeclaredTerm[] {
+  return record.terms.filter((term) => term.seenAt + enforcedMs > at && !isIn(limits.terms, term));
 }
 
 /**
@@ -48,17 +48,15 @@ export function foreignTerms(record: LedgerRecord, now: number, limits: Limits):
  * that inherits the agreement gets the terms that were declared last, however long ago that was.
  */
 export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits): EnforcedTerm[] {
-  const { terms, durability } = limits;
-  const inherits = terms.length === 0;
+  const inherits = limits.terms.length === 0;
   const others = foreignTerms(record, inherits ? lastDeclaredAt(record.terms) : now, limits);
   const never = Number.POSITIVE_INFINITY;
+  const enforced = (term: Term, own: boolean, enforcedUntil: number): EnforcedTerm => {
+    return { term: termLimits(term, limits.durability), own, enforcedUntil };
+  };
   return [
-    ...ownTerms(record, limits).map((term) => ({ term: termLimits(term, durability), own: true, endsAt: never })),
-    ...others.map((term) => ({
-      term: termLimits(term, durability),
-      own: false,
-      endsAt: inherits ? never : term.seenAt + enforcedMs,
-    })),
+    ...ownTerms(record, limits).map((term) => enforced(term, true, never)),
+    ...others.map((term) => enforced(term, false, inherits ? never : term.seenAt + enforcedMs)),
   ];
 }
 

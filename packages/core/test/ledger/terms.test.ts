@@ -198,8 +198,8 @@ describe('a process that inherits the agreement', () => {
       expect(declare(record, noon, inherits, 'me')).toEqual(record);
       const [one, other] = [thousand, hourly].map((term) => expect.objectContaining(term));
       expect(enforcedTerms(record, noon, inherits)).toEqual([
-        { term: one, own: false, endsAt: Number.POSITIVE_INFINITY },
-        { term: other, own: false, endsAt: Number.POSITIVE_INFINITY },
+        { term: one, own: false, enforcedUntil: Number.POSITIVE_INFINITY },
+        { term: other, own: false, enforcedUntil: Number.POSITIVE_INFINITY },
       ]);
       expect(keptTerms(record, inherits)).toEqual([one, other]);
     }

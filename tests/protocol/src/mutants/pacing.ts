@@ -30,7 +30,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'renewals leave the share in order',
     about: 'the share of renewals after a 401 forgets one of unknown outcome when a later one leaves the window',
     file: 'ledger/admission.ts',
-    find: 'const sharedAt = Math.min(endsAt, freeAt(parts, now, term, term.rejectedShare));',
+    find: 'const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));',
     replace:
       'const oldest = renewals[renewals.length - term.rejectedShare]; const sharedAt = oldest ? leavesAt(oldest, term) : 0;',
     modes: ['one-api'],
@@ -39,8 +39,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'an audience has its part of the share once',
     about: 'renewals after a 401 that do not count any more are taken from the part of their audience',
     file: 'ledger/admission.ts',
-    find: 'const own = counted.filter((entry) => entry.audience === audience);',
-    replace: 'const own = renewals.filter((entry) => entry.audience === audience);',
+    find: 'const ofAudience = counted.filter((entry) => entry.audience === audience);',
+    replace: 'const ofAudience = renewals.filter((entry) => entry.audience === audience);',
     modes: ['one-api'],
   },
   {
@@ -229,7 +229,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a pause that spares outlives its reason',
     about: 'the pause goes on although less than a quarter of the budget is of unknown outcome now',
     file: 'ledger/admission.ts',
-    find: 'return Math.min((factor * 4 * term.pendingMs) / term.usable, matureUntil - now, endsAt - now);',
+    find: 'return pauseMs(term.usable, matureUntil);',
     replace: 'return matureUntil > now ? (factor * 4 * term.pendingMs) / term.usable : 0;',
     modes: ['outages'],
   },
