@@ -163,9 +163,18 @@ test(
     }
     expect(await printed('explain')).toContain('In this store there is no record of this client.');
     expect(await printed('explain')).not.toContain('low limit');
+    expect(await printed('explain')).toMatch(/^the store In this store there is no record/);
     expect(await run(['check'], { env })).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^OK - 0% of 120 [^|]*; [^|]* has no record of this client yet\|/),
+      code: 1,
+      stdout: expect.stringMatching(
+        /^WARNING - [^|]*store has no record of client [^|]+ at http:[^|;]+; 0% of 120 [^|]*\|/,
+      ),
+    });
+    const { SERVICE_AUTH_STORE: _, ...unset }: Record<string, string | undefined> = env;
+    const defaults = { ...unset, XDG_CACHE_HOME: emptyFolder() };
+    expect(await run(['check'], { env: defaults })).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('(SERVICE_AUTH_STORE is not set)'),
     });
     await run(['token'], { env });
     for (const args of [['usage'], ['usage', '--token-limit', '150'], ['explain']]) {

@@ -15,7 +15,10 @@ export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
   const { usage, scene } = await reader.read();
   const now = Date.now();
-  const absent = scene.hasRecord ? '' : `; ${scene.store} has no record of this client yet`;
+  const unset = reader.env['SERVICE_AUTH_STORE'] === undefined ? ' (SERVICE_AUTH_STORE is not set)' : '';
+  const absent = scene.hasRecord
+    ? undefined
+    : `${scene.store}${unset} has no record of client ${scene.client} at ${scene.authUrl}`;
   const { line, code } = checkLine(usage, concernsOf(usage, scene.failures, now), { warn, crit }, now, absent);
   stdout.write(`${line}\n`);
   return code;

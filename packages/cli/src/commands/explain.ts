@@ -23,12 +23,16 @@ export async function run(context: Context): Promise<number> {
   const { failures, hasRecord } = scene;
   const findings = explain(usage, { now: style.now, audience, failures });
   const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
-  const problems = [...(hasRecord ? [] : [absent]), ...(await reader.problemsOfStore())];
+  const problems = await reader.problemsOfStore();
+  // Without a record, all that follows speaks of an empty one.
+  const missing = hasRecord ? [] : [...inStore(absent, style).slice(1), ''];
+  const isQuiet = hasRecord && findings.length + problems.length === 0;
   const lines = [
-    ...summary(usage, failures, findings.length + problems.length === 0 && !isUnusual(usage), style),
+    ...missing,
+    ...summary(usage, failures, isQuiet && !isUnusual(usage), style),
     ...findings.flatMap((finding) => described(finding, usage, style)),
     ...problems.flatMap((problem) => inStore(problem, style)),
-    ...(findings.length + problems.length === 0 ? ending(usage, style) : []),
+    ...(isQuiet ? ending(usage, style) : []),
   ];
   context.stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.success;

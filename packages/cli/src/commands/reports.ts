@@ -33,7 +33,7 @@ export const reports: readonly Command[] = [
     name: 'check',
     summary: 'Prints one line for monitoring and ends with 0, 1, 2 or 3, as a plug-in of Nagios does',
     details:
-      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, at least WARNING while something that explain knows goes on, such as a 401 storm, and UNKNOWN if the store cannot be read or the configuration is wrong. It never spends a token and needs no client secret.',
+      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, at least WARNING while something that explain knows goes on, such as a 401 storm, or if the store has no record of the client, and UNKNOWN if the store cannot be read or the configuration is wrong. It never spends a token and needs no client secret.',
     options: {
       warn: { short: 'w', value: 'PERCENT', text: 'WARNING from this share of the usable tokens on. Default 80%' },
       crit: { short: 'c', value: 'PERCENT', text: 'CRITICAL from this share on. Default 95%' },

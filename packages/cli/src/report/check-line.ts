@@ -14,7 +14,7 @@ const states = ['OK', 'WARNING', 'CRITICAL'] as const;
 
 /**
  * The line of a Nagios plug-in with its performance data, and the code of the state. `concerns`: why it is no better than WARNING, whatever the percentage is.
- * `note`: added to the sentence.
+ * `absent`: says that the store has no record, which is no better than WARNING either: it may be the wrong store.
  * https://www.monitoring-plugins.org/doc/guidelines.html
  */
 export function checkLine(
@@ -22,14 +22,14 @@ export function checkLine(
   concerns: readonly string[],
   { warn, crit }: Thresholds,
   now: number,
-  note = '',
+  absent?: string,
 ): { line: string; code: number } {
   const { used, usable, pending, availableNow, refusedUntil, refusedBecause } = usage;
   const percent = (used / usable) * 100;
   const held = refusedAudiences(usage);
   const refused =
     held.length === 0 ? 'callers without a token are refused' : `programs for ${printable(listed(held))} are refused`;
-  const isWarning = percent >= warn || concerns.length > 0;
+  const isWarning = percent >= warn || concerns.length > 0 || absent !== undefined;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
@@ -43,6 +43,7 @@ export function checkLine(
   ];
   // The bar separates the sentence from the performance data.
   const reasons = concerns.map((concern) => `; ${printable(concern).replaceAll('|', '/')}`).join('');
-  const summary = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}${reasons}${printable(note).replaceAll('|', '/')}`;
+  const first = absent === undefined ? '' : `${printable(absent).replaceAll('|', '/')}; `;
+  const summary = `${first}${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}${reasons}`;
   return { line: `${states[code]} - ${summary}|${data.join(' ')}`, code };
 }
