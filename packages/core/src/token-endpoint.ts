@@ -55,12 +55,15 @@ export async function requestToken(
     const { signal } = controller;
     const body = credentials ? bodyOf(credentials) : '{}';
     const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
-    if (isSuccess(response)) return interpret(response, await response.body, clock);
-    const reading = within(errorBodyMs, clock, async () => response.body).catch(() => '');
+    const text = Promise.resolve(response.body);
+    // A status that cannot be read rejects before anybody waits for the body.
+    text.catch(() => {});
+    if (isSuccess(response)) return interpret(response, await text, clock);
+    const reading = within(errorBodyMs, clock, () => text).catch(() => '');
     // The status of a rejection stands, even if its body never comes.
     rejection = interpret(response, '', clock);
-    const text = await reading;
-    return text === timedOut ? text : interpret(response, text, clock);
+    const read = await reading;
+    return read === timedOut ? read : interpret(response, read, clock);
   }
 
   // A transport that ignores its signal has this deadline too.

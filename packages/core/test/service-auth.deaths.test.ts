@@ -3,10 +3,10 @@ import { errorPage } from '../src/errors.ts';
 import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { settled } from './support/manual-clock.ts';
-import { gated, silent } from './support/scripted-endpoint.ts';
+import { answered, gated, silent } from './support/scripted-endpoint.ts';
 
-/** A process that asks for a token and is killed after `livesMs`: none of its timers fires any more. */
-async function mortal({ client, clock }: Bed, livesMs: number, options?: Partial<ServiceAuthOptions>): Promise<void> {
+/** Starts a process that asks for a token. Returns the function that kills it: none of its timers fires any more. */
+function begun({ client, clock }: Bed, options?: Partial<ServiceAuthOptions>): () => void {
   let alive = true;
   const auth = client({
     clock: {
@@ -17,8 +17,16 @@ async function mortal({ client, clock }: Bed, livesMs: number, options?: Partial
     ...options,
   });
   auth.getToken().catch(() => {});
-  await clock.advance(livesMs);
-  alive = false;
+  return () => {
+    alive = false;
+  };
+}
+
+/** A process that asks for a token and is killed after `livesMs`. */
+async function mortal(bed: Bed, livesMs: number, options?: Partial<ServiceAuthOptions>): Promise<void> {
+  const kill = begun(bed, options);
+  await bed.clock.advance(livesMs);
+  kill();
 }
 
 /** A fleet whose token has ended, and an endpoint that issues tokens and answers too late for everybody. */
@@ -78,6 +86,39 @@ describe('processes that die while they ask for a token', () => {
     }
     expect(endpoint.requests.length - before).toBeLessThanOrEqual(40);
   });
+
+  test.each(['durable', 'replicated'] as const)(
+    'of twelve audiences beside one that works, %s store: 40 tokens are lost in six hours at most, and the one works on',
+    async (durability) => {
+      const bed = await dyingFleet(durability);
+      const { clock, client, endpoint } = bed;
+      const short = endpoint.issueWith({ expires_in: 2_400 });
+      let lost = 0;
+      endpoint.otherwise((request) => {
+        if (request.body === '{}') return answered(400);
+        if (request.body.includes('"works"')) return short(request);
+        lost += 1;
+        return silent(request);
+      });
+      const works = client({ audience: 'works' });
+      const audiences = Array.from({ length: 12 }, (_, index) => `dies ${index}`);
+      for (const until = clock.monotonic() + 6 * hour; clock.monotonic() < until; ) {
+        const kills = audiences.map((audience) => begun(bed, { audience }));
+        await clock.until(works.getToken());
+        await clock.advance(20 * second);
+        for (const kill of kills) kill();
+        await clock.advance(10 * second);
+      }
+      expect(lost).toBeGreaterThan(audiences.length);
+      expect(lost).toBeLessThanOrEqual(40);
+
+      endpoint.otherwise(endpoint.issue);
+      const endedAt = clock.monotonic();
+      for (const audience of audiences) await served(bed, client({ audience }));
+      expect(clock.monotonic() - endedAt).toBeLessThanOrEqual(2 * hour);
+    },
+    120_000,
+  );
 
   test('for days leave half of the budget', async () => {
     const bed = await dyingFleet('replicated');

@@ -93,7 +93,7 @@ describe('the meaning of a status', () => {
 });
 
 describe('an answer whose status is no status', () => {
-  test.each(['200', '503', -1, 1_000, Number.NaN, undefined])(
+  test.each(['200', '503', -1, 1_000, Number.NaN, undefined, Symbol('200'), Object.create(null)] as const)(
     '%s: a token is counted, and nothing ends the process if its body fails later',
     async (status) => {
       const unhandled = watchForUnhandled();

@@ -19,6 +19,11 @@ type Controller = { abort: Abort; resume?(): void };
 
 const nobody: Handler = {};
 
+/** Creates the error that undici has for a caller that aborts without a reason. */
+function aborted(): Error {
+  return Object.assign(new Error('Request aborted'), { name: 'AbortError', code: 'UND_ERR_ABORTED' });
+}
+
 /** Reports the failure of a request to its handler. */
 export function fail(handler: Handler, error: unknown): void {
   if (handler.onResponseError) handler.onResponseError(null, error);
@@ -141,7 +146,13 @@ export class RejectionHandler {
   #release(): void {
     try {
       for (const [name, details] of this.#recording?.calls ?? []) {
-        if (this.#isRecording) this.#caller[name]?.(...details);
+        if (!this.#isRecording) return;
+        // undici never reports the error of a body in the same turn as its start: nobody listens for it yet, and the caller would wait for ever.
+        if (name === 'onError' || name === 'onResponseError') {
+          setImmediate(() => this.#fail(details.at(-1)));
+          return;
+        }
+        this.#caller[name]?.(...details);
       }
       if (this.#isRecording) this.#target = this.#caller;
     } catch (error) {
@@ -163,7 +174,7 @@ export class RejectionHandler {
   }
 
   #abortByCaller(reason: unknown): void {
-    if (this.#isRecording) this.#fail(reason);
+    if (this.#isRecording) this.#fail(reason ?? aborted());
     else this.#abort?.call(this.#controller, reason);
   }
 }

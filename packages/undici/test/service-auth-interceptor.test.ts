@@ -387,6 +387,56 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       await expect(body.text()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
     });
 
+    test.each(['fetch', 'request', 'stream'] as const)(
+      'that breaks off while it waits for a token that does not come is returned by %s, and its body ends',
+      async (method) => {
+        const { service, dispatcher } = await revoked(method === 'stream' ? (ours) => [ours, follow()] : undefined);
+        const url = `${service.baseUrl}/api/v1/`;
+        const paused = service.tokenEndpoint.pauseNext({ status: 503 });
+        service.api.next({ status: 401, body: 'x'.repeat(20_000), cut: 'body' });
+        const bodies = {
+          fetch: async () => (await undici.fetch(url, { dispatcher })).text(),
+          request: async () => (await request(url, { dispatcher })).body.text(),
+          stream: async () =>
+            undici.stream(url, { method: 'GET', dispatcher }, () => new Writable({ write: (_, __, done) => done() })),
+        };
+        const ended = bodies[method]().then(
+          () => 'whole',
+          () => 'broken off',
+        );
+        await paused.arrived;
+        // The end of the connection reaches the client before the answers to these requests.
+        for (let count = 0; count < 20; count++) await (await fetch(`${service.url}/.well-known/jwks.json`)).text();
+        paused.resume();
+        expect(await ended).toBe('broken off');
+      },
+    );
+
+    test('that is aborted without a reason while it waits for a token ends with an error', async () => {
+      const { service, dispatcher } = await revoked();
+      const paused = service.tokenEndpoint.pauseNext();
+      let abort = () => {};
+      const error = new Promise<unknown>((resolve) => {
+        const handler = {
+          onConnect(own: () => void) {
+            abort = own;
+          },
+          onRequestStart(controller: { abort(): void }) {
+            abort = () => controller.abort();
+          },
+          onHeaders: () => true,
+          onData: () => true,
+          onError: resolve,
+          onResponseError: (_: unknown, reason: unknown) => resolve(reason),
+        };
+        dispatcher.dispatch({ origin: service.baseUrl, path: '/api/v1/', method: 'GET' }, handler as never);
+      });
+      await paused.arrived;
+      abort();
+      expect(await error).toMatchObject({ name: 'AbortError', code: 'UND_ERR_ABORTED' });
+      paused.resume();
+    });
+
     test.each([
       ['has arrived', {}],
       ['is on its way', { headers: { 'content-length': '1000000' }, body: 'the rest never comes' }],

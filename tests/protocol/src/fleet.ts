@@ -43,7 +43,8 @@ export function createFleet(
   const { world, dice } = around;
   const members: Member[] = [];
   const retryAt = new Map<Client, number>();
-  const starvation = settings.failing && createStarvationWatch(world, settings.failing.audiences, around.judge);
+  const failing = settings.failing?.audiences;
+  const starvation = failing && createStarvationWatch(world, failing, around.judge);
   const asksForSecret = settings.processes % 2 === 0;
   const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);
@@ -57,7 +58,7 @@ export function createFleet(
   function startMortal(livesMs: number): void {
     mortals += 1;
     const { machine, clients } = create(`mortal${mortals}`, 'left', 0);
-    void random.pick(clients).call();
+    void random.pick(clients.filter(({ audience }) => failing?.includes(audience) ?? true)).call();
     world.at(world.now + livesMs, () => machine.kill());
   }
 
@@ -100,6 +101,8 @@ export function createFleet(
 
   function callAgain(member: Member, index: number, generation: number): void {
     const { machine, clients } = member;
+    // The audiences whose processes die are left to those.
+    const asking = settings.dying ? clients.filter(({ audience }) => !failing?.includes(audience)) : clients;
     const waitMs = -Math.log(1 - random.next()) * settings.callEveryMs;
     world.at(world.now + waitMs, () => {
       // Killed in the middle of a call.
@@ -107,7 +110,7 @@ export function createFleet(
       if (world.now > until || members[index] !== member) return;
       const callers = random.chance(0.3) ? random.integer(2, 5) : 1;
       machine.deliver(() => {
-        for (let asked = settings.callsAtOnce ?? 1; asked > 0; asked--) ask(machine, random.pick(clients), callers);
+        for (let asked = settings.callsAtOnce ?? 1; asked > 0; asked--) ask(machine, random.pick(asking), callers);
       });
       callAgain(member, index, generation);
     });

@@ -123,14 +123,17 @@ export function createLedgerWatch(
       violated('renewals caused by 401s are few', `${renewals.length}`);
   }
 
-  /** The first token that arrives ends the row of deaths. */
+  /** The first token that arrives ends the row of deaths, unless the last request of another audience was lost. */
   function compareDeaths(before: LedgerRecord | undefined, record: LedgerRecord): void {
     const pending = new Set(before?.entries.flatMap((entry) => (entry.pending ? [entry.id] : [])));
     const isIssued = record.entries.some((entry) => !entry.pending && pending.has(entry.id));
     hasIssued = isIssued;
     // A token shows that the endpoint is available again.
     if (isIssued && waits.status === 503) waits = { ...waits, until: 0 };
-    if (isIssued && record.deaths.count > 0) violated('a token ends the row of deaths', `${record.deaths.count}`);
+    const lastOfEach = new Map(record.entries.map((entry) => [entry.audience, entry]));
+    const mayGoOn = [...lastOfEach.values()].some((entry) => entry.pending);
+    if (isIssued && !mayGoOn && record.deaths.count > 0)
+      violated('a token ends the row of deaths', `${record.deaths.count}`);
   }
 
   function noteBackoffs(record: LedgerRecord): void {
@@ -149,9 +152,21 @@ export function createLedgerWatch(
 
   /** True if a process has reserved tokens for this audience, and for no other one. */
   function requestsOnly(machine: string, audience: string): boolean {
+    const requests = requestsOf(machine);
+    return requests.length > 0 && requests.every((entry) => entry.audience === audience);
+  }
+
+  /** Returns whether this process requests tokens only for audiences whose request before was not lost. */
+  function hasLostNothing(machine: string): boolean {
+    return requestsOf(machine).every(
+      ({ audience, id }) =>
+        !known?.entries.findLast((entry) => entry.audience === audience && entry.id !== id)?.pending,
+    );
+  }
+
+  function requestsOf(machine: string): LedgerRecord['entries'] {
     const ids = new Set(known?.audiences.map(({ lease }) => lease?.id));
-    const underWay = known?.entries.filter(({ id, instance }) => instance === machine && ids.has(id)) ?? [];
-    return underWay.length > 0 && underWay.every((entry) => entry.audience === audience);
+    return known?.entries.filter(({ id, instance }) => instance === machine && ids.has(id)) ?? [];
   }
 
   /** A process took an order to try again. The next order may be written before its request leaves, or together with that, so the record does not name it then. */
@@ -228,7 +243,9 @@ export function createLedgerWatch(
         violated('Retry-After is followed', `${machine} ${waits.until - world.now} ms too early`);
       const now = ledgerNow();
       const { retryAt, countedUntil } = withDeaths(known, now, limits).deaths;
-      if (isUniform && retryAt > now && now - countedUntil > sentWithinMs)
+      // An audience that has lost no request goes on after a token of any other.
+      const goesOn = known.entries.some((entry) => !entry.pending) && hasLostNothing(machine);
+      if (isUniform && retryAt > now && now - countedUntil > sentWithinMs && !goesOn)
         violated('the fleet backs off together', `deaths ${now - countedUntil} ms ago`);
       const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;
       for (const [name, { retryAt, since, audience }] of Object.entries(backoffs)) {

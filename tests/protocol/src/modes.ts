@@ -128,6 +128,28 @@ export const modes: Readonly<Record<string, Mode>> = {
       };
     },
   },
+  'dying-audiences': {
+    about:
+      'the real figures, processes that are killed while they wait for the tokens of one to ten audiences, and processes of another audience, which ask all the time',
+    promised: true,
+    weight: 10,
+    settings: (random) => {
+      // A younger record may spend less than all of them need.
+      const fromMs = random.between(28, 40) * hour;
+      const everyMs = 2 * second * 150 ** random.next();
+      const dying = audiencesOf(random.integer(1, 10));
+      return {
+        ...established(random),
+        timeoutMs: random.pick([undefined, 5 * second]),
+        audiences: audiencesOf(dying.length + 1),
+        failing: { fromMs, audiences: dying, state: 'slow' },
+        dying: { fromMs, everyMs, livesMs: random.between(0.2, 4.5) * second },
+        faultsForMs: fromMs + random.between(2, 9) * hour,
+        lifetimeMs: random.between(1, 3) * hour,
+        callEveryMs: random.between(15, 90) * second,
+      };
+    },
+  },
   healthy: {
     about: 'no faults: demand and latency, and no call is denied',
     promised: true,

@@ -134,7 +134,7 @@ export async function run(
     endFaults(reachable);
     if (settings.outage || settings.dying || settings.failing) {
       budgetIsSpared(store, settings, world, judge);
-      if (settings.dying) deathsArePaced(service, judge);
+      if (settings.dying) deathsArePaced(service, settings, judge);
       // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
       const isSlow = (settings.dying || settings.failing || settings.outage?.state === 'behind') && judge.spares;
       // A new record may spend less, so it spares that for longer.

@@ -52,10 +52,12 @@ export function budgetIsSpared(store: SimulatedStore, settings: Settings, world:
   }
 }
 
-/** Processes that die have at most 25 tokens issued in three hours. */
-export function deathsArePaced(service: Service, judge: Judge): void {
-  const most = 25;
-  const issuedAt = service.issued.map((token) => token.issuedAt);
+/** Processes that die have at most 25 tokens issued in three hours, and two more for each further audience, because their first deaths are counted as one. */
+export function deathsArePaced(service: Service, { failing }: Settings, judge: Judge): void {
+  const most = 23 + 2 * (failing?.audiences.length ?? 1);
+  const issuedAt = service.issued
+    .filter(({ audience }) => failing?.audiences.includes(audience) ?? true)
+    .map((token) => token.issuedAt);
   const many = issuedAt.find((at, index) => (issuedAt[index + most] ?? Number.POSITIVE_INFINITY) - at < 3 * hour);
   if (many !== undefined) judge.violated('deaths are paced', `more than ${most} tokens in three hours`);
 }

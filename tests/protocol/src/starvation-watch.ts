@@ -9,7 +9,7 @@ const hour = 60 * minute;
 export interface StarvationWatch {
   /** A caller got a token, or this error. `wallNow`: the wall clock of its process. */
   answered(audience: string, error: unknown, wallNow: number): void;
-  /** A request for this audience failed. Its next one must wait for its turn. */
+  /** A request for this audience failed. If the endpoint works for it, this failure is one of chance, and all audiences wait for the pause after it. */
   failed(audience: string): void;
 }
 
@@ -40,7 +40,7 @@ export function createStarvationWatch(world: World, failing: readonly string[], 
       refused.delete(audience);
     },
     failed(audience) {
-      refused.delete(audience);
+      if (!failing.includes(audience)) refused.clear();
     },
   };
 }

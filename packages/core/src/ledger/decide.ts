@@ -2,8 +2,9 @@ import { admission, type TermRoom, tightest } from './admission.ts';
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
-import { binds, type Caller, type HoldKind, holdsOf, underWayUntil } from './holds.ts';
+import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
 import type { Limits } from './limits.ts';
+import { underWayUntil } from './pauses.ts';
 import {
   type AudienceState,
   audienceStateOf,

@@ -4,6 +4,7 @@ import { marginOf } from './decide.ts';
 import { unitedFingerprints } from './generations.ts';
 import type { Limits } from './limits.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
+import { isOtherDying } from './pauses.ts';
 import {
   type AudienceState,
   audienceStateOf,
@@ -110,7 +111,8 @@ export function settle(
             : undefined,
         // A 429 that came after this request was reserved is the newer answer.
         rateLimit: record.rateLimit && record.rateLimit.retryAt > known.at && !isRetry ? record.rateLimit : undefined,
-        deaths: { count: 0, retryAt: 0, countedUntil: now },
+        deaths:
+          isOtherDying(record, audience) && !isRetry ? record.deaths : { count: 0, retryAt: 0, countedUntil: now },
       };
     }
     case 'unsent':

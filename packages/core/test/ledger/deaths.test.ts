@@ -33,9 +33,27 @@ describe('a lease', () => {
 
   test('that ran beside one that was counted is the same death', () => {
     const record = leased(noon, { deaths: deaths(3, noon + hour, noon - second) });
-    expect(counted(record)).toEqual(deaths(3, noon + hour, noon));
+    expect(withDeaths(record, noon, usualLimits)).toBe(record);
     const later = leased(noon, { deaths: deaths(3, noon, noon - minute) });
     expect(counted(later).count).toBe(4);
+  });
+
+  test('that began before another one ended does not hide those that begin later', () => {
+    const audiences = ['orders', 'invoices', 'stock'];
+    let record = recordWith();
+    // Three audiences ask in turn, every 20 seconds, and each request ends a minute later.
+    for (let at = noon; at < noon + 10 * minute; at += 20 * second) {
+      const audience = audiences[(at / (20 * second)) % 3] as string;
+      const known = withDeaths(record, at, usualLimits);
+      const others = known.audiences.filter((state) => state.audience !== audience);
+      const lease = leaseUntil(at + minute, `${at}`);
+      record = {
+        ...known,
+        entries: [...known.entries, entryAt(at, { id: lease.id, audience, pending: true })],
+        audiences: [...others, audienceWith({ audience, lease })],
+      };
+    }
+    expect(record.deaths.count).toBeGreaterThan(5);
   });
 
   test('whose entry was added up still counts', () => {
@@ -50,6 +68,13 @@ describe('the pause', () => {
       return (Math.max(counted(record).retryAt, noon - second) - noon + second) / minute;
     });
     expect(pauses).toEqual([0, 0, 1, 2, 4, 8, 15, 15, 15]);
+  });
+
+  test('has ten minutes at most if there are several audiences', () => {
+    const audiences = [audienceWith({ lease: leaseUntil(noon) }), audienceWith({ audience: 'another' })];
+    expect(counted(leased(noon, { audiences, deaths: deaths(100, noon - minute, noon - minute) })).retryAt).toBe(
+      noon + 10 * minute,
+    );
   });
 
   test('is forgotten when no process died for an hour in which a request was allowed', () => {

@@ -75,6 +75,22 @@ describe('a token that arrived', () => {
     ]);
   });
 
+  test('ends the pause after deaths, unless processes of another audience died, too', () => {
+    const deaths = { count: 3, retryAt: noon + hour, countedUntil: noon - minute };
+    const none = { count: 0, retryAt: 0, countedUntil: noon };
+    const afterDeathsOf = (...audiences: string[]) => {
+      const lost = audiences.map((audience) => entryAt(noon - 2 * minute, { audience, pending: true }));
+      return { ...reserved, deaths, entries: [...lost, entry] };
+    };
+    const own = afterDeathsOf(entry.audience);
+    const others = afterDeathsOf(entry.audience, 'invoices');
+    expect(settled(issued, own).deaths).toEqual(none);
+    expect(settled(issued, others).deaths).toEqual(deaths);
+    expect(settled(issued, { ...others, deaths: none }).deaths).toEqual(none);
+    const retry = { count: 1, retryAt: noon, openUntil: noon, id: entry.id };
+    expect(settled(issued, { ...others, retry }).deaths).toEqual(none);
+  });
+
   test('ends the back-offs of the fleet', () => {
     const failing = {
       ...reserved,

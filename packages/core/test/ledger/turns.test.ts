@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { holdsOf } from '../../src/ledger/holds.ts';
+import { underWayUntil } from '../../src/ledger/pauses.ts';
 import type { LedgerRecord } from '../../src/ledger/record.ts';
 import { day, minute, noon, second } from '../support/instants.ts';
 import { audienceWith, entryAt, failuresWith, recordWith, usualLimits } from '../support/records.ts';
@@ -79,5 +80,52 @@ describe('after a back-off of all audiences', () => {
     const record = afterPause(10 * minute);
     const failures = failuresWith({ ...record.failures, ambiguous: false });
     expect(waits({ ...record, failures }, 10 * minute)).toEqual([0, 0, 0]);
+  });
+});
+
+// Processes of `often` died twice, one of `once` died a minute ago. `never` has had each token that it asked for.
+function afterDeaths(...later: LedgerRecord['entries']): LedgerRecord {
+  const { failures: _, ...record } = afterPause(0);
+  const deaths = { count: 3, retryAt: noon + 8 * minute, countedUntil: noon };
+  return { ...record, deaths, entries: [...record.entries, ...later] };
+}
+
+describe('while processes die', () => {
+  const pauseMs = 8 * minute;
+
+  test('all audiences wait, and those whose processes died for longer', () => {
+    expect(waits(afterDeaths(), pauseMs)).toEqual([0, 2 * minute, 4 * minute]);
+  });
+
+  test('after a token of another audience those whose processes died wait, and nobody else', () => {
+    const [never, once, often] = waits(afterDeaths(entryAt(noon - second, { audience: 'never' })), pauseMs);
+    expect(never).toBeLessThanOrEqual(-pauseMs);
+    expect([once, often]).toEqual([2 * minute, 4 * minute]);
+  });
+
+  test('all wait again if processes of one more audience die', () => {
+    const token = entryAt(noon - minute, { audience: 'never' });
+    const lost = entryAt(noon - second, { audience: 'another', pending: true });
+    expect(waits(afterDeaths(token, lost), pauseMs)[0]).toBe(0);
+    const lostAgain = entryAt(noon - second, { audience: 'often', pending: true });
+    expect(waits(afterDeaths(token, lostAgain), pauseMs)[0]).toBeLessThanOrEqual(-pauseMs);
+  });
+
+  test('all wait if what they lost was added up', () => {
+    const record = { ...afterDeaths(), entries: [entryAt(noon - 5 * minute, { audience: 'never' })] };
+    expect(waits(record, pauseMs)).toEqual([0, 0, 0]);
+  });
+
+  test('those whose processes died ask one at a time, and the others need not wait for them', () => {
+    const lease = { id: 'under way', generation: noon, until: noon + minute };
+    const token = entryAt(noon - minute, { audience: 'never' });
+    const underWay = entryAt(noon - second, { id: 'under way', audience: 'often', pending: true });
+    const { audiences, ...record } = afterDeaths(token, underWay);
+    const leased = audiences.map((state) => (state.audience === 'often' ? { ...state, lease } : state));
+    const waitsFor = (name: string, count = 3) =>
+      underWayUntil({ ...record, audiences: leased, deaths: { ...record.deaths, count } }, noon, name);
+    expect([waitsFor('once'), waitsFor('never')]).toEqual([noon + minute, 0]);
+    // One death may be an accident.
+    expect(waitsFor('once', 1)).toBe(0);
   });
 });

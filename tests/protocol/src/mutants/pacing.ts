@@ -56,7 +56,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'the audience that fails does not wait for its turn',
     about: 'the audience for which the endpoint fails takes each request that the end of a shared back-off allows',
-    file: 'ledger/holds.ts',
+    file: 'ledger/pauses.ts',
     find: 'const pauseMs = takesTurns ? Math.max(0, (counts.length > 1 ? end : sharedUntil) - failedAt) : 0;',
     replace: 'const pauseMs = counts.length > 1 && end === failedAt ? 1 : 0;',
     modes: ['one-audience'],
@@ -65,7 +65,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'only the audience that failed last waits for its turn',
     about:
       'of several audiences for which the endpoint fails, all but one take the requests that the end of a shared back-off allows',
-    file: 'ledger/holds.ts',
+    file: 'ledger/pauses.ts',
     find: 'const place = counts.filter((other) => other <= count).length;',
     replace: 'const place = name === audience ? counts.length : 0;',
     modes: ['one-audience'],
@@ -73,7 +73,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'all audiences ask when a pause ends',
     about: 'an endpoint that fails after some seconds costs a token for each audience after each pause',
-    file: 'ledger/holds.ts',
+    file: 'ledger/pauses.ts',
     find: 'if (leases.length === 0) return 0;',
     replace: 'if (leases.length >= 0) return 0;',
     modes: ['outages'],
@@ -83,7 +83,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'a failure of last week holds an audience',
     about: 'an audience that lost a request days ago waits like one for which the endpoint fails now',
-    file: 'ledger/holds.ts',
+    file: 'ledger/pauses.ts',
     find: 'at > failedAt - 2_880 * minute',
     replace: 'at <= failedAt',
     modes: ['one-audience'],
@@ -104,7 +104,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'a token ends the wait of all audiences that failed',
     about:
       'after a token of another audience, those for which the endpoint fails ask at once, fail, and hold up all others again',
-    file: 'ledger/holds.ts',
+    file: 'ledger/pauses.ts',
     find: 'const from = takesTurns && count > 0 ? end : sharedUntil;',
     replace: 'const from = takesTurns && count > counts.length + 1 ? end : sharedUntil;',
     modes: ['one-audience'],
@@ -114,9 +114,9 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'deaths are not paced',
     about: 'after a process died during its request, the next one asks at once',
-    file: 'ledger/holds.ts',
-    find: "{ kind: 'deaths', until: deaths.retryAt },",
-    replace: "{ kind: 'deaths', until: 0 },",
+    file: 'ledger/pauses.ts',
+    find: 'until: retryAt,',
+    replace: 'until: 0,',
     modes: ['deaths'],
   },
   {
@@ -139,9 +139,25 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'deaths are never forgiven',
     about: 'a success does not end the row',
     file: 'ledger/settle.ts',
-    find: 'deaths: { count: 0, retryAt: 0, countedUntil: now },',
-    replace: '',
+    find: 'isOtherDying(record, audience) && !isRetry ? record.deaths : { count: 0, retryAt: 0, countedUntil: now },',
+    replace: 'record.deaths,',
     modes: ['feasible', 'deaths'],
+  },
+  {
+    name: 'a token forgives the deaths of all audiences',
+    about: 'processes that die for several audiences lose a token for each, whenever another audience gets one',
+    file: 'ledger/settle.ts',
+    find: 'isOtherDying(record, audience) && !isRetry ? record.deaths : { count: 0, retryAt: 0, countedUntil: now },',
+    replace: 'isOtherDying(record, audience) && now < 0 ? record.deaths : { count: 0, retryAt: 0, countedUntil: now },',
+    modes: ['dying-audiences'],
+  },
+  {
+    name: 'deaths of one audience hold up all',
+    about: 'an audience that gets its tokens waits as long as those whose processes die',
+    file: 'ledger/pauses.ts',
+    find: 'shared: isFirstLoss(entries, failedAt),',
+    replace: 'shared: isFirstLoss(entries, failedAt) || true,',
+    modes: ['dying-audiences'],
   },
   {
     name: 'a late token ends Retry-After',
@@ -186,9 +202,9 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'no probes',
     about: 'the end of a long outage is noticed only when the next token may be spent',
-    file: 'ledger/holds.ts',
-    find: 'const until = probeAt ?? retryAt;',
-    replace: 'const until = retryAt;',
+    file: 'ledger/pauses.ts',
+    find: 'until: probeAt ?? retryAt,',
+    replace: 'until: retryAt,',
     modes: ['outages'],
   },
   {

@@ -38,17 +38,17 @@ export const sharingMutants: readonly Mutant[] = [
   {
     name: 'no back-off',
     about: 'failures cause no pause',
-    file: 'ledger/holds.ts',
-    find: 'const until = probeAt ?? retryAt;',
-    replace: 'const until = 0 * (probeAt ?? retryAt);',
+    file: 'ledger/pauses.ts',
+    find: 'until: probeAt ?? retryAt,',
+    replace: 'until: 0 * (probeAt ?? retryAt),',
     modes: ['faults', 'feasible'],
   },
   {
     name: 'failures are never forgiven',
     about: 'a back-off does not end at its deadline',
-    file: 'ledger/holds.ts',
-    find: 'const until = probeAt ?? retryAt;',
-    replace: 'const until = probeAt ?? retryAt * 2;',
+    file: 'ledger/pauses.ts',
+    find: 'until: probeAt ?? retryAt,',
+    replace: 'until: probeAt ?? retryAt * 2,',
     modes: ['faults', 'feasible'],
   },
   {
