@@ -18,6 +18,8 @@ export async function main(argv: readonly string[]): Promise<never> {
   }
   // A reader that has seen enough, such as head, ends the program without a word.
   process.stdout.on('error', () => process.exit(exitCodes.success));
+  // A log that nobody can read, or a disk that is full, must not end the token server.
+  process.stderr.on('error', () => {});
   const { env, stdin, stdout, stderr } = process;
   const exitCode = await run(argv, { env, stdin, stdout, stderr, signal: controller.signal });
   await Promise.all([flushed(stdout), flushed(stderr)]);

@@ -1,7 +1,7 @@
 // The files of examples/sidecar are checked against schemas, and the program runs with the arguments that they give it.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type EventEmitter, once } from 'node:events';
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { debianPackages } from '@service-auth/test-tools/servers/debian';
@@ -114,6 +114,24 @@ test('as process 1 of a namespace, as in a container, it ends with 0 on SIGTERM'
   const exit = once(child, 'exit');
   process.kill(Number(inside), 'SIGTERM');
   expect((await exit)[0]).toBe(0);
+});
+
+test('a log that cannot be written, because the disk is full, does not end it', manyProcesses, async () => {
+  const service = await startCanaryService();
+  const log = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(log));
+  const child = spawn(node, [program, 'serve', '--log', 'json'], {
+    env: { PATH: process.env['PATH'], ...variablesOf(service, `file:${emptyFolder()}`) },
+    stdio: ['ignore', 'pipe', log],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [printed] = (await once(child.stdout?.setEncoding('utf8') as EventEmitter, 'data')) as [string];
+  // Each token that is issued is a line of the log.
+  for (let count = 0; count < 3; count++)
+    expect(await send(printed.trim(), '/token', { headers: { 'service-auth': 'true' } })).toMatchObject({
+      status: 200,
+    });
+  expect(child.exitCode).toBeNull();
 });
 
 /** The command that checks units: that of the machine, or of Debian's package. */

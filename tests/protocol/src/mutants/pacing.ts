@@ -158,6 +158,8 @@ export const pacingMutants: readonly Mutant[] = [
     find: 'shared: isFirstLoss(entries, failedAt),',
     replace: 'shared: isFirstLoss(entries, failedAt) || true,',
     modes: ['dying-audiences'],
+    survives:
+      'after each pause the audiences that lost nothing come first, so they are served in time nevertheless; tests in packages/core/test/ledger/turns.test.ts and service-auth.deaths.test.ts do it',
   },
   {
     name: 'a late token ends Retry-After',
