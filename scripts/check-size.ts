@@ -7,7 +7,7 @@ import { codeEntries, type Entry, readPackages, root } from './packages.ts';
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 33.8,
+  core: 34.1,
   'core/http': 2.1,
   'core/store': 0.5,
   // The codec of the record once more, for tools only.
@@ -27,7 +27,7 @@ const limits: Readonly<Record<string, number>> = {
   sqlite: 2.7,
   redis: 1.5,
   testing: Number.POSITIVE_INFINITY,
-  undici: 1.7,
+  undici: 1.8,
 };
 
 execFileSync('turbo', ['run', 'build', '--output-logs=errors-only'], {
