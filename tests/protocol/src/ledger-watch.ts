@@ -130,8 +130,12 @@ export function createLedgerWatch(
     hasIssued = isIssued;
     // A token shows that the endpoint is available again.
     if (isIssued && waits.status === 503) waits = { ...waits, until: 0 };
-    const lastOfEach = new Map(record.entries.map((entry) => [entry.audience, entry]));
-    const mayGoOn = [...lastOfEach.values()].some((entry) => entry.pending);
+    const issued = new Set(record.entries.flatMap((entry) => (entry.pending ? [] : [entry.id])));
+    // One write may have the outcomes of several requests.
+    const mayGoOn = [before, record].some((known) => {
+      const lastOfEach = new Map(known?.entries.map((entry) => [entry.audience, entry]));
+      return [...lastOfEach.values()].some((entry) => entry.pending && !issued.has(entry.id));
+    });
     if (isIssued && !mayGoOn && record.deaths.count > 0)
       violated('a token ends the row of deaths', `${record.deaths.count}`);
   }
@@ -156,12 +160,15 @@ export function createLedgerWatch(
     return requests.length > 0 && requests.every((entry) => entry.audience === audience);
   }
 
-  /** Returns whether this process requests tokens only for audiences whose request before was not lost. */
-  function hasLostNothing(machine: string): boolean {
-    return requestsOf(machine).every(
-      ({ audience, id }) =>
-        !known?.entries.findLast((entry) => entry.audience === audience && entry.id !== id)?.pending,
-    );
+  /** Returns whether this process requests a token for an audience whose request before was not lost. The outcome of a request after `countedUntil` is open. */
+  function hasLostNothing(machine: string, countedUntil: number): boolean {
+    const lost = (audience: string) =>
+      known?.entries.findLast((entry) => entry.audience === audience && (!entry.pending || entry.at <= countedUntil));
+    // A process may have a request that stands still beside the one that it sends.
+    return requestsOf(machine).some(({ audience }) => {
+      const { pending = false, at = 0 } = lost(audience) ?? {};
+      return !pending || at <= countedUntil - 2 * day;
+    });
   }
 
   function requestsOf(machine: string): LedgerRecord['entries'] {
@@ -244,7 +251,7 @@ export function createLedgerWatch(
       const now = ledgerNow();
       const { retryAt, countedUntil } = withDeaths(known, now, limits).deaths;
       // An audience that has lost no request goes on after a token of any other.
-      const goesOn = known.entries.some((entry) => !entry.pending) && hasLostNothing(machine);
+      const goesOn = known.entries.some((entry) => !entry.pending) && hasLostNothing(machine, countedUntil);
       if (isUniform && retryAt > now && now - countedUntil > sentWithinMs && !goesOn)
         violated('the fleet backs off together', `deaths ${now - countedUntil} ms ago`);
       const isProbed = world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs;
