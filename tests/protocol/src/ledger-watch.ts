@@ -160,15 +160,23 @@ export function createLedgerWatch(
     return requests.length > 0 && requests.every((entry) => entry.audience === audience);
   }
 
-  /** Returns whether this process requests a token for an audience whose request before was not lost. The outcome of a request after `countedUntil` is open. */
+  /**
+   * Returns whether this process requests tokens only for audiences whose request before was not lost. A request whose lease has ended is sent no more.
+   * The outcome of a request after `countedUntil` is open.
+   */
   function hasLostNothing(machine: string, countedUntil: number): boolean {
-    const lost = (audience: string) =>
+    const now = ledgerNow();
+    const leased = new Set(known?.audiences.flatMap(({ lease }) => (lease && lease.until > now ? [lease.id] : [])));
+    const requests = requestsOf(machine).filter(({ id }) => leased.has(id));
+    const before = (audience: string) =>
       known?.entries.findLast((entry) => entry.audience === audience && (!entry.pending || entry.at <= countedUntil));
-    // A process may have a request that stands still beside the one that it sends.
-    return requestsOf(machine).some(({ audience }) => {
-      const { pending = false, at = 0 } = lost(audience) ?? {};
-      return !pending || at <= countedUntil - 2 * day;
-    });
+    return (
+      requests.length > 0 &&
+      requests.every(({ audience }) => {
+        const { pending = false, at = 0 } = before(audience) ?? {};
+        return !pending || at <= countedUntil - 2 * day;
+      })
+    );
   }
 
   function requestsOf(machine: string): LedgerRecord['entries'] {
