@@ -20,7 +20,7 @@ interface Trouble extends Pick<Failures, 'failedAt' | 'audience' | 'shared' | 't
   readonly until: number;
   /** From here on, requests for several audiences may be under way at the same time again. */
   readonly aloneUntil: number;
-  /** A request cost a token, or would have. If the endpoint cannot be reached, it makes no difference who asks. */
+  /** The next request may cost a token. If the endpoint cannot be reached, it costs none, and it makes no difference who asks. */
   readonly costs: boolean;
   /** The failures of each audience in a row. */
   readonly failed: ReadonlyMap<string, number>;
@@ -39,7 +39,7 @@ function pausesAfter(trouble: Trouble, { audiences }: LedgerRecord, asking: read
   const { kind, failedAt, audience, shared, toldUntil = 0, until, costs, failed, status } = trouble;
   const sharedUntil = shared ? until : toldUntil;
   const counts = [...failed.values()].filter((count) => count > 0);
-  // Those that failed wait for its end even if it is not shared any more, because another one got a token.
+  // The audiences that failed wait for the end of the pause even if a token of another one ended it for the rest.
   const end = Math.max(until, sharedUntil);
   const hasOthers = failed.size > 1 || audiences.some((other) => other.audience !== audience);
   const takesTurns = hasOthers && costs;
@@ -73,7 +73,7 @@ export function underWayUntil(record: LedgerRecord, now: number, asking: string)
   return Math.max(0, ...untils);
 }
 
-/** Returns whether processes died, and another audience lost its last request. A token of this one does not show that it would have one now. */
+/** Returns whether processes died, and the last request of another audience was lost. A token of this audience does not show that the other would get one. */
 export function isOtherDying({ deaths, entries }: LedgerRecord, audience: string): boolean {
   if (deaths.count === 0) return false;
   return [...failuresByAudience(entries, deaths.countedUntil)].some(
