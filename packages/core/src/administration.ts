@@ -13,7 +13,7 @@ import type { Hold, Usage } from './usage.ts';
 import { holdsIn, usageOf } from './usage-of.ts';
 import type { Work } from './work.ts';
 
-// The calls that people make, or programs on their behalf: what is spent, this token is compromised, try again now.
+// People, or programs on their behalf, make these calls: they read what is spent, report a compromised token, or order another try.
 
 /** Options of `reset()`. */
 export interface ResetOptions {
@@ -67,7 +67,7 @@ export function reasonOf(options: ResetOptions | undefined): string | undefined 
   return reason;
 }
 
-/** Writes that the tokens of the audience are compromised. `memory`: that of this process before the reset. `upTo`: the generation up to which they are. */
+/** Writes that the tokens of the audience are compromised. `memory`: what this process knew before. `upTo`: tokens up to this generation were reset. */
 export async function resetTokens(
   work: Work,
   memory: Memory,

@@ -1,5 +1,5 @@
 /**
- * Makes methods of a prototype properties of `object` itself, so that they can be passed on without it and are part of `{ ...object }`. They are bound
+ * Makes methods of a prototype properties of `object` itself, so that each can be passed on without the object and is part of `{ ...object }`. They are bound
  * when they are read: with thousands of objects, most of the functions would never be called.
  */
 export function bindWhenRead(object: object, methods: PropertyDescriptorMap): void {

@@ -43,7 +43,7 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
 }
 
 /**
- * Returns for how many milliseconds the machine slept since the token's life was counted, 0 for less than a minute, which lies within the margin.
+ * Returns for how many milliseconds the machine slept since the token's life was counted. Less than a minute lies within the margin and gives 0.
  * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a week looks
  * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored.
  */

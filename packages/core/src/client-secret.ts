@@ -30,7 +30,7 @@ export class SecretMemory {
 // After two failures within this time the function rests for the same time. Otherwise each request of a server would call it.
 const retryMs = 1_000;
 
-// Keys take more memory than the rest of a client. They are derived again for clients that are not among those that were used last.
+// Keys take more memory than the rest of a client. So only the clients that were used last keep theirs, and the others derive them again.
 const maxKeys = 1_000;
 const withKeys = new Set<SecretMemory>();
 

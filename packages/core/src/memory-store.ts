@@ -30,7 +30,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return storeIn(() => memory, options.clock ?? systemClock);
 }
 
-// The number is that of the shape of `Memory`. Releases with different shapes do not read each other's.
+// The number identifies the shape of `Memory`. Releases with different shapes share no memory.
 const sharedKey = Symbol.for('@service-auth/core memory 1');
 
 /**
@@ -73,7 +73,7 @@ function storeIn(find: () => Memory, clock: Clock): Store {
       if (swapped) {
         // The record that was swapped longest ago comes first. After this time nothing in it counts any more.
         records.delete(key);
-        // In hours, because a larger number would take memory of its own.
+        // Hours are small numbers. A larger number would take memory of its own.
         const swappedAt = Math.floor(now / hour);
         records.set(key, { record, version, swappedAt });
         for (const [old, before] of records) {

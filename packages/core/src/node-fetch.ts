@@ -24,7 +24,7 @@ interface NodeGlobals {
 
 /** Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
 export function usesNodeProxy(): boolean {
-  // undici 8 keeps its dispatcher under 2, and under 1 one for older versions.
+  // undici 8 keeps its dispatcher under the number 2, and a dispatcher for older versions under the number 1.
   return [1, 2].some((version) => isProxyAgent(own(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))));
 }
 

@@ -4,7 +4,7 @@ export function raced<Result>(promise: Promise<Result>, signal: AbortSignal | un
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
-    // Without options, because the platform would read the missing ones from a polluted prototype.
+    // Options are left out, because the platform would read those that they lack from a polluted prototype.
     signal.addEventListener('abort', abort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });

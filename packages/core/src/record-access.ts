@@ -27,7 +27,7 @@ export interface View {
   readonly warnings?: readonly string[];
   /** The record was repaired from memory. Write it before you use it. */
   readonly isRepaired?: boolean;
-  /** The stored record does not say, or not recently, what this process agreed with the operator. */
+  /** The stored record does not have the terms of this process, or they were declared too long ago. */
   readonly isDeclarationDue?: boolean;
 }
 

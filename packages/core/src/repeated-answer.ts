@@ -26,7 +26,7 @@ export function isRepeated(
     },
   }: ReservedRequest,
 ): boolean {
-  // Not by the wall clock, which may have been set since the token was issued.
+  // The wall clock does not tell, because somebody may have set it since the token was issued.
   const isSame =
     reason === 'refresh' &&
     cached &&

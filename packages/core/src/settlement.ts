@@ -41,7 +41,7 @@ export function createSettlement(settings: Settings, ledger: SharedLedger): Sett
   }
 
   async function written(reservation: Reservation, { outcome, from }: Unsettled): Promise<View> {
-    // Rarely does another process write in the meantime, so the record is not read again.
+    // Other processes rarely write in the meantime, so the record is not read again.
     const isFromMemory = true;
     const settled: Intent<undefined> = ({ record, now, ...view }) => ({
       record: settle(record, now, reservation, adjusted(outcome, from, { ...view, record, now }), limits),

@@ -28,7 +28,7 @@ export interface TermLimits extends Term {
   readonly settledMs: number;
   /** A pending entry counts for this long. It is longer than `settledMs`, because the request may have arrived late. */
   readonly pendingMs: number;
-  /** While earlier entries are unknown, so many later ones may be made. */
+  /** While earlier entries are unknown, only this many later ones may be made. */
   readonly newRecordCeiling: number;
   /** A token for this reason may be issued while fewer tokens than this are spent. */
   readonly ceilings: Readonly<Record<IssuanceReason, number>>;

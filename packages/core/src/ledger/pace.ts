@@ -3,7 +3,7 @@ import type { Limits, TermLimits } from './limits.ts';
 import type { LedgerRecord } from './record.ts';
 import { enforcedTerms } from './terms.ts';
 
-/** Into so many steps a window is divided to look ahead. */
+/** A window is divided into this many steps to look ahead. */
 const steps = 96;
 
 /**

@@ -47,7 +47,7 @@ export interface StoredToken {
   readonly sealed: string;
 }
 
-/** Core recognises an answer that repeats the token by this. It says nothing about the token. It stays until the next token arrives after it expired. */
+/** A hash of a token, by which core recognises an answer that repeats it. The hash does not tell the token. It stays until the next token arrives after `until`. */
 export interface Fingerprint {
   readonly hash: string;
   readonly generation: number;
@@ -97,9 +97,9 @@ export interface Failures extends Backoff {
   readonly audience: string;
   /** True: the back-off is that of all audiences. False: of this one alone, because nothing shows that the others would fail, too. */
   readonly shared: boolean;
-  /** Until then the endpoint is unavailable, as it said: to all audiences. */
+  /** The endpoint said that it is unavailable until then. This holds for all audiences. */
   readonly toldUntil?: number | undefined;
-  /** Before `retryAt`. From here on a request is sent if the endpoint answers a probe, which has no credentials and cannot cost a token. */
+  /** An instant before `retryAt`. From then on a request is sent if the endpoint answers a probe, which has no credentials and cannot cost a token. */
   readonly probeAt?: number | undefined;
   readonly ambiguous: boolean;
   readonly status?: number | undefined;
@@ -133,11 +133,11 @@ export interface ResetEntry {
   readonly reason?: string | undefined;
 }
 
-/** The fleet was told to try again, although it holds requests off. The next such order has an effect from `retryAt`. */
+/** Somebody told the fleet to try again, although there are holds. The next such order has an effect from `retryAt`. */
 export interface Retry extends Backoff {
   /** Until then the next request is sent in spite of the holds. */
   readonly openUntil: number;
-  /** The id of the request that was sent so. */
+  /** The id of the request that was sent in spite of the holds. */
   readonly id?: string | undefined;
 }
 

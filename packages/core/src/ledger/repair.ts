@@ -19,7 +19,7 @@ const minute = 60_000;
 export interface Seen {
   readonly epoch: string;
   readonly sequence: number;
-  /** The whole record. Few repairs need it, so it is decoded when it is read here. */
+  /** The whole record. Few repairs need it, so it is decoded only when this property is read. */
   readonly record: LedgerRecord;
   /** The store's time at that moment. */
   readonly now: number;
@@ -85,7 +85,7 @@ function maxOldNowOf(known: Seen | undefined): number {
   return known ? Math.max(known.record.highWaterAt, known.ledgerNow) + known.maxElapsedMs : Number.POSITIVE_INFINITY;
 }
 
-/** Returns the loaded record by the clock that the store shows now. */
+/** Returns the loaded record with instants of the clock that the store shows now. */
 function translated(
   loaded: LedgerRecord,
   seen: Seen | undefined,
