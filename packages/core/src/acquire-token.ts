@@ -88,7 +88,7 @@ export async function acquireToken(work: Work, flight: FlightInput, signal: Abor
           throw error;
         }
       }
-      // Another process is asking, or our request was not sent or its token was reset: in these two cases the next reservation has a new id.
+      // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
       // Other flights of this process may go ahead while this one waits.
       if (hasTurn) turns.end();
       hasTurn = false;

@@ -19,7 +19,8 @@ interface Runtimes {
 }
 
 /**
- * Connects to loopback without a proxy. http: is allowed there because nobody else can read the request. A proxy of the environment (HTTP_PROXY, ALL_PROXY) could read it.
+ * Connects to loopback without a proxy. http: is allowed there because nobody else can read the request. A proxy of the environment (HTTP_PROXY,
+ * ALL_PROXY) could read it.
  */
 export function connectionTo(address: string): Connection {
   const { Bun, Deno } = globalThis as Runtimes;

@@ -47,7 +47,7 @@ export interface StoredToken {
   readonly sealed: string;
 }
 
-/** A hash of a token, by which core recognises an answer that repeats it. The hash does not tell the token. It stays until the next token arrives after `until`. */
+/** A hash of a token, by which core recognises an answer that repeats it. The token cannot be computed from it. It stays until the next token arrives after `until`. */
 export interface Fingerprint {
   readonly hash: string;
   readonly generation: number;
