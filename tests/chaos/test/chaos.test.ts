@@ -1,12 +1,10 @@
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { expect, test } from 'vitest';
-import { greedy } from '../src/customers.ts';
 import { openPlace } from '../src/places.ts';
 import { runChaos } from '../src/run-chaos.ts';
 import { storeKinds } from '../src/stores.ts';
 
 const seed = 2026;
-const allowed = greedy[0]?.issuanceLimit.tokens ?? 0;
 
 // One after the other, because each takes both cores of a small machine. `pnpm chaos` is the long run.
 for (const kind of storeKinds) {
@@ -22,7 +20,6 @@ for (const kind of storeKinds) {
       expect(figures.stops + figures.stopsOfSenders).toBeGreaterThan(1);
       expect(figures.comparisons).toBeGreaterThan(10);
       expect(figures.rolledOut).toBe(16);
-      expect(Math.max(...figures.largest)).toBeGreaterThan(allowed / 2);
       if (place.server) {
         expect(figures.serverKills).toBeGreaterThan(0);
         expect(figures.relayFaults).toBeGreaterThan(2);

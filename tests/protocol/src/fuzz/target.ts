@@ -8,16 +8,23 @@ export type Target = (parameters: {
   readonly numRuns: number;
 }) => Promise<fc.RunDetails<[unknown]>>;
 
-/** Processor time that one input may take. */
+/** Processor time that one input may take, in milliseconds. */
 const boundMs = 250;
+/** An input that takes long is tried so many times: the compiler and the garbage collector use processor time, too. */
+const attempts = 3;
 
 /** A target. `verify` throws if a property is violated. */
 export function target<Input>(inputs: fc.Arbitrary<Input>, verify: (input: Input) => void | Promise<void>): Target {
   const property = fc.asyncProperty(inputs, async (input) => {
-    const begun = process.cpuUsage();
-    await verify(input);
-    const { user, system } = process.cpuUsage(begun);
-    assert((user + system) / 1_000 < boundMs, `${(user + system) / 1_000} ms of processor time`);
+    let tookMs = 0;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const begun = process.cpuUsage();
+      await verify(input);
+      const { user, system } = process.cpuUsage(begun);
+      tookMs = (user + system) / 1_000;
+      if (tookMs < boundMs) return;
+    }
+    assert.fail(`${tookMs} ms of processor time, ${attempts} times`);
   });
   return async (parameters) =>
     (await fc.check(property, { ...parameters, timeout: 60_000 })) as fc.RunDetails<[unknown]>;
