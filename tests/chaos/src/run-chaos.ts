@@ -114,7 +114,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
     if (!allServed) {
       violations.push(`not every process had a token ${recoverWithinMs} ms after the last fault`, ...denials);
     }
-    if (!reached()) violations.push(`no customer was issued half of its limit ${recoverWithinMs} ms after the last fault`);
+    if (!reached())
+      violations.push(`no customer was issued half of its limit ${recoverWithinMs} ms after the last fault`);
     const { tokenRequests, issued: tokensIssued } = service.counts;
     return {
       ...{ kind, seed, durationMs, processStarts: fleet.starts, ...counts, tokenRequests, tokensIssued },
