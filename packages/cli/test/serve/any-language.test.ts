@@ -34,33 +34,63 @@ test('the page has every example as it is', () => {
   }
 });
 
+/** Runs an example to its end, and returns what the API answered. */
+async function printedBy(example: string, service: Service, server: Server | undefined) {
+  const { command = '', args = [], env = {} } = runnerOf(example) ?? {};
+  const { clientId, clientSecret } = service.credentials;
+  const variables = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    TOKEN_URL: `${server?.url}/oauth/token`,
+    API_URL: `${service.baseUrl}/api/v1/`,
+    CLIENT_ID: clientId,
+    CLIENT_SECRET: clientSecret,
+    OAUTHLIB_INSECURE_TRANSPORT: '1',
+    ...env,
+  };
+  const { stdout } = await promisify(execFile)(command, [...args, example], { cwd: folder, env: variables });
+  return JSON.parse(stdout);
+}
+
+type Service = Awaited<ReturnType<typeof startCanaryService>>;
+type Server = Awaited<ReturnType<typeof startServing>>;
+
 describe.runIf(redis && runners)('over one Redis', () => {
   test('eight clients in six languages start at once, and one token is issued', slowly, async () => {
     const service = await startCanaryService();
     const env = { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language:` };
     const servers = [await startServing({ service, env }), await startServing({ service, env })];
-    const { clientId, clientSecret } = service.credentials;
     expect(examples.length).toBe(8);
     const printed = await Promise.all(
-      examples.map(async (example, index) => {
-        const { command = '', args = [], env = {} } = runnerOf(example) ?? {};
-        const variables = {
-          PATH: process.env['PATH'],
-          HOME: process.env['HOME'],
-          TOKEN_URL: `${servers[index % 2]?.url}/oauth/token`,
-          API_URL: `${service.baseUrl}/api/v1/`,
-          CLIENT_ID: clientId,
-          CLIENT_SECRET: clientSecret,
-          OAUTHLIB_INSECURE_TRANSPORT: '1',
-          ...env,
-        };
-        const { stdout } = await promisify(execFile)(command, [...args, example], { cwd: folder, env: variables });
-        return [example, JSON.parse(stdout)] as const;
-      }),
+      examples.map(async (example, index) => [example, await printedBy(example, service, servers[index % 2])] as const),
     );
     const [[, { tokenId }] = ['', {}]] = printed;
     for (const [example, answer] of printed)
       expect([example, answer]).toMatchObject([example, { bearer: 'valid', tokenId }]);
     expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1, apiRequests: 8 });
+  });
+
+  test('the first Python client reports a token that the API rejected, and gets another one', slowly, async () => {
+    const service = await startCanaryService();
+    const server = await startServing({
+      service,
+      env: { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language-401:` },
+    });
+    const first = await printedBy('requests_oauthlib_client.py', service, server);
+    service.revoke('all');
+    const second = await printedBy('requests_oauthlib_client.py', service, server);
+    expect(second).toMatchObject({ bearer: 'valid', tokenId: expect.not.stringContaining(first.tokenId) });
+    expect(service.counts).toMatchObject({ issued: 2, apiRequests: 3, apiUnauthorized: 1 });
+  });
+
+  test('the shell sends nothing to the API without a token', slowly, async () => {
+    const service = await startCanaryService();
+    service.tokenEndpoint.always({ status: 503 });
+    const server = await startServing({
+      service,
+      env: { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language-503:` },
+    });
+    await expect(printedBy('client.sh', service, server)).rejects.toMatchObject({ code: 1, stdout: '' });
+    expect(service.counts.apiRequests).toBe(0);
   });
 });
