@@ -16,7 +16,7 @@ export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore>
     const { redisStore } = await import('@service-auth/redis');
     const { createClient } = await import('redis');
     const client = createClient({ url: redisUrl });
-    client.on('error', () => {}); // Core reports it as the event store_failed.
+    client.on('error', (error) => console.error(error.message || error.code)); // The event store_failed has no message.
     await client.connect();
     return { name: 'Redis', store: redisStore(client), close: async () => client.destroy() };
   }
@@ -24,7 +24,7 @@ export async function storeFromEnv(env: NodeJS.ProcessEnv): Promise<OpenedStore>
     const { createTable, postgresStore } = await import('@service-auth/postgres');
     const { Pool } = await import('pg');
     const pool = new Pool({ connectionString: postgresUrl, query_timeout: 2_000, connectionTimeoutMillis: 2_000 });
-    pool.on('error', () => {});
+    pool.on('error', (error) => console.error(error.message));
     await createTable(pool);
     return { name: 'PostgreSQL', store: postgresStore(pool), close: () => pool.end() };
   }

@@ -7,7 +7,7 @@ import { redisStore } from '@service-auth/redis';
 import { createClient } from 'redis';
 
 const client = createClient({ url: `${process.env['REDIS_URL']}` });
-client.on('error', () => {}); // The event store_failed reports it.
+client.on('error', (error) => console.error(error.message || error.code)); // The event store_failed has no message.
 client.connect().catch(() => {}); // Without `await`: the instance starts also while Redis is down.
 
 const auth = createServiceAuthFromEnv(process.env, {

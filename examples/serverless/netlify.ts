@@ -12,7 +12,7 @@ const pool = new Pool({
   query_timeout: 2_000,
   connectionTimeoutMillis: 2_000,
 });
-pool.on('error', () => {}); // The event store_failed reports it.
+pool.on('error', (error) => console.error(error.message)); // The event store_failed has no message.
 
 const auth = createServiceAuthFromEnv(process.env, {
   store: postgresStore(pool),

@@ -98,7 +98,10 @@ export interface ServiceAuthEventFields {
   };
   /** The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported once, until it can be read again. */
   store_damaged: { readonly key: string };
-  /** A setting of the store endangers the record, or this process has two records of one client id. Each warning is reported once. */
+  /**
+   * A setting of the store endangers the record, this process has two records of one client id, or the record is in memory in production where the
+   * environment has several processes. Each warning is reported once.
+   */
   store_warning: { readonly warning: string };
   /**
    * The function given as `clientSecret` returned no secret, even if no caller waits for one. `error`: the name and code of its error, or what is
