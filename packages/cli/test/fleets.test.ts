@@ -6,7 +6,7 @@ import { scopeSentences } from '../src/explain/course.ts';
 import { explain } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';
 import { checkLine } from '../src/report/check-line.ts';
-import { availability } from '../src/report/sentences.ts';
+import { availability, holdSentence } from '../src/report/sentences.ts';
 import { type Fleet, startFleet, tried } from './support/fleet.ts';
 
 /** A record that is older than a day, so that it allows all that it ever will. */
@@ -227,7 +227,7 @@ const firstWords: Readonly<Record<string, readonly [line: RegExp, first: RegExp]
     /^A caller without a token gets one now/,
   ],
   'an operator who has issued the tokens to somebody else is other programs': [
-    /^CRITICAL - .*the token endpoint answered 429 to the last token request|^CRITICAL - .*rate_limited/,
+    /^CRITICAL - [^;|]*, callers without a token are refused until \S+ UTC \(in 60 min\): the token endpoint answered 429\|/,
     /^A caller without a token is refused until .*answered 429/,
   ],
   'requests that the endpoint never answers are unknown outcomes': [
@@ -318,6 +318,74 @@ test('credentials that were rejected are told for an hour after the last wait, i
   });
   await fleet.pass(60);
   expect((await told(fleet)).line).toMatch(/^OK/);
+});
+
+test('an outage refuses the audience that has no token, and is told as that, for how long and why', async () => {
+  const fleet = await settledFleet();
+  fleet.service.tokenEndpoint.always({ status: 503 });
+  await tried(fleet.start('api', { audience: 'https://second.example/' }).getToken());
+  expect(await told(fleet)).toMatchObject({
+    line: expect.stringMatching(
+      /^CRITICAL - [^;|]*, programs for https:\/\/second\.example\/ are refused until \S+ UTC \(in 1 s\): the token endpoint failed \(503\)\|.* available=0;/,
+    ),
+    first: expect.stringMatching(
+      /^Programs for https:\/\/second\.example\/ get no token: the token endpoint failed \(503\)\. The next try is at .* Others are not affected before their tokens expire/,
+    ),
+  });
+});
+
+test('an outage refuses nobody whose audience has a token', async () => {
+  const fleet = await settledFleet();
+  fleet.service.tokenEndpoint.always({ status: 503 });
+  await tried(fleet.start('api', { storeKey: key(1) }).getToken());
+  expect((await fleet.usage()).holds).toMatchObject([{ kind: 'backoff', audience: 'https://api.example/' }]);
+  expect((await told(fleet)).line).toMatch(/^OK/);
+});
+
+test('a client secret that only some programs have wrong is a warning that says what to compare', async () => {
+  const fleet = await settledFleet();
+  await tried(fleet.start('api', { clientSecret: 'a secret that is wrong' }).getToken());
+  for (const minutes of [20, 60]) {
+    expect(await told(fleet)).toMatchObject({
+      line: expect.stringMatching(
+        /^WARNING - [^;|]*; the token endpoint rejected the credentials of some programs for https:\S+ \(401\): compare their client secret [^|;]*\|/,
+      ),
+      first: expect.stringMatching(
+        /^The limit leaves room for 109 tokens, but .* of some programs for .* Others get one\.$/,
+      ),
+    });
+    expect(await causesOf(fleet)).toEqual(['credentials-rejected']);
+    await fleet.pass(minutes);
+  }
+  expect((await told(fleet)).line).toMatch(/^OK/);
+});
+
+test('programs that died are told before anybody asks again', async () => {
+  const fleet = await settledFleet();
+  const kill = async (instance: string) => {
+    await killedWhileItAsks(fleet, instance);
+    await fleet.pass(3);
+  };
+  await kill('job-1');
+  await kill('job-2');
+  const [second, row] = ['https://second.example/', /the programs of the last 2 token requests for https:\S+ ended/];
+  expect(await told(fleet)).toMatchObject({
+    line: expect.stringMatching(/^WARNING - [^;|]*; the programs of the last 2 token requests for /),
+    first: expect.stringMatching(row),
+  });
+  expect(await causesOf(fleet)).toEqual(['deaths']);
+  await killedWhileItAsks(fleet, 'job-3');
+  await fleet.pass(1.1);
+  const because = `programs that asked for a token for ${second} ended before the answer`;
+  const { line, first } = await told(fleet);
+  expect(line).toMatch(/^CRITICAL/);
+  expect(line).toContain(`, callers without a token are refused until 07:08 UTC (in 54 s): ${because}; `);
+  expect(first).toContain(`: ${because}.`);
+  const now = fleet.clock.now();
+  expect((await fleet.usage()).holds.map((hold) => holdSentence(hold, now))).toEqual([
+    'Several processes died while they asked for a token. Nobody asks again before 07:08 (in 54 s).',
+    `Several processes died while they asked for a token. Nobody asks again for ${second} before 07:08 (in 1 min).`,
+  ]);
 });
 
 test('of several audiences the one whose API answers 401 is named, and whose tokens it rejected', async () => {

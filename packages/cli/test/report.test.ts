@@ -78,7 +78,7 @@ test('a refused caller is told until when and why', () => {
   const usage = usageOf(series(115, 5, { reason: 'refresh' }));
   const screen = usageScreen(usage, scene, { colours: false, columns: 200, now }).join('\n');
   expect(screen).toMatch(
-    /A caller without a token is refused until .* \(in 60 min\): the budget has no room for it\. Programs that use a token of the store are served all the same\./,
+    /A caller without a token is refused until .* \(in 60 min\): the budget has no room for another token\. Programs that use a token of the store are served all the same\./,
   );
 });
 

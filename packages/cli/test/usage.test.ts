@@ -129,6 +129,36 @@ test.for([
   });
 });
 
+test('the help of usage names the address of the schema, because the package does not contain it', async () => {
+  expect((await run(['usage', '--help'])).stdout).toContain(` ${schema.$id} `);
+});
+
+test(
+  'check says whose client secret is wrong, and who is refused by an outage, until when',
+  manyProcesses,
+  async () => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
+    await run(['token'], { env });
+    const wrong = { ...env, SERVICE_AUTH_CLIENT_SECRET: 'a secret that is wrong' };
+    expect((await run(['token'], { env: wrong })).code).toBe(4);
+    expect(await run(['check'], { env: withoutSecret(env) })).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /^WARNING - .*; the token endpoint rejected the credentials of some programs for https:\/\/api\.example\/ \(401\): compare their client secret /,
+      ),
+    });
+    service.tokenEndpoint.always({ status: 404 });
+    expect((await run(['token', '--audience', 'https://other.example/'], { env })).code).toBe(1);
+    expect(await run(['check'], { env: withoutSecret(env) })).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(
+        /^CRITICAL - .*, programs for https:\/\/other\.example\/ are refused until [-\d :]+ UTC\S* \(in 5 min\): the token endpoint failed \(404\); .* available=0;/,
+      ),
+    });
+  },
+);
+
 describe.runIf(redis)('usage --watch', () => {
   test('survives a lost store and goes on when it is back, until Ctrl-C', async () => {
     const service = await startCanaryService();

@@ -1,6 +1,7 @@
 import { configError, problemOfText } from './config-problems.ts';
 import { rejectionsOf } from './ledger/admission.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
+import { withDeaths } from './ledger/deaths.ts';
 import { isOfCredentials } from './ledger/holds.ts';
 import { type Backoff, newRecord } from './ledger/record.ts';
 import { randomId, recordKeyOf } from './seal.ts';
@@ -76,11 +77,14 @@ export interface RepeatedFailure {
   readonly audience?: string | undefined;
 }
 
-/** Returns the failures in a row that a record remembers. A record that clients refuse has none. */
-export function failuresInRow(record: string): readonly RepeatedFailure[] {
+/**
+ * Returns the failures in a row that a record remembers. A record that clients refuse has none. `now`: the store's clock, in epoch milliseconds. Deaths
+ * up to then count, as they will for the next process that asks. Default: those that a process has counted.
+ */
+export function failuresInRow(record: string, now = 0): readonly RepeatedFailure[] {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return [];
-  const { failures, rateLimit, deaths, audiences } = decoded;
+  const { failures, rateLimit, deaths, audiences } = withDeaths(decoded, now, { terms: [], durability: 'durable' });
   const failure = (kind: RepeatedFailure['kind'], backoff: Backoff | undefined, more: Partial<RepeatedFailure> = {}) =>
     backoff && backoff.count > 0 ? [{ kind, count: backoff.count, retryAt: backoff.retryAt, ...more }] : [];
   return [

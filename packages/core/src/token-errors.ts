@@ -38,11 +38,11 @@ export function errorOf(
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
-      const message = `The token endpoint answered 429. The fleet sends no token request before ${when}.`;
+      const message = `The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
     case 'unreadable': {
-      const message = `The stored token cannot be opened with this key, and one was replaced moments ago. The next replacement is possible at ${when}.`;
+      const message = `The stored token cannot be opened with this key, and one was replaced moments ago. Check that all processes have one clientSecret or storeKey; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
     }
     case 'full': {
@@ -98,7 +98,7 @@ function backoffError(
   if (reason !== undefined) {
     const cached =
       'is a token that the fleet has, or one that was reset: exclude token requests from the cache that answers them';
-    const unusable = `is no usable bearer token (${reason})`;
+    const unusable = `is no usable bearer token (${reason}): check the endpoint`;
     const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
   }

@@ -1,7 +1,9 @@
 import type { Clock } from './clock.ts';
 import { admission, nextFreeAt, type TermRoom, tightest } from './ledger/admission.ts';
 import { availableFor, type Purpose, type Refusal, refusalOf } from './ledger/availability.ts';
-import { type Caller, holdsOf } from './ledger/holds.ts';
+import { withDeaths } from './ledger/deaths.ts';
+import { denialOf } from './ledger/decide.ts';
+import { binds, type Caller, holdsOf, type Hold as LedgerHold } from './ledger/holds.ts';
 import type { Limits } from './ledger/limits.ts';
 import { spentAt } from './ledger/pace.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord, type StoredToken } from './ledger/record.ts';
@@ -14,14 +16,26 @@ const maxIssuances = 150;
 /** Computes the usage from a record. `caller`: the process that asks. Undefined: nobody in particular asks. */
 export function usageOf(view: View, caller: Caller | undefined, limits: Limits, clock: Clock): Usage {
   const { record, now } = view;
-  const local = (at: number) => toLocalTime(at, view, clock);
-  const localOrNone = (at: number | undefined) => (at === undefined ? undefined : local(at));
+  const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
   const rooms = admission(record, now, limits, 'cold');
-  const windows = rooms.map((room) => windowOf(room, view, localOrNone));
+  const windows = rooms.map(({ term, own, used, pending }): WindowUsage => {
+    const { tokens, windowMs, usable } = term;
+    const remaining = Math.max(0, usable - used);
+    return {
+      tokens,
+      windowMs,
+      usable,
+      used,
+      pending,
+      remaining,
+      nextFreeAt: local(nextFreeAt(record, now, term)),
+      own,
+    };
+  });
   const first = rooms.indexOf(tightest(rooms) as TermRoom);
   const { tokens: limit, own: _, ...tight } = windows[first] as WindowUsage;
   const countsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
-  const who = caller ?? anyCaller(record, now);
+  const who = caller ?? anyCaller(view, limits);
   const available = (purpose: Purpose) => availableFor(purpose, record, now, who, limits);
   const cold = available('cold');
   const refusal = refusalOf(record, now, who, limits);
@@ -38,9 +52,9 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     unknown: tight.pending - underWay,
     availableNow: cold,
     available: { cold, refresh: available('refresh'), rejected: available('rejected'), reset: available('reset') },
-    refusedUntil: localOrNone(refusal?.until),
+    refusedUntil: local(refusal?.until),
     refusedBecause: refusal && becauseOf(refusal),
-    spentAt: localOrNone(spentAt(record, now, limits)),
+    spentAt: local(spentAt(record, now, limits)),
     windows,
     holds: holdsIn(view, limits, clock),
     tokens: tokensInUse(record, now).map(({ audience, token: { id, expiresAt, lifetimeMs } }) => {
@@ -60,18 +74,22 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   };
 }
 
+/** A caller without a token is not refused for the reasons of renewals. */
 function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
-  return cause === 'limit' || cause === 'rate_limited' || cause === 'credentials' || cause === 'full'
-    ? cause
-    : 'backoff';
+  return cause === 'deaths' || cause === 'misconfigured' ? 'backoff' : (cause as Usage['refusedBecause']);
 }
 
 /** Returns the holds of a record, by the clock of this machine. */
-export function holdsIn({ record, now, ...view }: View, limits: Limits, clock: Clock): Hold[] {
-  return holdsOf(record, record.audiences, now, limits).map(({ kind, until, status, audience }) => {
-    const local = toLocalTime(until, { record, now, ...view }, clock);
+export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
+  return heldIn(view, limits).map(({ kind, until, status, audience }) => {
+    const local = toLocalTime(until, view, clock);
     return { kind: kind === 'misconfigured' ? 'backoff' : kind, until: local, audience, status };
   });
+}
+
+/** Returns the holds of a record. Deaths that no reservation has counted yet hold, too. */
+function heldIn({ record, now }: View, limits: Limits): readonly LedgerHold[] {
+  return holdsOf(withDeaths(record, now, limits), record.audiences, now, limits);
 }
 
 function tokensInUse(record: LedgerRecord, now: number): (AudienceState & { readonly token: StoredToken })[] {
@@ -81,31 +99,18 @@ function tokensInUse(record: LedgerRecord, now: number): (AudienceState & { read
   });
 }
 
-/** Returns whom a reader without a secret speaks of: a process whose credentials were rejected and whose audience has no token, if there is one. */
-function anyCaller(record: LedgerRecord, now: number): Caller {
+/** Returns whom a reader without a secret speaks of: if only some callers are refused, one for the audience that has no token and waits for longest. */
+function anyCaller(view: View, limits: Limits): Caller {
+  const { record, now } = view;
+  const anybody = callerOf({});
+  if (denialOf(record, now, anybody, 'cold', limits)) return anybody;
   const served = new Set(tokensInUse(record, now).map(({ audience }) => audience));
-  const refused = record.audiences.find(
-    ({ audience, credentialsBackoff }) => !served.has(audience) && (credentialsBackoff?.retryAt ?? 0) > now,
-  );
-  const { audience = '', keyId = '', credentialsBackoff } = refused ?? {};
-  return { audience, keyId, secretId: credentialsBackoff?.secretId ?? '' };
+  const [longest = {}] = heldIn(view, limits)
+    .filter((hold) => !served.has(hold.audience ?? '') && binds(hold, callerOf(hold), 'cold'))
+    .sort((a, b) => b.until - a.until);
+  return callerOf(longest);
 }
 
-function windowOf(
-  { term, own, used, pending }: TermRoom,
-  view: View,
-  local: (at: number | undefined) => number | undefined,
-): WindowUsage {
-  const { tokens, windowMs, usable } = term;
-  const remaining = Math.max(0, usable - used);
-  return {
-    tokens,
-    windowMs,
-    usable,
-    used,
-    pending,
-    remaining,
-    nextFreeAt: local(nextFreeAt(view.record, view.now, term)),
-    own,
-  };
+function callerOf({ audience = '', state }: Partial<LedgerHold>): Caller {
+  return { audience, keyId: state?.keyId ?? '', secretId: state?.credentialsBackoff?.secretId ?? '' };
 }

@@ -31,8 +31,8 @@ export interface UsageReaderOptions {
 /** Reads the usage of a fleet. It needs no secret, requests no token and writes nothing. */
 export interface UsageReader {
   /**
-   * Returns what `getUsage()` of a client returns. `refusedUntil` speaks of all audiences: it is set if the credentials were rejected for one of them that
-   * has no token.
+   * Returns what `getUsage()` of a client returns. `refusedUntil` speaks of all audiences: it is set if one of them that has no token waits, such as after
+   * a failure, or because the credentials were rejected for it. Then `available` is what a caller for that audience can have.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   getUsage(): Promise<Usage>;

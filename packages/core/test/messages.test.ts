@@ -18,7 +18,7 @@ describe('an error of the token endpoint', () => {
     ],
     [
       answering(429, '', { 'retry-after': '600' }),
-      'The token endpoint answered 429. The fleet sends no token request before 2026-01-01T00:10:00.000Z.',
+      'The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at 2026-01-01T00:10:00.000Z.',
     ],
     [
       failing('ECONNREFUSED'),
@@ -34,7 +34,7 @@ describe('an error of the token endpoint', () => {
     ],
     [
       answering(200, '{}'),
-      "The token endpoint's answer is no usable bearer token (access_token). A token was counted; the next attempt is possible at 2026-01-01T00:00:01.000Z.",
+      "The token endpoint's answer is no usable bearer token (access_token): check the endpoint. A token was counted; the next attempt is possible at 2026-01-01T00:00:01.000Z.",
     ],
   ])('number %# says what it answered, what was counted and when to go on', async (answer, message) => {
     const { client, clock, endpoint } = createBed();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorPage } from '../src/errors.ts';
-import type { ServiceAuth, ServiceAuthOptions } from '../src/index.ts';
+import { createUsageReader, type ServiceAuth, type ServiceAuthOptions } from '../src/index.ts';
+import { failuresInRow } from '../src/stored-record.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { settled } from './support/manual-clock.ts';
 import { answered, gated, silent } from './support/scripted-endpoint.ts';
@@ -183,6 +184,28 @@ describe('processes that die while they ask for a token', () => {
     await mortal(bed, second, { audience: 'other' });
     await clock.advance(minute);
     await token(client({ audience: 'other' }));
+  });
+
+  test('are told by the usage before anybody asks again, and one order to try again ends the wait', async () => {
+    const bed = await dyingFleet('durable');
+    const { clock, client, endpoint, store, token } = bed;
+    for (let death = 0; death < 3; death++) {
+      await mortal(bed, second);
+      await clock.advance(minute);
+    }
+    const reader = createUsageReader({ authUrl: 'https://auth.example.com', clientId: 'client-1', store, clock });
+    const before = await store.text();
+    for (const each of [client(), reader]) {
+      const { holds, refusedUntil, refusedBecause } = await each.getUsage();
+      expect(holds).toEqual([{ kind: 'deaths', until: refusedUntil, audience: undefined, status: undefined }]);
+      expect(refusedBecause).toBe('backoff');
+    }
+    expect(failuresInRow(before ?? '', clock.now())).toMatchObject([{ kind: 'deaths', count: 3 }]);
+    expect(failuresInRow(before ?? '')).toMatchObject([{ kind: 'deaths', count: 2 }]);
+    expect(await store.text()).toBe(before);
+    expect((await client().retryNow()).ended).toMatchObject([{ kind: 'deaths' }]);
+    endpoint.otherwise(endpoint.issue);
+    await token(client());
   });
 
   test('a process that was merely slow ends the row when its token comes', async () => {

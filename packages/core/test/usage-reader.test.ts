@@ -117,6 +117,39 @@ describe('a reader of the usage', () => {
     expect(await reader.getUsage()).toMatchObject({ refusedUntil: undefined, availableNow: 26, holds: [] });
   });
 
+  test('tells of an audience that waits after a failure of its own, unless it has a token', async () => {
+    const { client, clock, endpoint, store, token } = createBed();
+    const [orders, invoices] = [client(), client({ audience: 'invoices' })];
+    await token(orders);
+    await clock.advance(28 * hour);
+    await token(orders);
+    endpoint.otherwise(answering(503));
+    await failure('ERR_TOKEN_ENDPOINT', clock.until(invoices.getToken()));
+    const reader = createUsageReader({ ...who, store, clock });
+    const [hold] = (await reader.getUsage()).holds;
+    expect(hold).toMatchObject({ kind: 'backoff', audience: 'invoices', status: 503 });
+    expect(await reader.getUsage()).toMatchObject({
+      availableNow: 0,
+      refusedUntil: hold?.until,
+      refusedBecause: 'backoff',
+    });
+    const { retryAt } = await failure('ERR_TOKEN_ENDPOINT', clock.until(invoices.getToken()));
+    expect(retryAt).toBe(hold?.until);
+
+    endpoint.otherwise(endpoint.issue);
+    await clock.advance(15 * minute);
+    await token(invoices);
+    endpoint.otherwise(answering(503));
+    await clock.until(invoices.invalidate(await token(invoices)));
+    await failure(
+      'ERR_TOKEN_ENDPOINT',
+      clock.until(client({ audience: 'invoices', storeKey: 'k'.repeat(32) }).getToken()),
+    );
+    const served = await reader.getUsage();
+    expect(served).toMatchObject({ refusedUntil: undefined, holds: [{ kind: 'backoff', audience: 'invoices' }] });
+    expect(served.availableNow).toBeGreaterThan(0);
+  });
+
   test('rejects if the store fails or has a damaged record', async () => {
     const { client, clock, store, token } = createBed();
     await token(client());

@@ -11,6 +11,7 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
 import { printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
+import { becauseOf, whoIsRefused } from '../report/sentences.ts';
 import { type Colour, coloured, counted, wrapped } from '../report/text.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
@@ -85,7 +86,7 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
     const refused =
       refusedUntil === undefined
         ? []
-        : [`callers without a token are refused until ${new Date(refusedUntil).toISOString()}`];
+        : [`${whoIsRefused(usage)} are refused until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage)}`];
     const concerns = [...refused, ...concernsOf(usage, scene.failures, Date.now())];
     const message = [`${used} of ${counted(usable, 'usable token')} spent`, ...concerns].join('; ');
     const line: Diagnosis =

@@ -1,14 +1,15 @@
 import { configurationOptions, readerOptions, variableOptions } from '../configuration/options.ts';
 import type { Command } from '../line/command.ts';
+import { usageSchema } from '../report/usage-json.ts';
 
 /** The commands that only read. */
 export const reports: readonly Command[] = [
   {
     name: 'usage',
     summary: 'Shows where the tokens went: budget, forecast, who spent what and why',
-    details: 'It reads the store and needs no client secret. Without a terminal it prints plain text, 80 columns wide.',
+    details: `It reads the store and needs no client secret. Without a terminal it prints plain text, 80 columns wide. ${usageSchema} describes the JSON.`,
     options: {
-      json: { text: 'Prints JSON; instants are ISO 8601. docs/usage.schema.json describes it' },
+      json: { text: 'Prints JSON; instants are ISO 8601' },
       watch: { text: 'Shows it again every 2 seconds, until Ctrl-C' },
       ...readerOptions,
     },
@@ -33,7 +34,7 @@ export const reports: readonly Command[] = [
     name: 'check',
     summary: 'Prints one line for monitoring and ends with 0, 1, 2 or 3, as a plug-in of Nagios does',
     details:
-      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, at least WARNING while something that explain knows goes on, such as a 401 storm, or if the store has no record of the client, and UNKNOWN if the store cannot be read or the configuration is wrong. It never spends a token and needs no client secret.',
+      'OK, WARNING, CRITICAL or UNKNOWN, with performance data. It is CRITICAL whenever a caller without a token is refused, at least WARNING while something that explain knows goes on, such as a 401 storm, or if the store has no record of the client, and UNKNOWN if the store cannot be read or the configuration is wrong. An audience that has asked for a token, has none and has to wait counts, too. It never spends a token and needs no client secret.',
     options: {
       warn: { short: 'w', value: 'PERCENT', text: 'WARNING from this share of the usable tokens on. Default 80%' },
       crit: { short: 'c', value: 'PERCENT', text: 'CRITICAL from this share on. Default 95%' },

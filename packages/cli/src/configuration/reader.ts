@@ -4,6 +4,7 @@ import {
   optionsFromEnv,
   type ServiceAuthOptions,
   type Store,
+  type StoreSnapshot,
 } from '@service-auth/core';
 import { failuresInRow } from '@service-auth/core/record';
 import { raced } from '@service-auth/core/store';
@@ -42,15 +43,14 @@ export async function openReader(context: Context): Promise<Reader> {
   const { store } = opened;
   const issuanceLimit = statesLimit(env) ? (options?.issuanceLimit as IssuanceLimit | undefined) : undefined;
   const owner = { authUrl, clientId: client };
-  let record: string | undefined;
+  let last: StoreSnapshot | undefined;
   const observed: Store = {
     ...store,
     durability: store.durability,
     swap: (key, change, options) => store.swap(key, change, options),
     async load(key, options) {
-      const snapshot = await store.load(key, options);
-      record = snapshot.record;
-      return snapshot;
+      last = await store.load(key, options);
+      return last;
     },
   };
   const reader = createUsageReader({ ...owner, store: observed, issuanceLimit });
@@ -59,7 +59,8 @@ export async function openReader(context: Context): Promise<Reader> {
     env,
     async read() {
       const usage = await reader.getUsage();
-      const failures = record === undefined ? [] : failuresInRow(record);
+      const { record, now } = last ?? {};
+      const failures = record === undefined ? [] : failuresInRow(record, now);
       return { usage, scene: { ...scene, hasRecord: record !== undefined, failures } };
     },
     async problemsOfStore() {

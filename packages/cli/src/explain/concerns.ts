@@ -13,6 +13,8 @@ const causes: Readonly<Record<Failure['kind'], Cause>> = {
   rejections: '401-storm',
 };
 
+const compare = 'compare their client secret and audience with the Settings of the dashboard';
+
 /** Returns what monitoring has to tell, although the limit has room: failures in a row, and causes that go on and take a large part of the limit. */
 export function concernsOf(usage: Usage, failures: readonly Failure[], now: number): string[] {
   const doubts = doubtsOf(usage, failures, now).filter(({ count, kind }) => count > 1 || kind === 'credentials');
@@ -20,5 +22,6 @@ export function concernsOf(usage: Usage, failures: readonly Failure[], now: numb
   const pressing = explain(usage, { now, audience: undefined, failures }).filter(
     (finding) => isPressing(finding, usage, now) && !told.has(finding.cause),
   );
-  return [...doubts.map(({ text }) => text), ...pressing.map(({ short }) => short)];
+  const texts = doubts.map(({ kind, text }) => (kind === 'credentials' ? `${text}: ${compare}` : text));
+  return [...texts, ...pressing.map(({ short }) => short)];
 }

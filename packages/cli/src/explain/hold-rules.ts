@@ -46,14 +46,16 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
   const audiences = [...new Set(found.flatMap(({ audience }) => audience ?? []))];
   const statuses = joined([...new Set(found.map(({ status }) => String(status ?? 'status unknown')))]);
   const whose = audiences.length === 0 ? '' : ` for ${listed(audiences)}`;
+  const isServed = usage.tokens.some(({ audience }) => audiences.includes(audience));
+  const others = isServed ? ' A token is in use nevertheless, so other programs may have other credentials.' : '';
   const next =
     holds.length === 0
-      ? 'The wait after that is over, and no token was issued since.'
+      ? 'The wait after that is over, and nobody has tried these credentials since.'
       : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
   return {
     cause: 'credentials-rejected',
     short: `the token endpoint rejected the credentials${whose} (${statuses})`,
-    evidence: `The token endpoint rejected the credentials (${statuses}). ${next}`,
+    evidence: `The token endpoint rejected the credentials (${statuses}).${others} ${next}`,
     remedy:
       'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
     weight: holds.length === 0 ? 1.1 : 2,

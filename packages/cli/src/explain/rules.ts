@@ -125,9 +125,12 @@ const lowLimit: Rule = (usage) => {
   };
 };
 
-const newRecord: Rule = (usage) => {
+const newRecord: Rule = (usage, { failures, now }) => {
   const { availableNow, remaining, usable } = usage;
   if (!isNewRecord(usage)) return undefined;
+  // After failures there is one request at a time, so that a single token can be had whatever the record allows.
+  const isOneAtATime = doubtsOf(usage, failures, now).some(({ kind }) => kind === 'backoff' || kind === 'deaths');
+  if (availableNow === 1 && isOneAtATime) return undefined;
   return {
     cause: 'new-record',
     short: 'the record is new',

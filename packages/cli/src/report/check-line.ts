@@ -1,8 +1,7 @@
 import { printable } from '../line/printable.ts';
-import { refusedAudiences } from './sentences.ts';
+import { becauseOf, whoIsRefused } from './sentences.ts';
 import { clockTime, counted, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
-import { listed } from './whose.ts';
 
 export interface Thresholds {
   /** Percent of the usable tokens. */
@@ -24,26 +23,22 @@ export function checkLine(
   now: number,
   absent?: string,
 ): { line: string; code: number } {
-  const { used, usable, pending, availableNow, refusedUntil, refusedBecause } = usage;
+  const { used, usable, pending, availableNow, refusedUntil } = usage;
   const percent = (used / usable) * 100;
-  const held = refusedAudiences(usage);
-  const refused =
-    held.length === 0 ? 'callers without a token are refused' : `programs for ${printable(listed(held))} are refused`;
   const isWarning = percent >= warn || concerns.length > 0 || absent !== undefined;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
       ? `${counted(availableNow, 'token')} available now`
-      : `${refused} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}; ${refusedBecause ?? 'limit'})`;
+      : `${whoIsRefused(usage)} are refused until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = [
     `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,
     `pending=${pending};;;0;${usable}`,
     `available=${availableNow};;;0;${usable}`,
   ];
+  const spent = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}`;
+  const summary = [...(absent === undefined ? [] : [absent]), spent, ...concerns].join('; ');
   // The bar separates the sentence from the performance data.
-  const reasons = concerns.map((concern) => `; ${printable(concern).replaceAll('|', '/')}`).join('');
-  const first = absent === undefined ? '' : `${printable(absent).replaceAll('|', '/')}; `;
-  const summary = `${first}${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}${reasons}`;
-  return { line: `${states[code]} - ${summary}|${data.join(' ')}`, code };
+  return { line: `${states[code]} - ${printable(summary).replaceAll('|', '/')}|${data.join(' ')}`, code };
 }

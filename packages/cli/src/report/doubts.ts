@@ -17,12 +17,10 @@ export interface Doubt {
 
 /** Returns what a caller has to fear, although the limit has room. */
 export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number): Doubt[] {
-  const { tokens, storeAheadMs } = usage;
-  const served = new Set(tokens.map(({ audience }) => audience));
   const found = failures.filter(({ kind, count, retryAt, audience }) => {
     // Somebody who still had the trouble would have tried again within this time. The other kinds end with the next token.
-    const isRecent = now + storeAheadMs <= retryAt + hour;
-    if (kind === 'credentials') return isRecent && !served.has(audience ?? '');
+    const isRecent = now + usage.storeAheadMs <= retryAt + hour;
+    if (kind === 'credentials') return isRecent;
     // A single 401 is the usual end of a token that was revoked.
     if (kind === 'rejections') return isRecent && count > 1;
     return audience === undefined || isRecent;
@@ -43,8 +41,14 @@ function doubtOf({ kind, count, status, audience }: Failure, usage: Usage): Doub
         `${last(count, 'token request')}${forAudiences(own)} brought no token (${status === undefined ? 'no usable answer' : `the endpoint answered ${status}`})`,
         own,
       );
-    case 'credentials':
-      return told(`the token endpoint rejected the credentials for ${audience} (${status ?? 'no status'})`, own);
+    case 'credentials': {
+      const isServed = usage.tokens.some((token) => token.audience === audience);
+      const whose = isServed ? ' of some programs' : '';
+      return told(
+        `the token endpoint rejected the credentials${whose} for ${audience} (${status ?? 'no status'})`,
+        own,
+      );
+    }
     case 'deaths': {
       const row = unsettledInRow(usage);
       const audiences = audiencesIn(row);

@@ -3,14 +3,6 @@ import { clockTime, counted, instant, windowName } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
 import { audiencesIn, joined, listed, unsettledInRow } from './whose.ts';
 
-const becauses: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> = {
-  limit: 'the budget has no room for it',
-  backoff: 'the token endpoint failed, and nobody asks it before then',
-  rate_limited: 'the token endpoint answered 429, and nobody asks it before then',
-  credentials: 'the token endpoint rejected the credentials',
-  full: 'the record has no room for the token of another audience',
-};
-
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
   const { refusedUntil, tokens } = usage;
@@ -49,7 +41,7 @@ function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
 const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
 
 /** The audiences whose callers are refused while those of others are not. None: all callers without a token are refused, or none. */
-export function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly string[] {
+function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly string[] {
   if (refusedBecause !== 'credentials' && refusedBecause !== 'backoff') return [];
   const served = new Set(tokens.map(({ audience }) => audience));
   const found = holds.filter(({ kind }) => denying.includes(kind));
@@ -60,27 +52,54 @@ export function refusedAudiences({ holds, tokens, refusedBecause }: Usage): read
 
 /** Says who is refused until when, and why. */
 function refusal(usage: Usage, now: number): string {
-  const { refusedUntil = now, refusedBecause, holds } = usage;
-  const because = becauseOf(usage);
+  const { refusedUntil = now } = usage;
   const held = refusedAudiences(usage);
-  if (held.length === 0)
-    return `A caller without a token is refused until ${instant(refusedUntil, now)}${because === undefined ? '' : `: ${because}`}.`;
-  const own = holds.filter(({ kind, audience }) => denying.includes(kind) && held.includes(audience ?? ''));
-  const statuses = [...new Set(own.map(({ status }) => status ?? 'no answer'))].join(', ');
-  const what =
-    refusedBecause === 'credentials' ? 'the token endpoint rejected their credentials' : 'the token endpoint failed';
-  const next = Math.min(...own.map(({ until }) => until));
-  return `Programs for ${listed(held)} get no token: ${what} (${statuses}). The next try is at ${instant(next, now)}.`;
+  const because = becauseOf(usage);
+  if (held.length === 0) return `A caller without a token is refused until ${instant(refusedUntil, now)}: ${because}.`;
+  const next = Math.min(...denyingHolds(usage, held).map(({ until }) => until));
+  return `Programs for ${listed(held)} get no token: ${because}. The next try is at ${instant(next, now)}.`;
 }
 
-function becauseOf(usage: Usage): string | undefined {
-  const { refusedBecause, holds } = usage;
-  if (refusedBecause === 'limit' && isNewRecord(usage))
-    return 'the record is new, and allows only a part of the limit for about a day';
-  const kinds = holds.map(({ kind }) => kind);
-  if (refusedBecause === 'backoff' && kinds.includes('deaths') && !kinds.includes('backoff'))
-    return `programs that asked for a token${forAudiences(audiencesIn(unsettledInRow(usage)))} ended before the answer, and nobody asks before then`;
-  return refusedBecause && becauses[refusedBecause];
+/** Names those who are refused. */
+export function whoIsRefused(usage: Usage): string {
+  const held = refusedAudiences(usage);
+  return held.length === 0 ? 'callers without a token' : `programs for ${listed(held)}`;
+}
+
+/** Says why those callers are refused. */
+export function becauseOf(usage: Usage): string {
+  const { refusedBecause } = usage;
+  if (refusedBecause === 'full') return 'the record has no room for the token of another audience';
+  if (refusedBecause === undefined || refusedBecause === 'limit')
+    return isNewRecord(usage)
+      ? 'the record is new, and allows only a part of the limit for about a day'
+      : 'the budget has no room for another token';
+  const holds = denyingHolds(usage, refusedAudiences(usage));
+  const causes = new Set(holds.map((hold) => causeOf(hold.kind, holds, usage)));
+  return causes.size > 0
+    ? joined([...causes])
+    : 'after failures there is one token request at a time, and one is under way';
+}
+
+/** The holds that deny a token to these audiences. None: those that deny it to all. */
+function denyingHolds({ holds }: Usage, audiences: readonly string[]): readonly Hold[] {
+  const own: readonly (string | undefined)[] = audiences.length === 0 ? [undefined] : audiences;
+  return holds.filter(({ kind, audience }) => denying.includes(kind) && own.includes(audience));
+}
+
+function causeOf(kind: Hold['kind'], holds: readonly Hold[], usage: Usage): string {
+  const own = holds.filter((hold) => hold.kind === kind);
+  const statuses = [...new Set(own.map(({ status }) => status ?? 'no answer'))].join(', ');
+  switch (kind) {
+    case 'credentials':
+      return `the token endpoint rejected their credentials (${statuses})`;
+    case 'rate_limited':
+      return 'the token endpoint answered 429';
+    case 'deaths':
+      return `programs that asked for a token${forAudiences(audiencesIn(unsettledInRow(usage)))} ended before the answer`;
+    default:
+      return `the token endpoint failed (${statuses})`;
+  }
 }
 
 /** The tokens that are left for resets alone. */
@@ -149,12 +168,12 @@ export function nextSlots({ issuances, windowMs, nextFreeAt }: Usage, now: numbe
 /** Says what a hold means, and until when. */
 export function holdSentence({ kind, until, audience, status }: Hold, now: number): string {
   const answered = status === undefined ? 'did not answer' : `answered ${status}`;
-  const who = audience === undefined ? '' : ` of ${audience}`;
+  const [who, whom] = audience === undefined ? ['', ''] : [` of ${audience}`, ` for ${audience}`];
   const what: Readonly<Record<Hold['kind'], string>> = {
     credentials: `The token endpoint rejected the credentials${who} (${status ?? 'no status'}). The same secret is tried again`,
     rate_limited: 'The token endpoint answered 429. Nobody asks it again before',
-    backoff: `The token endpoint ${answered}. Nobody asks it again before`,
-    deaths: 'Several processes died while they asked for a token. Nobody asks again before',
+    backoff: `The token endpoint ${answered}. Nobody asks it again${whom} before`,
+    deaths: `Several processes died while they asked for a token. Nobody asks again${whom} before`,
     rejections: 'The API rejects tokens (401). They are replaced at growing intervals, the next one',
     renewal: `The last renewal${who} brought no later expiry. The next one is tried`,
     unreadable: `A token${who} could not be decrypted and was replaced. The next such replacement is possible`,

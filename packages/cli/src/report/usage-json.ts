@@ -3,7 +3,10 @@ import type { Usage } from './usage.ts';
 /** The form of the JSON. It grows only when a program that reads it would break. */
 const jsonVersion = 1;
 
-/** The usage as JSON: every instant as ISO 8601. `docs/usage.schema.json` describes it. */
+/** The address of the JSON schema. The package does not contain it. */
+export const usageSchema = 'https://github.com/service-auth/service-auth/blob/main/docs/usage.schema.json';
+
+/** The usage as JSON: every instant as ISO 8601. */
 export function usageJson(usage: Usage): object {
   return { version: jsonVersion, ...(withIsoInstants(usage) as object) };
 }

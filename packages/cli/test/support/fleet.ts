@@ -54,7 +54,10 @@ export async function startFleet(options: TestServiceOptions & { readonly tokens
       for (let left = minutes; left > 0; left -= 30) await clock.advance(Math.min(30, left) * minute);
     },
     usage: () => reader.getUsage(),
-    failures: async () => failuresInRow((await store.load(await reader.recordKey)).record ?? ''),
+    async failures() {
+      const { record = '', now } = await store.load(await reader.recordKey);
+      return failuresInRow(record, now);
+    },
   };
 }
 
