@@ -2,9 +2,12 @@
 export interface AccessToken {
   /** Identifies the token in the whole fleet and in `getUsage().issuances`. It is safe to log. */
   readonly id: string;
-  /** When the token was requested, in epoch milliseconds of this machine's clock. */
+  /** When the token was requested, in epoch milliseconds of this machine's clock: its lifetime before `expiresAt`. */
   readonly issuedAt: number;
-  /** When the token expires, in epoch milliseconds of this machine's clock. It is for display: the life of the token is counted by the monotonic clock. */
+  /**
+   * When the token expires, in epoch milliseconds of this machine's clock. It is for display: the life of the token is counted by the monotonic clock.
+   * If somebody sets the clock, the next call returns the same token as another object, with its expiry by the clock as it is then.
+   */
   readonly expiresAt: number;
   /** The token, usually a JWT. */
   readonly value: string;

@@ -1,4 +1,4 @@
-import type { AccessToken } from './access-token.ts';
+import { type AccessToken, createAccessToken } from './access-token.ts';
 import { type Instant, sleptSince } from './instant.ts';
 import { marginOf } from './ledger/decide.ts';
 
@@ -25,7 +25,8 @@ export interface CachedToken extends UsableToken {
   readonly renewAt: number;
 }
 
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
 const shortLifeMs = 2 * minute;
 const maxSleepMs = 7 * 24 * 60 * minute;
 
@@ -37,9 +38,10 @@ export function cachedToken(usable: UsableToken, random: number): CachedToken {
   return { token, generation, adopted, lifetimeMs, countedFrom, usableUntil, renewAt: usableUntil - aheadMs };
 }
 
-/** Returns the same token with its life counted anew. */
+/** Returns the same token with its life counted anew, which never makes that longer. */
 export function recounted(cached: CachedToken, { countedFrom, usableUntil }: UsableToken): CachedToken {
-  return { ...cached, countedFrom, usableUntil, renewAt: cached.renewAt + usableUntil - cached.usableUntil };
+  const until = Math.min(cached.usableUntil, usableUntil);
+  return { ...cached, countedFrom, usableUntil: until, renewAt: cached.renewAt + until - cached.usableUntil };
 }
 
 /**
@@ -52,6 +54,23 @@ export function machineSleepMs({ countedFrom }: UsableToken, now: Instant): numb
   return aheadMs > minute && aheadMs <= maxSleepMs ? aheadMs : 0;
 }
 
+/** Returns the life that the token has left, less its margin, in milliseconds. */
+export function servableLifeMs(usable: UsableToken, now: Instant): number {
+  return usable.usableUntil - machineSleepMs(usable, now) - now.monotonic;
+}
+
+/**
+ * Returns the cached token with its expiry by the wall clock of this moment, which is another one than before if somebody set that clock. Returns
+ * `served`, the token that callers have, if that is the same one and its expiry differs by a second at most.
+ */
+export function withExpiry(served: AccessToken | undefined, cached: UsableToken, now: Instant): AccessToken {
+  const { token, lifetimeMs } = cached;
+  const before = served?.id === token.id ? served : token;
+  const expiresAt = Math.round(now.wall + servableLifeMs(cached, now) + marginOf(lifetimeMs));
+  if (Math.abs(expiresAt - before.expiresAt) <= second) return before;
+  return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt);
+}
+
 /** Returns whether the token lived for less than a twentieth of its life: another one would hardly live longer. */
 export function isYoung({ usableUntil, lifetimeMs }: UsableToken, now: Instant): boolean {
   return usableUntil - now.monotonic > lifetimeMs * 0.95 - marginOf(lifetimeMs);
@@ -59,5 +78,5 @@ export function isYoung({ usableUntil, lifetimeMs }: UsableToken, now: Instant):
 
 /** Returns whether the token has more life left than its margin. */
 export function isAlive(usable: UsableToken, now: Instant): boolean {
-  return now.monotonic < usable.usableUntil - machineSleepMs(usable, now);
+  return servableLifeMs(usable, now) > 0;
 }

@@ -1,5 +1,13 @@
-import { type CachedToken, cachedToken, isAlive, machineSleepMs, recounted, type UsableToken } from './cached-token.ts';
-import { type Instant, maxElapsedMs } from './instant.ts';
+import {
+  type CachedToken,
+  cachedToken,
+  isAlive,
+  machineSleepMs,
+  recounted,
+  servableLifeMs,
+  type UsableToken,
+} from './cached-token.ts';
+import { type Instant, maxElapsedMs, sleptSince } from './instant.ts';
 
 // The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
 // A number that is an instant counts monotonic milliseconds of this machine.
@@ -76,11 +84,10 @@ export function due(
 ): { readonly memory: Memory; readonly renew: boolean; readonly revalidate: boolean } {
   const renew = monotonic >= renewalDueAt(memory);
   const revalidate = monotonic >= memory.revalidateAt;
-  if (!renew && !revalidate) return { memory, renew, revalidate };
   const retryAt = monotonic + retryMs;
   // Mark it as started: where flights are not shared, every call would start one.
-  const marks = { ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { revalidateAt: retryAt }) };
-  return { memory: { ...memory, ...marks }, renew, revalidate };
+  const marked = { ...memory, ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { revalidateAt: retryAt }) };
+  return { memory: renew || revalidate ? marked : memory, renew, revalidate };
 }
 
 function renewalDueAt({ cached, renewRetryAt }: Memory): number {
@@ -91,8 +98,7 @@ function renewalDueAt({ cached, renewRetryAt }: Memory): number {
 export function servableForMs(memory: Memory, now: Instant): number {
   const { cached, revalidateAt } = memory;
   if (!cached) return 0;
-  const until = Math.min(revalidateAt, cached.usableUntil - machineSleepMs(cached, now), renewalDueAt(memory));
-  return Math.min(second, until - now.monotonic);
+  return Math.min(second, servableLifeMs(cached, now), Math.min(revalidateAt, renewalDueAt(memory)) - now.monotonic);
 }
 
 /** Describes a flight that begins now. */
@@ -161,8 +167,10 @@ function withToken(memory: Memory, usable: UsableToken, now: Instant, random: nu
   // The API rejected this token while the record was read. The record does not say so.
   if (isSame && memory.mustReplace) return memory;
   if (cached && isAlive(cached, now)) {
-    // Use the token's expiry from the record in two cases: the machine slept, or that expiry is much earlier, because the store's clock was ahead before.
-    const isRecounted = machineSleepMs(cached, now) > 0 || usable.usableUntil < cached.usableUntil - minute;
+    // Count the token's life anew in two cases: a clock of the machine made a step, so that a later sleep shows; or the record has a much earlier expiry,
+    // because the store's clock was ahead before.
+    const isRecounted =
+      Math.abs(sleptSince(cached.countedFrom, now)) > minute || usable.usableUntil < cached.usableUntil - minute;
     if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
     // A slow read can return an older token.
     if (generation < cached.generation) return memory;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
-import { serviceAuthError } from './errors.ts';
 import { raced } from './raced.ts';
+import { conflictError } from './store-answers.ts';
 
 /** Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same moment. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
@@ -31,9 +31,7 @@ export async function untilDone<Result>(
     await pause(clock, delayMs);
     delayMs = Math.min(1_000, delayMs * 1.6);
   }
-  const message =
-    'The record changed during each of 100 attempts to replace it. Check that the store returns the record that was written last.';
-  throw serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
+  throw conflictError(clock);
 }
 
 /** The result of {@link within} after the deadline. */

@@ -21,7 +21,7 @@ import { type ClientOptions, type CommonSettings, resolveOptions } from './setti
 import { closedError } from './token-errors.ts';
 import { TokenKeeper } from './token-keeper.ts';
 import type { GetTokenOptions, ServiceAuth } from './token-source.ts';
-import { distrust, isTrusted } from './trusted-token.ts';
+import { distrust, isTrusted, type TrustedToken } from './trusted-token.ts';
 import type { Usage } from './usage.ts';
 
 const closeWithinMs = 2_000;
@@ -58,8 +58,7 @@ class Client implements ServiceAuth {
     distrust(trusted);
     const now = instantOf(this.#settings.clock);
     if (need(this.#keeper.memory, now) !== 'serve') return this.#obtain(signal);
-    this.#startDueWork(now);
-    return this.#keeper.trust(now).promise;
+    return this.#serve(now).promise;
   };
 
   readonly peekToken = (): AccessToken | undefined => {
@@ -119,7 +118,7 @@ class Client implements ServiceAuth {
         const keeper = this.#open();
         const now = instantOf(this.#settings.clock);
         const needed = need(keeper.memory, now);
-        if (needed === 'serve') return this.#startDueWork(now);
+        if (needed === 'serve') return this.#serve(now).token;
         // A usable token is served even if the record cannot be read; an event reports the failure.
         if (needed === 'revalidate') await raced(keeper.read(1).catch(ignore), signal);
         else await raced(keeper.acquire(needed, 1), signal);
@@ -139,7 +138,7 @@ class Client implements ServiceAuth {
       const { cached } = this.#keeper.memory;
       const now = instantOf(this.#settings.clock);
       const isEnough = cached && (cached.usableUntil - now.monotonic >= minLifeMs || isYoung(cached, now));
-      if (isEnough || renewals === 2 || (before && before !== token)) return token;
+      if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
       before = token;
       await raced(this.#open().acquire('refresh', 1, true).catch(ignore), signal);
     }
@@ -150,17 +149,18 @@ class Client implements ServiceAuth {
     return this.#keeper;
   }
 
-  /** Starts the work that is due while the cached token is served. Nobody waits for that work. Returns the token. */
-  #startDueWork(now: Instant): AccessToken {
+  /** Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work. */
+  #serve(now: Instant): TrustedToken {
     const keeper = this.#keeper;
     // In request-bound runtimes the end of this request would abort a token request, which costs a token.
-    if (!this.#settings.requestBound || this.#settings.waitUntil) {
-      const work = due(keeper.memory, now);
-      keeper.memory = work.memory;
-      if (work.renew) void keeper.acquire('refresh', 0);
-      if (work.revalidate) void keeper.read(0);
-    }
-    return keeper.memory.cached?.token as AccessToken;
+    if (this.#settings.requestBound && !this.#settings.waitUntil) return keeper.trust(now);
+    const { memory, renew, revalidate } = due(keeper.memory, now);
+    keeper.memory = memory;
+    // Trust the token first, because a listener that hears of the work may close the client.
+    const served = keeper.trust(now);
+    if (renew) void keeper.acquire('refresh', 0);
+    if (revalidate) void keeper.read(0);
+    return served;
   }
 }
 

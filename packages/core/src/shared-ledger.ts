@@ -1,10 +1,10 @@
-import { serviceAuthError } from './errors.ts';
 import type { LedgerRecord } from './ledger/record.ts';
 import type { Outcome, Reservation } from './ledger/settle.ts';
 import { aged } from './ledger-time.ts';
 import { untilDone } from './pause.ts';
 import { RecordAccess, type View } from './record-access.ts';
 import type { CommonSettings, Settings } from './settings.ts';
+import { conflictError } from './store-answers.ts';
 import type { Callers } from './store-calls.ts';
 import { Turns } from './turns.ts';
 
@@ -212,9 +212,7 @@ export class SharedLedger {
     const { clock } = this.settings;
     const isLate = clock.monotonic() - since >= giveUpAfterMs;
     if (conflicts < (isLate ? minConflicts : maxConflicts)) return false;
-    const message =
-      'The record changed during each attempt to replace it. Check that the store returns the record that was written last.';
-    reject(serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + second }));
+    reject(conflictError(clock));
     return true;
   }
 

@@ -59,6 +59,13 @@ export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: 
   return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 }) };
 }
 
+/** Creates the error of a change of the record that met another one each time. */
+export function conflictError(clock: Clock): Error {
+  const message =
+    'The record changed during each attempt to replace it. Check that the store returns the record that was written last.';
+  return serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
+}
+
 function ownText(value: unknown, name: string): string | undefined {
   const text = own(value, name);
   return typeof text === 'string' ? text : undefined;

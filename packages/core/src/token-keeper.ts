@@ -1,5 +1,5 @@
-import type { AccessToken } from './access-token.ts';
 import { acquireToken } from './acquire-token.ts';
+import { type CachedToken, withExpiry } from './cached-token.ts';
 import { forgetKey, SecretMemory } from './client-secret.ts';
 import { ClientSettings } from './client-settings.ts';
 import { instantOf } from './clock.ts';
@@ -48,9 +48,10 @@ export class TokenKeeper {
 
   /** Trusts the cached token for a while. */
   trust(now: Instant): TrustedToken {
-    const token = this.memory.cached?.token as AccessToken;
-    // Every call returns the same resolved promise until there is another token.
-    const promise = this.trusted?.token === token ? this.trusted.promise : Promise.resolve(token);
+    const { trusted } = this;
+    const token = withExpiry(trusted?.token, this.memory.cached as CachedToken, now);
+    // Every call returns the same resolved promise until there is another token, or another expiry of it.
+    const promise = trusted?.token === token ? trusted.promise : Promise.resolve(token);
     this.trusted = trustedToken(token, promise, now, servableForMs(this.memory, now));
     return this.trusted;
   }

@@ -41,6 +41,13 @@ describe('a cached token', () => {
     const anew = recounted(cached, usable(10 * hour, { countedFrom, usableUntil: 8 * hour }));
     expect(anew).toEqual({ ...cached, countedFrom, usableUntil: 8 * hour, renewAt: 8 * hour - 1.5 * hour });
   });
+
+  test('does not live longer when its life is counted anew', () => {
+    const cached = cachedToken(usable(10 * hour), 0.5);
+    const countedFrom = later(2 * hour, hour);
+    const anew = recounted(cached, usable(10 * hour, { countedFrom, usableUntil: 11 * hour }));
+    expect(anew).toEqual({ ...cached, countedFrom });
+  });
 });
 
 describe('sleep of the machine', () => {

@@ -16,15 +16,16 @@ describe('a wall clock that is set', () => {
     const first = await token(auth);
     await use(auth, minute);
     clock.step(ms);
-    expect(await use(auth, minute)).toEqual([first]);
+    const { id } = first;
+    expect(await use(auth, minute)).toMatchObject([{ id }]);
     await clock.advance(0.8 * day - 5 * minute);
-    expect(await use(auth, 2 * minute)).toEqual([first]);
+    expect(await use(auth, 2 * minute)).toMatchObject([{ id }]);
     expect(endpoint.requests.length).toBe(1);
     await clock.advance(0.1 * day);
     const renewed = (await use(auth, minute)).at(-1);
     expect(renewed?.id).not.toBe(first.id);
     clock.step(-ms);
-    expect(await use(auth, minute)).toEqual([renewed]);
+    expect(await use(auth, minute)).toMatchObject([{ id: renewed?.id }]);
     expect(endpoint.requests.length).toBe(2);
   });
 
@@ -160,7 +161,7 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     const auth = client();
     const first = await token(auth);
     clock.suspend(10 * hour);
-    expect(await use(auth, 10 * minute)).toEqual([first]);
+    expect(await use(auth, 10 * minute)).toMatchObject([{ id: first.id }]);
     expect(endpoint.requests.length).toBe(1);
     expect(eventsOf('clock_anomaly')).toMatchObject([{ clock: 'machine', byMs: 10 * hour }]);
   });

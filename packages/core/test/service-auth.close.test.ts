@@ -88,6 +88,21 @@ describe('close', () => {
     expect(clock.timers.all).toBe(0);
   });
 
+  test('by a listener that hears of a background read leaves the token to the call that started it', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await clock.advance(26 * second);
+    let closing: Promise<void> | undefined;
+    const close = () => {
+      closing ??= auth.close();
+    };
+    auth.subscribe(({ type }) => type === 'acquisition_started' && close(), { operations: true });
+    expect(await auth.getToken()).toBe(first);
+    await closing;
+    await failure('ERR_CLOSED', auth.getToken());
+  });
+
   test('is what `await using` does', async () => {
     const { client, token } = createBed();
     const auth = client();

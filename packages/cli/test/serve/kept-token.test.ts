@@ -1,9 +1,9 @@
-import { createServiceAuth } from '@service-auth/core';
+import { createServiceAuth, memoryStore, type StoreDurability } from '@service-auth/core';
 import { startService } from '@service-auth/test-support/service';
 import { createTestClock, type TestServiceOptions } from '@service-auth/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { keepToken } from '../../src/serve/kept-token.ts';
-import { failureAnswer, tokenAnswer } from '../../src/serve/token-answer.ts';
+import { failureAnswer, plainTokenAnswer, tokenAnswer } from '../../src/serve/token-answer.ts';
 import { passing } from '../support/passing.ts';
 
 // A test lets days pass, on a machine that may be busy.
@@ -12,10 +12,11 @@ vi.setConfig({ testTimeout: 120_000 });
 const minute = 60_000;
 const hour = 60 * minute;
 
-async function start(options: TestServiceOptions = {}) {
+async function start(options: TestServiceOptions = {}, durability: StoreDurability = 'process') {
   const clock = createTestClock();
   const service = await startService({ clock, ...options });
-  const auth = createServiceAuth(service.options);
+  const store = { ...memoryStore({ clock }), durability };
+  const auth = createServiceAuth({ ...service.options, store });
   const kept = keepToken(auth, clock);
   onTestFinished(async () => {
     kept.stop();
@@ -57,6 +58,29 @@ test('a clock that is set back does not lengthen the life of the token', async (
   const { leftMs } = await kept.get();
   clock.step(-5 * hour);
   expect((await kept.get()).leftMs).toBeLessThanOrEqual(leftMs);
+});
+
+test.each([
+  [10, 'durable'],
+  [23, 'process'],
+  [8 * 24, 'durable'],
+  [365 * 24, 'process'],
+  [-5, 'durable'],
+] as const)('a clock that is set by %i hours refuses nobody (%s store)', async (hours, durability) => {
+  const { service, kept, clock, pass } = await start({}, durability);
+  kept.start();
+  await kept.tried;
+  await pass(minute);
+  clock.step(hours * hour);
+  for (let passed = 0; passed < 26; passed += 1) {
+    const { token, leftMs } = await kept.get();
+    expect(tokenAnswer(token, leftMs).status).toBe(200);
+    expect(Date.parse(JSON.parse(plainTokenAnswer(token, leftMs, '').body).expiresAt)).toBe(clock.now() + leftMs);
+    expect(kept.leftMs()).toBe(leftMs);
+    await pass(hour);
+  }
+  // With the store in memory nobody can know that the machine did not sleep.
+  expect(service.counts.issued).toBeLessThanOrEqual(durability === 'process' && hours === 23 ? 3 : 2);
 });
 
 test('callers are refused only without a token, and not any more once there is one', async () => {

@@ -33,7 +33,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'life by the wall clock',
     about: 'the wall clock of the machine decides when a token expires',
     file: 'cached-token.ts',
-    find: 'return now.monotonic < usable.usableUntil - machineSleepMs(usable, now);',
+    find: 'return servableLifeMs(usable, now) > 0;',
     replace: 'return now.wall < usable.token.expiresAt - minute;',
     modes: ['faults', 'feasible'],
   },
@@ -154,7 +154,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'everybody waits for the renewal',
     about: 'the caller that starts an early renewal waits for it',
     file: 'service-auth.ts',
-    find: "if (needed === 'serve') return this.#startDueWork(now);",
+    find: "if (needed === 'serve') return this.#serve(now).token;",
     replace:
       'if (needed === "serve") { if (due(keeper.memory, now).renew) await keeper.acquire("refresh", 1).catch(ignore); return keeper.memory.cached?.token ?? this.#obtain(signal); }',
     modes: ['feasible', 'faults'],
