@@ -101,7 +101,9 @@ test('holds are told by usage, explain and check', async () => {
   expect(stdout).toContain('docs/runbook.md#outage');
   expect(await run(['check'], { env })).toMatchObject({
     code: 2,
-    stdout: expect.stringMatching(/^CRITICAL - .*refused until .*backoff/),
+    stdout: expect.stringMatching(
+      /^CRITICAL - .*programs for https:\S+ are refused until .*: the token endpoint failed \(404\)/,
+    ),
   });
 });
 
