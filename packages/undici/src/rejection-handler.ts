@@ -147,16 +147,15 @@ export class RejectionHandler {
     try {
       for (const [name, details] of this.#recording?.calls ?? []) {
         if (!this.#isRecording) return;
-        // undici never reports the error of a body in the same turn as its start: nobody listens for it yet, and the caller would wait for ever.
-        if (name === 'onError' || name === 'onResponseError') {
-          setImmediate(() => this.#fail(details.at(-1)));
-          return;
-        }
+        if (name === 'onError' || name === 'onResponseError') throw details.at(-1);
         this.#caller[name]?.(...details);
       }
       if (this.#isRecording) this.#target = this.#caller;
     } catch (error) {
-      this.#fail(error);
+      if (!this.#isRecording) return;
+      this.#drop();
+      // undici never reports the error of a body in the same turn as its start: nobody listens for it yet, and the caller would wait for ever.
+      setImmediate(fail, this.#caller, error);
     }
   }
 

@@ -322,6 +322,28 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       expect(service.counts).toMatchObject({ issued: 2, apiRequests: 2 });
     });
 
+    test('of more than a mebibyte ends if interceptors.dump() refuses it before another token comes', async () => {
+      const api = createServer((_, response) => {
+        response.statusCode = 401;
+        // Without its length, which interceptors.dump() would refuse.
+        response.write(Buffer.alloc(2_000_000, 'x'));
+        response.end();
+      });
+      onTestFinished(() => void api.close());
+      await once(api.listen(0, '127.0.0.1'), 'listening');
+      const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
+      const service = await startService();
+      const auth = createAuth(service, { baseUrl: url });
+      await auth.getToken();
+      const paused = service.tokenEndpoint.pauseNext();
+      const dispatcher = createAgent(undici, serviceAuthInterceptor(auth), interceptors.dump());
+      const response = undici.fetch(url, { dispatcher });
+      const ended = response.then(async (answer) => `${answer.status} ${await answer.text()}`);
+      // That of undici 6 ends the body without an error, those of later versions with one.
+      expect(await ended.catch(({ cause }) => cause.message)).toMatch(/^401 $|larger than maxSize/);
+      paused.resume();
+    });
+
     test('of more than a mebibyte is read no faster than by the caller', async () => {
       const service = await startService();
       const auth = createAuth(service);
