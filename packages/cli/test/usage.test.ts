@@ -129,6 +129,28 @@ test.for([
   });
 });
 
+test('the schema knows every reason of a refusal, and every kind of hold', () => {
+  const reasons: Readonly<Record<NonNullable<Usage['refusedBecause']>, true>> = {
+    limit: true,
+    backoff: true,
+    rate_limited: true,
+    credentials: true,
+    full: true,
+  };
+  const kinds: Readonly<Record<Usage['holds'][number]['kind'], true>> = {
+    credentials: true,
+    rate_limited: true,
+    backoff: true,
+    deaths: true,
+    rejections: true,
+    renewal: true,
+    unreadable: true,
+  };
+  const { properties } = schema;
+  expect(new Set(properties.refusedBecause.enum)).toEqual(new Set(Object.keys(reasons)));
+  expect(new Set(properties.holds.items.properties.kind.enum)).toEqual(new Set(Object.keys(kinds)));
+});
+
 test('the help of usage names the address of the schema, because the package does not contain it', async () => {
   expect((await run(['usage', '--help'])).stdout).toContain(` ${schema.$id} `);
 });
