@@ -4,38 +4,39 @@ import { audienceStateOf, audienceStatesOf } from './ledger/record.ts';
 import type { IssuedToken } from './token-response.ts';
 import type { ReservedRequest } from './work.ts';
 
+// An endpoint may round `expires_in` up.
+const second = 1_000;
+
 /** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
 export const repeatedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
 
 /**
- * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, so
- * a renewal ahead of expiry may get the same one. A cache repeats its lifetime too, so the token would seem to expire later. A process that could not
- * open the token in the record needs that token, so for it only one that was reset is a repetition.
+ * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, with
+ * the life that it has left. A cache repeats its whole lifetime, so the token would seem to expire later. A process that could not open the token in
+ * the record needs that token, so for it only one that was reset is a repetition.
  */
 export function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
   {
-    flight: { reason, cached },
+    flight: { reason },
     unreadable,
-    view: { record },
+    view,
     reservation: {
       entry: { audience },
       keyId,
     },
   }: ReservedRequest,
 ): boolean {
-  // The wall clock does not tell, because somebody may have set it since the token was issued.
-  const isSame =
-    reason === 'refresh' &&
-    cached &&
-    sentAt.monotonic + lifetimeMs <= cached.usableUntil + marginOf(cached.lifetimeMs) + 60_000;
+  const { token, revoked } = audienceStateOf(view.record, audience, keyId);
+  // Only the clock of the store tells: those of this machine may have been set, or have stood still.
+  const expiresAt = token && token.expiresAt + marginOf(token.lifetimeMs) + view.readAt.monotonic - sentAt.monotonic;
+  const isSame = reason !== 'rejected' && expiresAt !== undefined && view.now + lifetimeMs - second < expiresAt;
   const mayRepeat = unreadable || isSame;
-  const { revoked } = audienceStateOf(record, audience, keyId);
-  return audienceStatesOf(record, audience).some((state) =>
+  return audienceStatesOf(view.record, audience).some((state) =>
     state.fingerprints?.some(
-      (token) => token.hash === hash && (token.generation <= revoked || (state.keyId === keyId && !mayRepeat)),
+      (known) => known.hash === hash && (known.generation <= revoked || (state.keyId === keyId && !mayRepeat)),
     ),
   );
 }

@@ -108,6 +108,24 @@ describe('an answer with a token that the fleet has, or one that was reset', () 
     expect(endpoint.requests.length).toBe(2);
   });
 
+  test('of an endpoint that returns one token until it expires is served in the last minute, also by a new process', async () => {
+    const { client, clock, endpoint, token, use, eventsOf } = createBed();
+    const until = clock.monotonic() + day;
+    endpoint.otherwise((request) => {
+      const leftSeconds = Math.ceil((until - clock.monotonic()) / 1_000);
+      const one = { access_token: `${tokenCanary}.one`, expires_in: leftSeconds };
+      return (leftSeconds > 0 ? endpoint.issueWith(one) : endpoint.issue)(request);
+    });
+    const auth = client();
+    await use(auth, day - 30_000, 5_000);
+    expect((await token(auth)).value).toBe(`${tokenCanary}.one`);
+    expect((await token(client())).value).toBe(`${tokenCanary}.one`);
+    await use(auth, minute, 1_000);
+    expect((await token(auth)).value).not.toBe(`${tokenCanary}.one`);
+    expect(eventsOf('token_request_failed')).toEqual([]);
+    expect(endpoint.requests.length).toBeLessThan(8);
+  });
+
   test('is not served if it repeats a token that was replaced before the reset', async () => {
     const { client, clock, endpoint, token, eventsOf } = createBed();
     const auth = client();

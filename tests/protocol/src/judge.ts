@@ -107,7 +107,7 @@ export function createJudge(
       }
       const leftMs = known.expiresAt - world.now;
       // Sleep of less than a minute is not noticed, and an expiry is as exact as the store's clock.
-      const marginMs = rates.sleep ? 0 : Math.min(60_000, known.lifetimeMs / 10);
+      const marginMs = rates.sleep ? 0 : Math.min(60_000, known.statedMs / 10);
       const inexactMs = store().unnoticedMs + Math.min(60_000, store().clockSpreadMs);
       if (!clockIsWild && leftMs + inexactMs < marginMs) {
         violated('every served token has life left', `${known.value} with ${leftMs} ms of ${known.lifetimeMs}`);

@@ -167,6 +167,25 @@ export const modes: Readonly<Record<string, Mode>> = {
         feasible: true,
       }),
   },
+  'one-token': {
+    about:
+      'no faults, and an endpoint that returns one token until it expires: no call is denied, also in its last minute',
+    promised: true,
+    weight: 20,
+    settings: (random) =>
+      drawn(random, {
+        tokens: 150,
+        reserve: undefined,
+        durability: random.pick(['durable', 'replicated'] as const),
+        processes: random.integer(1, 4),
+        lifetimeMs: day,
+        callEveryMs: random.between(5, 120) * second,
+        faultsForMs: 2.5 * day,
+        rates: {},
+        feasible: true,
+        repeatsToken: true,
+      }),
+  },
   real: {
     about: 'the real figures: 150 tokens, 40 processes, tokens of 24 hours, 10 days',
     promised: true,

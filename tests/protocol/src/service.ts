@@ -11,6 +11,8 @@ export interface ServiceToken {
   readonly issuedAt: number;
   readonly expiresAt: number;
   readonly lifetimeMs: number;
+  /** The life that the latest answer stated. */
+  statedMs: number;
   revoked: boolean;
 }
 
@@ -30,13 +32,14 @@ export interface Service {
   readonly issued: readonly ServiceToken[];
 }
 
-/** Creates the service. `issued`: called after every token. `paddingOf`: makes tokens longer. */
+/** Creates the service. `issued`: called after every token. `paddingOf`: makes tokens longer. `repeats`: it returns one token until that expires. */
 export function createService(
   world: World,
   secret: string,
   lifetimeMs: (audience: string) => number,
   issued: (token: ServiceToken) => void,
   paddingOf: () => string = () => '',
+  repeats = false,
 ): Service {
   const tokens: ServiceToken[] = [];
   const byValue = new Map<string, ServiceToken>();
@@ -52,6 +55,7 @@ export function createService(
       issuedAt: world.now,
       expiresAt: world.now + life,
       lifetimeMs: life,
+      statedMs: life,
       revoked: false,
     };
     tokens.push(token);
@@ -68,8 +72,11 @@ export function createService(
       if (!known || grant_type !== 'client_credentials' || client_id !== 'client' || audience === undefined) {
         return { status: 401, body: '{"error":"invalid_client"}' };
       }
-      const token = issue(audience, requestedAt, machine);
-      const answer = { access_token: token.value, token_type: 'Bearer', expires_in: token.lifetimeMs / 1_000 };
+      const present = repeats ? tokens.findLast((token) => token.audience === audience) : undefined;
+      const leftSeconds = present && !present.revoked ? Math.floor((present.expiresAt - world.now) / 1_000) : 0;
+      const token = present && leftSeconds > 0 ? present : issue(audience, requestedAt, machine);
+      if (token === present) token.statedMs = leftSeconds * 1_000;
+      const answer = { access_token: token.value, token_type: 'Bearer', expires_in: token.statedMs / 1_000 };
       return { status: 200, body: JSON.stringify(answer) };
     },
     status(value) {

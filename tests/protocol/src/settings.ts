@@ -74,6 +74,8 @@ export interface Settings {
   readonly callsAtOnce?: number;
   /** The largest record that the store keeps. Undefined: core's default. */
   readonly maxRecordBytes?: number;
+  /** The endpoint returns one token until that expires, with the life that it has left. */
+  readonly repeatsToken?: boolean;
   /** Tokens have up to so many more characters. */
   readonly maxPadding?: number;
   /** Undefined: core's default. */
