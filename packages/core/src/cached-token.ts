@@ -72,8 +72,9 @@ export function withExpiry(served: AccessToken | undefined, cached: UsableToken,
 }
 
 /** Returns whether the token lived for less than a twentieth of its life: another one would hardly live longer. */
-export function isYoung({ usableUntil, lifetimeMs }: UsableToken, now: Instant): boolean {
-  return usableUntil - now.monotonic > lifetimeMs * 0.95 - marginOf(lifetimeMs);
+export function isYoung(usable: UsableToken, now: Instant): boolean {
+  const { lifetimeMs } = usable;
+  return servableLifeMs(usable, now) > lifetimeMs * 0.95 - marginOf(lifetimeMs);
 }
 
 /** Returns whether the token has more life left than its margin. */

@@ -108,11 +108,16 @@ export function flightOf({ cached }: Memory, reason: Flight['reason'], now: Inst
 
 /**
  * Returns the ids of the tokens that the flight must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
- * sleep too, so it does not know that the token expired.
+ * sleep too, so it does not know that the token expired. `mustNotKeep`: the caller needs another token than the cached one.
  */
-export function unusable({ resetTokenId }: Memory, flight: Flight, storeSleepsToo: boolean): (string | undefined)[] {
+export function unusable(
+  { resetTokenId }: Memory,
+  flight: Flight,
+  storeSleepsToo: boolean,
+  mustNotKeep?: boolean,
+): (string | undefined)[] {
   const { cached, reason, machineSleepMs } = flight;
-  const isUnfit = reason === 'rejected' || (storeSleepsToo && machineSleepMs > 0);
+  const isUnfit = mustNotKeep || reason === 'rejected' || (storeSleepsToo && machineSleepMs > 0);
   return [resetTokenId, isUnfit ? cached?.token.id : undefined];
 }
 

@@ -9,7 +9,7 @@ import {
   retryNow,
 } from './administration.ts';
 import { bindWhenRead, boundMethods } from './bind-when-read.ts';
-import { isYoung } from './cached-token.ts';
+import { isYoung, servableLifeMs } from './cached-token.ts';
 import { instantOf } from './clock.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from './events.ts';
 import type { Instant } from './instant.ts';
@@ -137,7 +137,7 @@ class Client implements ServiceAuth {
       const token = await this.#obtain(signal);
       const { cached } = this.#keeper.memory;
       const now = instantOf(this.#settings.clock);
-      const isEnough = cached && (cached.usableUntil - now.monotonic >= minLifeMs || isYoung(cached, now));
+      const isEnough = cached && (servableLifeMs(cached, now) >= minLifeMs || isYoung(cached, now));
       if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
       before = token;
       await raced(this.#open().acquire('refresh', 1, true).catch(ignore), signal);

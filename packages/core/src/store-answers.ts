@@ -62,7 +62,7 @@ export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: 
 /** Creates the error of a change of the record that met another one each time. */
 export function conflictError(clock: Clock): Error {
   const message =
-    'The record changed during each attempt to replace it. Check that the store returns the record that was written last.';
+    'The record changed during each attempt to replace it. Check that the store returns what was written last.';
   return serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
 }
 
@@ -77,6 +77,6 @@ export function integrityError(problem: 'damaged' | 'unknown version', key: stri
   const what =
     problem === 'damaged'
       ? 'is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.'
-      : 'was written by a newer version of Service Auth. Update this process.';
+      : 'has another version. Update this process, or discard an older record.';
   return serviceAuthError('ERR_STORE_INTEGRITY', `The record ${key} in ${where} ${what}`, {});
 }

@@ -68,7 +68,7 @@ export class TokenKeeper {
       this.#reading = undefined;
     };
     const running = this.#reading;
-    const flight = running ?? this.#start('revalidate', onEnd);
+    const flight = running ?? this.#start('revalidate', onEnd, false);
     // In request-bound runtimes an abandoned flight never ends, so it is not shared.
     if (!this.settings.common.requestBound) this.#reading = flight;
     return this.#join(flight, callers, !running);
@@ -115,7 +115,7 @@ export class TokenKeeper {
     return outcome;
   }
 
-  #start(reason: Flight['reason'], onEnd: () => void, mustNotKeep = false): RunningFlight {
+  #start(reason: Flight['reason'], onEnd: () => void, mustNotKeep: boolean): RunningFlight {
     const { common, observesOperations } = this.settings;
     acquisitions += 1;
     const details: FlightDetails = { acquisition: acquisitions, reason, callers: 0 };
@@ -149,10 +149,7 @@ export class TokenKeeper {
       cached,
       mustNotKeep,
       resetUpTo: this.memory.resetUpTo,
-      unusable: [
-        ...unusable(this.memory, flight, store.durability === 'process'),
-        mustNotKeep ? cached?.token.id : undefined,
-      ],
+      unusable: unusable(this.memory, flight, store.durability === 'process', mustNotKeep),
       onConfirmed: (at: Instant, mayRetry: boolean) =>
         this.remember(revalidated(mayRetry ? retried(this.memory) : this.memory, flight, at)),
     };

@@ -85,8 +85,11 @@ describe('an error of the store', () => {
       'nonsense',
       'in the durable store is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.',
     ],
-    ['service-auth/77 x', 'in the durable store was written by a newer version of Service Auth. Update this process.'],
-  ])('about the record %j says whose turn it is', async (record, message) => {
+    ...['service-auth/1 x', 'service-auth/77 x'].map((record) => [
+      record,
+      'in the durable store has another version. Update this process, or discard an older record.',
+    ]),
+  ] as [record: string, message: string][])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();
     const load = async () => ({ record, version: '1', now: clock.now() });
     await expect(client({ store: { ...store, load } }).getToken()).rejects.toThrow(

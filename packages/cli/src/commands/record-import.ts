@@ -11,7 +11,8 @@ export async function run(context: Context): Promise<number> {
   const record = (file === '-' ? await text(context.stdin) : await contentOf(file)).trimEnd();
   const problem = problemOfRecord(record);
   if (problem === 'damaged') throw new UsageError(['FILE is not what record export printed, or not all of it']);
-  if (problem) throw new UsageError(['FILE was written by a newer version of Service Auth; update this program']);
+  const advice = 'if that is newer, update this program';
+  if (problem) throw new UsageError([`FILE was written by another version of Service Auth; ${advice}`]);
   const isComplete = context.flags['complete'] === true;
   const { version, record: present, now } = await stored.load();
   const isFree = present === undefined || isEmptyRecord(present);
