@@ -309,9 +309,13 @@ test('credentials that were rejected are told for an hour after the last wait, i
       /^Programs for https:\/\/second\.example\/ get no token: the token endpoint rejected their credentials \(40\d\)\. The next try is at .* Others are not affected before their tokens expire, the first at .*\)\.$/,
     ),
   });
+  await tried(fleet.start('api', { ...wrong, audience: 'https://third.example/' }).getToken());
+  expect((await told(fleet)).line).toMatch(
+    /programs for https:\/\/second\.example\/ and https:\/\/third\.example\/ are refused, the last of them until /,
+  );
   await fleet.pass(20);
   expect(await causesOf(fleet)).toEqual(['credentials-rejected']);
-  const told401 = /the token endpoint rejected the credentials for https:\/\/second\.example\/ \(40\d\)/;
+  const told401 = /the token endpoint rejected the credentials for https:\/\/second\.example\/[^;]* \(40\d\)/;
   expect(await told(fleet)).toMatchObject({
     line: expect.stringMatching(told401),
     first: expect.stringMatching(told401),

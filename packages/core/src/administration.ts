@@ -44,8 +44,8 @@ export async function readUsage(work: Work): Promise<Usage> {
   return usageOf(view, await callerIn(view, work), limits, clock);
 }
 
-/** Returns who asks. Undefined: the client secret cannot be had. */
-async function callerIn({ record, now }: View, { settings, secrets }: Work): Promise<Caller | undefined> {
+/** Returns who asks. If the client secret cannot be had, it counts as the one that was rejected. */
+async function callerIn({ record, now }: View, { settings, secrets }: Work): Promise<Caller> {
   const { audience } = settings;
   const states = audienceStatesOf(record, audience);
   // Only holds on this audience depend on the secret. The application's vault should not be asked for anything else.
@@ -55,7 +55,8 @@ async function callerIn({ record, now }: View, { settings, secrets }: Work): Pro
     const { key } = await secrets.last();
     return { audience, keyId: key.id, secretId: key.secretId };
   } catch {
-    return undefined;
+    const held = states.find((state) => state.credentialsBackoff);
+    return { audience, keyId: held?.keyId ?? '', secretId: held?.credentialsBackoff?.secretId ?? '' };
   }
 }
 

@@ -45,18 +45,19 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
 }
 
 /**
- * Returns for how many milliseconds the machine slept since the token's life was counted. Less than a minute lies within the margin and gives 0.
+ * Returns for how many milliseconds the machine slept since the token's life was counted. Up to `unnoticedMs`, by default a
+ * minute, lies within the margin and gives 0.
  * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a week looks
  * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored.
  */
-export function machineSleepMs({ countedFrom }: UsableToken, now: Instant): number {
+export function machineSleepMs({ countedFrom }: UsableToken, now: Instant, unnoticedMs: number = minute): number {
   const aheadMs = sleptSince(countedFrom, now);
-  return aheadMs > minute && aheadMs <= maxSleepMs ? aheadMs : 0;
+  return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;
 }
 
 /** Returns the life that the token has left, less its margin, in milliseconds. */
-export function servableLifeMs(usable: UsableToken, now: Instant): number {
-  return usable.usableUntil - machineSleepMs(usable, now) - now.monotonic;
+export function servableLifeMs(usable: UsableToken, now: Instant, unnoticedMs?: number): number {
+  return usable.usableUntil - machineSleepMs(usable, now, unnoticedMs) - now.monotonic;
 }
 
 /**
@@ -66,7 +67,8 @@ export function servableLifeMs(usable: UsableToken, now: Instant): number {
 export function withExpiry(served: AccessToken | undefined, cached: UsableToken, now: Instant): AccessToken {
   const { token, lifetimeMs } = cached;
   const before = served?.id === token.id ? served : token;
-  const expiresAt = Math.round(now.wall + servableLifeMs(cached, now) + marginOf(lifetimeMs));
+  // The margin covers a short sleep, but the expiry that callers see shall be exact.
+  const expiresAt = Math.round(now.wall + servableLifeMs(cached, now, 0) + marginOf(lifetimeMs));
   if (Math.abs(expiresAt - before.expiresAt) <= second) return before;
   return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt);
 }

@@ -1,5 +1,4 @@
 import type { Instant } from './instant.ts';
-import { marginOf } from './ledger/decide.ts';
 import { audienceStateOf, audienceStatesOf } from './ledger/record.ts';
 import type { IssuedToken } from './token-response.ts';
 import type { ReservedRequest } from './work.ts';
@@ -22,21 +21,21 @@ export function isRepeated(
   {
     flight: { reason },
     unreadable,
-    view,
+    view: { record, now, readAt },
     reservation: {
       entry: { audience },
       keyId,
     },
   }: ReservedRequest,
 ): boolean {
-  const { token, revoked } = audienceStateOf(view.record, audience, keyId);
-  // Only the clock of the store tells: those of this machine may have been set, or have stood still.
-  const expiresAt = token && token.expiresAt + marginOf(token.lifetimeMs) + view.readAt.monotonic - sentAt.monotonic;
-  const isSame = reason !== 'rejected' && expiresAt !== undefined && view.now + lifetimeMs - second < expiresAt;
-  const mayRepeat = unreadable || isSame;
-  return audienceStatesOf(view.record, audience).some((state) =>
+  const { revoked } = audienceStateOf(record, audience, keyId);
+  // Only the clock of the store tells, because those of this machine may have been set.
+  const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
+  const mayRepeat = (until: number) => unreadable || (reason !== 'rejected' && expiresAt - second < until);
+  return audienceStatesOf(record, audience).some((state) =>
     state.fingerprints?.some(
-      (known) => known.hash === hash && (known.generation <= revoked || (state.keyId === keyId && !mayRepeat)),
+      (known) =>
+        known.hash === hash && (known.generation <= revoked || (state.keyId === keyId && !mayRepeat(known.until))),
     ),
   );
 }

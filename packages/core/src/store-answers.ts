@@ -77,6 +77,6 @@ export function integrityError(problem: 'damaged' | 'unknown version', key: stri
   const what =
     problem === 'damaged'
       ? 'is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.'
-      : 'has another version. Update this process, or discard an older record.';
+      : 'has another version. Update this process if that is newer. If not, stop all processes and discard the record.';
   return serviceAuthError('ERR_STORE_INTEGRITY', `The record ${key} in ${where} ${what}`, {});
 }

@@ -22,7 +22,7 @@ export interface TokenSource {
   /** Returns whether the token may be sent to the absolute `url`: to the origin of `baseUrl`, at or below its path. Always false without `baseUrl`. */
   covers(url: string | URL): boolean;
   /**
-   * Returns a token with at least 60 seconds of life left, or a tenth of its lifetime if that is less.
+   * Returns a token with at least 60 seconds of life left, or a tenth of the lifetime that the endpoint stated last if that is less.
    * @throws every code in `docs/errors.md`; the reason of `signal` if that aborts
    */
   getToken(options?: GetTokenOptions): Promise<AccessToken>;

@@ -87,7 +87,7 @@ describe('an error of the store', () => {
     ],
     ...['service-auth/1 x', 'service-auth/77 x'].map((record) => [
       record,
-      'in the durable store has another version. Update this process, or discard an older record.',
+      'in the durable store has another version. Update this process if that is newer. If not, stop all processes and discard the record.',
     ]),
   ] as [record: string, message: string][])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();

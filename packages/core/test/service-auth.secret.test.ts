@@ -155,6 +155,21 @@ describe('credentials that were rejected', () => {
     expect(await auth.getUsage()).toMatchObject({ used: 1 });
   });
 
+  test('of another audience are not those of a client whose secret cannot be had', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.otherwise(answering(403));
+    await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
+    await clock.advance(hour);
+    await failure('ERR_CREDENTIALS_REJECTED', client({ audience: 'other' }).getToken());
+    const sealed = client({
+      clientSecret: () => {
+        throw new Error('the vault is sealed');
+      },
+    });
+    expect((await sealed.getUsage()).refusedUntil).toBeUndefined();
+    expect((await client({ audience: 'other' }).getUsage()).refusedBecause).toBe('credentials');
+  });
+
   test('are forgotten at once when the secret changes under one store key, too', async () => {
     const { client, endpoint, token } = createBed();
     endpoint.next(answering(400));

@@ -250,6 +250,10 @@ function demandIsLow(settings: Settings, issued: number, counts: ReadonlyMap<str
   const most = audiences * (1 + (1.5 * settings.faultsForMs) / day);
   if (issued > most)
     judge.violated('a healthy fleet needs few tokens', `${issued} in ${settings.faultsForMs / day} days`);
+  // Each answer of an endpoint that repeats its token counts as one.
+  const counted = counts.get('event token_issued') ?? 0;
+  if (settings.repeatsToken && counted > 6 * most)
+    judge.violated('a healthy fleet needs few tokens', `${counted} answers with ${issued} tokens`);
   // A renewal that brought the same token is not tried again at once, and callers do not notice.
   const expected = settings.repeatsToken
     ? /^event (token_(issued|adopted)|issuance_refused)$/

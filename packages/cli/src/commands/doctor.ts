@@ -86,7 +86,7 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
     const refused =
       refusedUntil === undefined
         ? []
-        : [`${whoIsRefused(usage)} are refused until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage)}`];
+        : [`${whoIsRefused(usage)} until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage)}`];
     const concerns = [...refused, ...concernsOf(usage, scene.failures, Date.now())];
     const message = [`${used} of ${counted(usable, 'usable token')} spent`, ...concerns].join('; ');
     const line: Diagnosis =

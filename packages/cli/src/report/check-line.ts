@@ -30,7 +30,7 @@ export function checkLine(
   const room =
     refusedUntil === undefined
       ? `${counted(availableNow, 'token')} available now`
-      : `${whoIsRefused(usage)} are refused until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage)}`;
+      : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = [
     `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,

@@ -60,10 +60,11 @@ function refusal(usage: Usage, now: number): string {
   return `Programs for ${listed(held)} get no token: ${because}. The next try is at ${instant(next, now)}.`;
 }
 
-/** Names those who are refused. */
+/** Says who is refused. An instant, until which they are, may follow. */
 export function whoIsRefused(usage: Usage): string {
   const held = refusedAudiences(usage);
-  return held.length === 0 ? 'callers without a token' : `programs for ${listed(held)}`;
+  if (held.length === 0) return 'callers without a token are refused';
+  return `programs for ${listed(held)} are refused${held.length > 1 ? ', the last of them' : ''}`;
 }
 
 /** Says why those callers are refused. */

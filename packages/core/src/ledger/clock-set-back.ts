@@ -17,7 +17,8 @@ export interface SetBack {
 /**
  * Translates a record to a clock that was set back. All instants in it come from a clock that was ahead.
  * An entry never lies before its true instant, so it counts in full or longer.
- * A back-off or a lease keeps the time that it had left at `minOldNow`, an hour at most. A token keeps the life that it certainly has.
+ * A back-off or a lease keeps the time that it had left at `minOldNow`, an hour at most. A token keeps the life that it certainly has, and its
+ * fingerprint the life that it may have.
  */
 export function withClockSetBack(record: LedgerRecord, setBack: SetBack): LedgerRecord {
   const { now, minOldNow } = setBack;
@@ -26,7 +27,9 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
     ...part,
     at: Math.min(part.at, now),
   });
-  const rest = (until: number) => Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, hour))));
+  const moved = (until: number, mostMs = Number.POSITIVE_INFINITY) =>
+    Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, mostMs))));
+  const rest = (until: number) => moved(until, hour);
   const shorter = <Part extends Backoff>(backoff: Part): Part => ({ ...backoff, retryAt: rest(backoff.retryAt) });
   return {
     ...record,
@@ -43,6 +46,7 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
         renewAfter: rest(state.renewAfter),
         unreadableUntil: rest(state.unreadableUntil),
         credentialsBackoff: state.credentialsBackoff && shorter(state.credentialsBackoff),
+        fingerprints: state.fingerprints?.map((known) => ({ ...known, until: moved(known.until) })),
       }),
     ),
     failures: record.failures && {

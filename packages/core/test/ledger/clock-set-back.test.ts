@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withClockSetBack } from '../../src/ledger/clock-set-back.ts';
 import { hour, minute, noon } from '../support/instants.ts';
-import { failuresWith, recordWith } from '../support/records.ts';
+import { audienceWith, failuresWith, recordWith } from '../support/records.ts';
 
 test('a probe, and what the endpoint said, keep the time that they had left when the clock was set back, an hour at most', () => {
   const ahead = noon + 9 * hour;
@@ -26,4 +26,19 @@ test('an order to try again keeps the time that it had left when the clock was s
     openUntil: noon + 15 * minute,
   });
   expect(withClockSetBack(recordWith({}), setBack).retry).toBeUndefined();
+});
+
+test('a fingerprint keeps the life that its token may have left when the clock was set back', () => {
+  const ahead = noon + 9 * hour;
+  const setBack = { now: noon, minOldNow: ahead, maxOldNow: ahead + minute, known: undefined };
+  const untilOf = (until: number) => {
+    const record = withClockSetBack(
+      recordWith({ audiences: [audienceWith({ fingerprints: [{ hash: 'hash', generation: 1, until }] })] }),
+      setBack,
+    );
+    return record.audiences[0]?.fingerprints?.[0]?.until;
+  };
+  expect(untilOf(ahead + 20 * hour)).toBe(noon + 20 * hour);
+  expect(untilOf(ahead - minute)).toBe(noon);
+  expect(untilOf(noon - minute)).toBe(noon - minute);
 });

@@ -41,8 +41,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'sleep is not noticed',
     about: 'the time that a machine slept does not shorten the life of a token',
     file: 'cached-token.ts',
-    find: 'return aheadMs > minute && aheadMs <= maxSleepMs ? aheadMs : 0;',
-    replace: 'return aheadMs > 1e15 ? aheadMs : 0;',
+    find: 'return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;',
+    replace: 'return aheadMs > 1e15 + unnoticedMs ? aheadMs : 0;',
     modes: ['sleep'],
   },
   {
@@ -196,16 +196,16 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'a token that was reset is forgotten',
     about: 'after a reset an answer with the old token is not recognised',
     file: 'repeated-answer.ts',
-    find: '(known.generation <= revoked || (state.keyId === keyId && !mayRepeat))',
-    replace: 'known.generation > revoked && state.keyId === keyId && !mayRepeat',
+    find: '(known.generation <= revoked || (state.keyId === keyId && !mayRepeat(known.until)))',
+    replace: 'known.generation > revoked && state.keyId === keyId && !mayRepeat(known.until)',
     modes: ['cached'],
   },
   {
     name: 'an endpoint with one token is a cache',
     about: 'in the last minute of its life, a token that the endpoint returns again counts as the answer of a cache',
     file: 'repeated-answer.ts',
-    find: "const isSame = reason !== 'rejected' &&",
-    replace: "const isSame = reason === 'refresh' &&",
+    find: "(reason !== 'rejected' &&",
+    replace: "(reason === 'refresh' &&",
     modes: ['one-token'],
   },
   {
@@ -221,8 +221,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
     about:
       'a process that cannot open the token in the record does not take it from an endpoint that returns one token until that expires',
     file: 'repeated-answer.ts',
-    find: 'const mayRepeat = unreadable || isSame;',
-    replace: 'const mayRepeat = (unreadable && isSame) || isSame;',
+    find: 'unreadable || (reason',
+    replace: '(reason',
     modes: ['cached'],
     survives:
       'in no mode does an endpoint repeat a token that cannot be opened; a test in packages/core/test/service-auth.cached-answer.test.ts notices',

@@ -14,8 +14,8 @@ export const clockMutants: readonly Mutant[] = [
     name: 'pauses of a clock that was ahead go on',
     about: 'a deadline of a clock that ran ahead is kept after the clock was corrected',
     file: 'ledger/clock-set-back.ts',
-    find: 'const rest = (until: number) => Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, hour))));',
-    replace: 'const rest = (until: number) => Math.max(until, minOldNow - minOldNow);',
+    find: 'const rest = (until: number) => moved(until, hour);',
+    replace: 'const rest = (until: number) => Math.max(until, hour - hour);',
     modes: ['store-ahead'],
   },
   {
