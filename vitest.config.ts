@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultServerConditions } from 'vite';
 import { configDefaults, type TestProjectInlineConfiguration, type ViteUserConfig } from 'vitest/config';
-import { suites } from './scripts/suites.ts';
+import { suites } from './scripts/checks.ts';
 
 const inCi = Boolean(process.env['CI']);
 
@@ -97,10 +97,15 @@ const config: ViteUserConfig = {
       suite('examples', { isolate: false }),
       suite('reliability', { maxWorkers: 1, testTimeout: 120_000 }),
       suite('observability', { maxWorkers: 1 }),
-      // The check builds the site first.
+      // `docs/check-site.ts` builds the site first.
       suite('site', { maxWorkers: 1, testTimeout: 120_000 }),
-      // The check installs the frameworks and packs our packages first.
-      suite('frameworks', { maxWorkers: 1, testTimeout: 300_000, hookTimeout: 300_000 }),
+      suite('packed', { globalSetup: './tests/packed/consumer.ts', testTimeout: 240_000 }),
+      suite('frameworks', {
+        globalSetup: './tests/interop/frameworks/setup.ts',
+        maxWorkers: 1,
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
+      }),
       // `pnpm check compat`: what the adapters serve besides the newest versions.
       {
         extends: true,
@@ -119,7 +124,7 @@ const config: ViteUserConfig = {
     // For what Node itself loads, by require() and in child processes: sources there, too.
     execArgv: ['--conditions=@service-auth/source'],
     setupFiles: [fileURLToPath(new URL('tests/support/tools/set-up.ts', import.meta.url))],
-    reporters: ['default', './scripts/test-summary.ts'],
+    reporters: ['default', './tests/support/tools/test-summary.ts'],
     // Generous: tests with real sockets and processes share two cores with the rest.
     testTimeout: 20_000,
     expect: { poll: { timeout: 20_000 } },

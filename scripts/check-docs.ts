@@ -1,18 +1,19 @@
-// Every TypeScript block of every document compiles against the sources.
+// Every TypeScript block of every document compiles against the sources. Every relative link leads to a file, and its anchor to a heading.
 //
 // A block is a module of its own. ```ts continued   goes on where the block before it in the same document ended;
 // ```ts no-check: reason   is left out.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { readDocuments } from './documents.ts';
-import { codeEntries, readPackages, root, sourceCondition } from './packages.ts';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { codeEntries, readPackages, root, sourceCondition } from '../tests/support/tools/packages/packages.ts';
+import { headingAnchor, readDocuments } from './documents.ts';
 
 const cache = 'node_modules/.cache/docs';
 const packages = readPackages();
 const documents = readDocuments();
 
-const problems: string[] = [];
+const anchorsOf = memoize((file: string) => anchors(readFileSync(file, 'utf8')));
+const problems: string[] = documents.flatMap(({ path, lines }) => brokenLinks(path, lines));
 const modules = new Map<string, string>();
 
 for (const { path, lines } of documents) collectBlocks(path, lines);
@@ -22,7 +23,7 @@ if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
 }
-console.log(`${documents.length} documents: ${modules.size} TypeScript blocks compile.`);
+console.log(`${documents.length} documents: ${modules.size} TypeScript blocks compile, and all links resolve.`);
 
 /** Each block keeps its line numbers, so that what the compiler says points into the document. */
 function collectBlocks(document: string, lines: string[]): void {
@@ -108,4 +109,75 @@ function compileBlocks(): void {
   );
   problems.push(...placed.filter((message) => message !== ''));
   if (error || status === null || stdout === '') problems.push(`tsc could not be run: ${error?.message ?? status}`);
+}
+
+function brokenLinks(document: string, lines: string[]): string[] {
+  const broken: string[] = [];
+  for (const [index, line] of withoutCode(lines).entries()) {
+    const targets = [
+      ...line.matchAll(/\]\(<?([^)\s>]+)>?[^)]*\)/g),
+      ...line.matchAll(/\b(?:href|src)="([^"]+)"/g),
+      ...line.matchAll(/^\[[^\]]+\]:\s*(\S+)/g),
+    ];
+    for (const [, target = ''] of targets) {
+      const reason = brokenBecause(document, target);
+      if (reason) broken.push(`${document}:${index + 1}: the link ${target} ${reason}.`);
+    }
+  }
+  return broken;
+}
+
+function brokenBecause(document: string, target: string): string | undefined {
+  if (/^[a-z]+:/i.test(target)) return undefined;
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? join(root, document) : resolve(root, dirname(document), decodeURIComponent(path));
+  if (relative(root, file).startsWith('..')) return 'leaves the repository';
+  if (!existsSync(file)) return 'leads nowhere';
+  // GitHub shows the README of a folder.
+  const shown = statSync(file).isDirectory() ? join(file, 'README.md') : file;
+  if (anchor && existsSync(shown) && shown.endsWith('.md') && !anchorsOf(shown).has(anchor))
+    return 'names a heading that is not there';
+  return undefined;
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchors(markdown: string): Set<string> {
+  const found = new Set<string>();
+  for (const line of withoutFences(markdown.split('\n'))) {
+    for (const [, id = ''] of line.matchAll(/\b(?:id|name)="([^"]+)"/g)) found.add(id);
+    const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(line)?.[1];
+    if (heading === undefined) continue;
+    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/<[^>]+>/g, '');
+    const slug = headingAnchor(text);
+    let unique = slug;
+    for (let again = 1; found.has(unique); again += 1) unique = `${slug}-${again}`;
+    found.add(unique);
+  }
+  return found;
+}
+
+function withoutFences(lines: string[]): string[] {
+  let fence: string | undefined;
+  return lines.map((line) => {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence) {
+      if (mark === fence) fence = undefined;
+      return '';
+    }
+    fence = mark;
+    return mark ? '' : line;
+  });
+}
+
+function withoutCode(lines: string[]): string[] {
+  return withoutFences(lines).map((line) => line.replace(/(`+).*?\1/g, ''));
+}
+
+function memoize<Value>(compute: (key: string) => Value): (key: string) => Value {
+  const known = new Map<string, Value>();
+  return (key) => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
 }

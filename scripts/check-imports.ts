@@ -2,10 +2,15 @@
 // `node scripts/check-imports.ts <folder>` checks another tree.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { circlesIn, foldersOf } from './import-graph.ts';
-import { importsOf } from './imports.ts';
-import { type Entry, type Manifest, root, sourceCondition } from './packages.ts';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import ts from 'typescript';
+import {
+  type Entry,
+  type Manifest,
+  readPackages,
+  root,
+  sourceCondition,
+} from '../tests/support/tools/packages/packages.ts';
 
 const top = resolve(process.argv[2] ?? root);
 
@@ -38,6 +43,37 @@ const floors: readonly Floor[] = [
   { of: ['packages/', 'tests/', 'bench/', 'examples/'], never: ['scripts/'] },
 ];
 
+/**
+ * Who may import whom: as types only, or as values too. A new package needs a row. `own` stands for its own dependencies.
+ * That core uses web globals only is for the compiler to find: tsconfig.web.json gives it no others.
+ */
+const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
+  core: {},
+  axios: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'axios'] },
+  got: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'got'] },
+  fetch: { types: ['@service-auth/core'], values: ['@service-auth/core/http'] },
+  undici: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'undici'] },
+  file: { types: ['@service-auth/core'], values: ['@service-auth/core/store', 'node:'] },
+  redis: { types: ['@service-auth/core'], values: ['@service-auth/core/store'] },
+  mysql: {
+    types: ['@service-auth/core'],
+    values: ['@service-auth/core/sql', '@service-auth/core/store', 'node:buffer'],
+  },
+  postgres: { types: ['@service-auth/core'], values: ['@service-auth/core/sql', '@service-auth/core/store'] },
+  cloudflare: { types: ['@service-auth/core'] },
+  dynamodb: { types: ['@service-auth/core'], values: ['@service-auth/core/store', '@aws-sdk/client-dynamodb'] },
+  sqlite: { types: ['@service-auth/core'], values: ['@service-auth/core/sql', '@service-auth/core/store'] },
+  nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
+  testing: { types: ['@service-auth/core'], values: ['node:'] },
+  opentelemetry: { types: ['@service-auth/core'], values: ['own'] },
+  cli: {
+    values: [
+      ...['core', 'file', 'mysql', 'postgres', 'redis', 'sqlite', 'testing'].map((name) => `@service-auth/${name}`),
+      ...['node:', 'own'],
+    ],
+  },
+};
+
 const files = filesOf(top);
 const entries = entriesOf(files.filter((file) => basename(file) === 'package.json'));
 const graph = new Map(files.filter((file) => /\.[cm]?[jt]s$/.test(file)).map((file) => [file, importedBy(file)]));
@@ -47,6 +83,9 @@ const problems = [
   ...circlesIn(foldersOf(graph)).map((circle) => `${circle.join(' -> ')} is a circle of folders.`),
   ...[...graph].flatMap(([file, imported]) => [...imported].flatMap((other) => forbidden(file, other))),
 ];
+// Another tree has none of the packages.
+if (top === root)
+  for (const { name, folder, manifest } of readPackages()) problems.push(...foreignImports(name, folder, manifest));
 // A rule for files that were moved would find nothing any more.
 const guarded = floors.flatMap(({ of }) => of);
 for (const place of new Set(guarded)) {
@@ -101,4 +140,98 @@ function forbidden(file: string, imported: string): string[] {
     ? `may import only ${broken.only.join(', ')}`
     : `may never import ${broken.never?.join(', ')}`;
   return [`${file} imports ${imported}, but ${broken.of.join(', ')} ${rule}.`];
+}
+
+/** The imports of a package that its row does not allow. */
+function foreignImports(name: string, folder: string, manifest: Manifest): string[] {
+  const rule = mayImport[name];
+  if (!rule)
+    return [`packages/${name} has no row in \`mayImport\` of scripts/check-imports.ts: say what it may import.`];
+  const { dependencies, peerDependencies, peerDependenciesMeta } = manifest;
+  const own = Object.keys({ ...dependencies, ...peerDependencies, ...peerDependenciesMeta }).filter(
+    (id) => !id.startsWith('@service-auth/'),
+  );
+  const values = (rule.values ?? []).flatMap((id) => (id === 'own' ? own : id));
+  const types = [...values, ...(rule.types ?? [])];
+  const allows = (allowed: readonly string[], from: string) =>
+    allowed.some((id) => from === id || from.startsWith(id.endsWith(':') ? id : `${id}/`));
+  const sources = files.filter((file) => file.startsWith(`${relative(top, folder)}/src/`) && file.endsWith('.ts'));
+  return sources.flatMap((file) =>
+    importsOf(file, readFileSync(join(top, file), 'utf8'))
+      .filter(({ from, typeOnly }) => !from.startsWith('.') && !allows(typeOnly ? types : values, from))
+      .map(({ from, typeOnly }) => `${file} imports ${from}${typeOnly ? '' : ' as a value'}, which ${name} may not.`),
+  );
+}
+
+interface SourceImport {
+  readonly from: string;
+  readonly typeOnly: boolean;
+}
+
+function importsOf(file: string, code: string): SourceImport[] {
+  const found: SourceImport[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const typeOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+      found.push({ from: node.moduleSpecifier.text, typeOnly });
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      found.push({ from: node.moduleSpecifier.text, typeOnly: node.isTypeOnly });
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [from] = node.arguments;
+      if (from && ts.isStringLiteral(from)) found.push({ from: from.text, typeOnly: false });
+    } else if (
+      ts.isImportTypeNode(node) &&
+      ts.isLiteralTypeNode(node.argument) &&
+      ts.isStringLiteral(node.argument.literal)
+    ) {
+      found.push({ from: node.argument.literal.text, typeOnly: true });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, code, ts.ScriptTarget.ES2022));
+  return found;
+}
+
+/** Maps each file or folder to those that it imports. All are paths from the root. */
+type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The graph of the folders that these files lie in. A folder inside another one is a folder of its own. */
+function foldersOf(files: ImportGraph): ImportGraph {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, imported] of files) {
+    const folder = dirname(file);
+    const others = [...imported].map((other) => dirname(other)).filter((other) => other !== folder);
+    folders.set(folder, new Set([...(folders.get(folder) ?? []), ...others]));
+  }
+  return folders;
+}
+
+/** The circles of a graph, the shortest through each node that is in one: `a`, `b`, `a`. Each set of nodes is named once. */
+function circlesIn(graph: ImportGraph): string[][] {
+  const found = new Map<string, string[]>();
+  for (const start of graph.keys()) {
+    const circle = shortestCircle(graph, start);
+    const nodes = [...new Set(circle)].sort().join();
+    if (circle && !found.has(nodes)) found.set(nodes, circle);
+  }
+  return [...found.values()];
+}
+
+function shortestCircle(graph: ImportGraph, start: string): string[] | undefined {
+  const cameFrom = new Map<string, string>();
+  const waiting = [start];
+  for (const node of waiting) {
+    for (const next of graph.get(node) ?? []) {
+      if (next === start) return pathTo(node, cameFrom).concat(start);
+      if (cameFrom.has(next)) continue;
+      cameFrom.set(next, node);
+      waiting.push(next);
+    }
+  }
+  return undefined;
+}
+
+function pathTo(node: string, cameFrom: ReadonlyMap<string, string>): string[] {
+  const before = cameFrom.get(node);
+  return before === undefined ? [node] : [...pathTo(before, cameFrom), node];
 }

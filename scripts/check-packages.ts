@@ -1,46 +1,22 @@
 // The shape of every package, so that none needs a configuration of its own and all look alike to those who install them.
 // `--write` only completes in each package.json what follows from its name and its `exports`.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { importsOf, type SourceImport } from './imports.ts';
-import { completeManifest } from './manifest.ts';
-import { type Package, readPackages, root } from './packages.ts';
+import {
+  codeEntries,
+  type Entry,
+  type Manifest,
+  type Package,
+  readPackages,
+  root,
+  sourceCondition,
+} from '../tests/support/tools/packages/packages.ts';
 
+const repository = 'https://github.com/service-auth/service-auth';
 /** With a range for one of these, the npm of Node 20 finds no solution for Nest 12. */
 const peersWithoutRange = ['@nestjs/terminus'];
 const longestFile = 250;
 const filesOfAPackage = ['src', 'test', 'README.md', 'CHANGELOG.md', 'package.json', 'dist', 'node_modules', '.turbo'];
-
-/**
- * Who may import whom: as types only, or as values too. A new package needs a row. `own` stands for its own dependencies.
- * That core uses web globals only is for the compiler to find: tsconfig.web.json gives it no others.
- */
-const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
-  core: {},
-  axios: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'axios'] },
-  got: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'got'] },
-  fetch: { types: ['@service-auth/core'], values: ['@service-auth/core/http'] },
-  undici: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'undici'] },
-  file: { types: ['@service-auth/core'], values: ['@service-auth/core/store', 'node:'] },
-  redis: { types: ['@service-auth/core'], values: ['@service-auth/core/store'] },
-  mysql: {
-    types: ['@service-auth/core'],
-    values: ['@service-auth/core/sql', '@service-auth/core/store', 'node:buffer'],
-  },
-  postgres: { types: ['@service-auth/core'], values: ['@service-auth/core/sql', '@service-auth/core/store'] },
-  cloudflare: { types: ['@service-auth/core'] },
-  dynamodb: { types: ['@service-auth/core'], values: ['@service-auth/core/store', '@aws-sdk/client-dynamodb'] },
-  sqlite: { types: ['@service-auth/core'], values: ['@service-auth/core/sql', '@service-auth/core/store'] },
-  nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
-  testing: { types: ['@service-auth/core'], values: ['node:'] },
-  opentelemetry: { types: ['@service-auth/core'], values: ['own'] },
-  cli: {
-    values: [
-      ...['core', 'file', 'mysql', 'postgres', 'redis', 'sqlite', 'testing'].map((name) => `@service-auth/${name}`),
-      ...['node:', 'own'],
-    ],
-  },
-};
 
 let problems = 0;
 function problem(place: string, sentence: string): void {
@@ -57,7 +33,7 @@ if (process.argv.includes('--write')) {
 for (const { name, folder, manifest } of packages) {
   checkManifest({ name, folder, manifest });
   checkFiles(folder, manifest.name);
-  checkSources(name, folder, manifest);
+  checkSources(folder);
 }
 if (problems > 0) process.exit(1);
 console.log(`${packages.length} packages are in shape.`);
@@ -108,37 +84,68 @@ function checkFiles(folder: string, packageName: string): void {
     problem(readme, `does not begin with "# ${packageName}".`);
 }
 
-function checkSources(name: string, folder: string, manifest: Package['manifest']): void {
-  const rule = mayImport[name];
-  if (!rule) problem(folder, 'has no row in `mayImport` of scripts/check-packages.ts: say what it may import.');
-  const { dependencies, peerDependencies, peerDependenciesMeta } = manifest;
-  const own = Object.keys({ ...dependencies, ...peerDependencies, ...peerDependenciesMeta }).filter(
-    (id) => !id.startsWith('@service-auth/'),
-  );
-  const values = (rule?.values ?? []).flatMap((id) => (id === 'own' ? own : id));
-  const types = [...values, ...(rule?.types ?? [])];
-
-  for (const file of sourceFiles(join(folder, 'src'))) {
-    const code = readFileSync(file, 'utf8');
-    const lines = code.split('\n').length - 1;
+function checkSources(folder: string): void {
+  for (const file of globSync('src/**/*.ts', { cwd: folder }).map((path) => join(folder, path))) {
+    const lines = readFileSync(file, 'utf8').split('\n').length - 1;
     if (lines > longestFile)
       problem(file, `has ${lines} lines, ${longestFile} at most. Look for the idea that is missing.`);
-
-    for (const imported of importsOf(file, code)) {
-      if (imported.from.startsWith('.') || !rule) continue;
-      if (!allows(imported.typeOnly ? types : values, imported)) {
-        problem(file, `imports ${imported.from}${imported.typeOnly ? '' : ' as a value'}, which ${name} may not.`);
-      }
-    }
   }
 }
 
-function allows(allowed: string[], { from }: SourceImport): boolean {
-  return allowed.some((id) => from === id || from.startsWith(id.endsWith(':') ? id : `${id}/`));
+/** A package.json with everything that follows from its name and `exports`, in one order of fields. Given fields of other names stay. */
+function completeManifest(given: Manifest, folder: string): Manifest {
+  const { name, version = '0.0.0', description, keywords, ...rest } = given;
+  const entries = codeEntries(given).map(([path, entry]) => [path, completeEntry(entry)] as const);
+  const published = entries.map(([path, { [sourceCondition]: _, ...entry }]) => [path, entry] as const);
+  const main = withoutExports(entries[0]?.[1]);
+
+  const derived = {
+    license: 'MIT',
+    author: 'Service Auth contributors',
+    homepage: `${repository}/tree/main/packages/${folder}#readme`,
+    bugs: `${repository}/issues`,
+    repository: { type: 'git', url: `git+${repository}.git`, directory: `packages/${folder}` },
+    type: 'module',
+    sideEffects: false,
+    engines: given['engines'] ?? { node: '>=20.19' },
+    files: given['files'] ?? ['dist'],
+    // For compilers and tools from before `exports`.
+    main: main?.default,
+    types: main?.types,
+    ...typesVersions(entries),
+    exports: { ...Object.fromEntries(entries), './package.json': './package.json' },
+    publishConfig: {
+      access: 'public',
+      provenance: true,
+      exports: { ...Object.fromEntries(published), './package.json': './package.json' },
+    },
+    scripts: { build: buildOf(given), prepack: 'turbo run build' },
+  };
+  for (const field of Object.keys(derived)) delete rest[field];
+  return { name, version, description, keywords, ...derived, ...rest } as Manifest;
 }
 
-function sourceFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => join(folder, file));
+function buildOf(given: Manifest): string {
+  const build = 'tsup --config ../../tsup.config.ts';
+  return given.peerDependenciesMeta === undefined ? build : `${build} && node ../../scripts/optional-types.ts`;
+}
+
+/** Both formats, unless the entry was written with a `default` of its own: then only the one for `import`. */
+function completeEntry(entry: Entry): Entry {
+  const source = entry[sourceCondition] ?? '';
+  const output = source.replace(/^\.\/src\//, './dist/').replace(/\.ts$/, '');
+  const esm = { types: `${output}.d.ts`, default: `${output}.js` };
+  if (entry.default) return { [sourceCondition]: source, ...esm };
+  return { [sourceCondition]: source, import: esm, require: { types: `${output}.d.cts`, default: `${output}.cjs` } };
+}
+
+function withoutExports(entry: Entry | undefined): { types?: string; default?: string } | undefined {
+  return entry?.require ?? entry;
+}
+
+function typesVersions(entries: (readonly [string, Entry])[]): object {
+  const subpaths = entries.filter(([path]) => path !== '.');
+  if (subpaths.length === 0) return {};
+  const types = subpaths.map(([path, entry]) => [path.slice(2), [withoutExports(entry)?.types]]);
+  return { typesVersions: { '*': Object.fromEntries(types) } };
 }

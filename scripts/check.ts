@@ -1,62 +1,71 @@
-// Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that,
-// `pnpm check --without test` all but that. Every step runs even if one before it failed.
+// Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that, `pnpm check --without test` all but that,
+// and `pnpm check --list` says what each one alone finds. Two run at a time, and each runs even if another one fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import '../tests/support/tools/end-with-this-process.ts';
-import { root } from './packages.ts';
-import { steps } from './steps.ts';
+import { root } from '../tests/support/tools/packages/packages.ts';
+import { type Check, checks } from './checks.ts';
 
-const asked = process.argv.slice(2);
-const without = asked[0] === '--without';
-const unknown = asked.slice(without ? 1 : 0).filter((name) => !(name in steps));
-if (unknown.length > 0) {
-  console.error(`No such step: ${unknown.join(', ')}. There are: ${Object.keys(steps).join(', ')}.`);
-  process.exit(2);
-}
-const chosen = Object.entries(steps).filter(([name]) => asked.length === 0 || asked.includes(name) !== without);
-
-if (chosen.length === 0 || (without && asked.length === 1)) {
-  console.error(`Nothing to check. There are: ${Object.keys(steps).join(', ')}.`);
-  process.exit(2);
-}
-
-const failed: string[] = [];
-for (const [name, argv] of chosen) {
-  const startedAt = performance.now();
-  const { passed, output } = await run(argv, name === 'test');
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`${passed ? '✓' : '✗'} ${name.padEnd(13)} ${seconds.padStart(5)} s`);
-  const notes = output.split('\n').filter((line) => line.startsWith('warning: '));
-  if (passed) for (const note of notes) console.log(`    ${note}`);
-  else {
-    failed.push(name);
-    console.log(`\n${argv.join(' ')}\n${output}\n`);
-  }
-}
-
-console.log(
-  failed.length === 0
-    ? `\nAll ${chosen.length} checks passed.`
-    : `\n${failed.length} of ${chosen.length} checks failed: ${failed.join(', ')}.`,
+const names = process.argv.slice(2).filter((name) => !name.startsWith('--'));
+const [option, ...others] = process.argv.slice(2).filter((name) => name.startsWith('--'));
+const unknown = names.filter((name) => !(name in checks));
+const chosen = Object.entries(checks).filter(
+  ([name]) => names.length === 0 || names.includes(name) !== (option === '--without'),
 );
-process.exitCode = failed.length === 0 ? 0 : 1;
+if (option === '--list') {
+  for (const [name, { finds }] of chosen) console.log(`${name.padEnd(13)} ${finds}`);
+} else if (
+  unknown.length > 0 ||
+  others.length > 0 ||
+  ![undefined, '--without'].includes(option) ||
+  chosen.length === 0
+) {
+  console.error(
+    `No such check: ${[...unknown, option, ...others].join(' ')}. There are: ${Object.keys(checks).join(', ')}.`,
+  );
+  process.exitCode = 2;
+} else await runAll();
 
-/** Runs a command to its end. Its output is shown at once, or else returned. */
-async function run([command = '', ...argv]: string[], isShown: boolean): Promise<{ passed: boolean; output: string }> {
-  const stream = isShown ? 'inherit' : 'pipe';
+async function runAll(): Promise<void> {
+  const begunAt = performance.now();
+  // A check alone has all processors; two at a time have one each.
+  const atOnce = chosen.length === 1 ? 1 : 2;
+  const waiting = chosen.values();
+  const failed: string[] = [];
+  const takeTurns = async () => {
+    for (const [name, check] of waiting) if (!(await run(name, check, atOnce))) failed.push(name);
+  };
+  await Promise.all(Array.from({ length: atOnce }, takeTurns));
+  const minutes = ((performance.now() - begunAt) / 60_000).toFixed(1);
+  console.log(
+    failed.length === 0
+      ? `\nAll ${chosen.length} checks passed in ${minutes} minutes.`
+      : `\n${failed.length} of ${chosen.length} checks failed in ${minutes} minutes: ${failed.join(', ')}.`,
+  );
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+/** Runs a check to its end. Its output is shown if it fails, and that of the tests at once. */
+async function run(name: string, { run: [command = '', ...argv] }: Check, atOnce: number): Promise<boolean> {
+  const begunAt = performance.now();
+  const stream = name === 'test' ? 'inherit' : 'pipe';
   const child = spawn(command, argv, {
     cwd: root,
     // The whole group ends with this process: the command, and all that it starts.
     detached: true,
     stdio: ['ignore', stream, stream],
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...(atOnce > 1 && { VITEST_MAX_WORKERS: '1' }) },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
-  try {
-    const [code] = await once(child, 'close');
-    return { passed: code === 0, output: output.trimEnd() };
-  } catch (error) {
-    return { passed: false, output: `${error}` };
-  }
+  const [code] = await once(child, 'close').catch((error: Error) => {
+    output += error;
+    return [1];
+  });
+  const seconds = ((performance.now() - begunAt) / 1_000).toFixed(1);
+  console.log(`${code === 0 ? '✓' : '✗'} ${name.padEnd(13)} ${seconds.padStart(5)} s`);
+  const shown = output.trimEnd().split('\n');
+  if (code !== 0) console.log(`\n${[command, ...argv].join(' ')}\n${shown.join('\n')}\n`);
+  else for (const note of shown.filter((line) => line.startsWith('warning: '))) console.log(`    ${note}`);
+  return code === 0;
 }

@@ -1,7 +1,7 @@
 // `pnpm test` runs the quick tests. With an argument, such as a folder, it runs any test file: `pnpm test packages/cli`.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { quick } from './suites.ts';
+import { quick } from './checks.ts';
 
 const argv = process.argv.slice(2);
 const isWhole = argv.every((argument) => argument.startsWith('-'));

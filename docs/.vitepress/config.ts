@@ -1,6 +1,6 @@
 import { defaultClientConditions } from 'vite';
 import { defineConfig } from 'vitepress';
-import { headingAnchor } from '../../scripts/heading-anchor.ts';
+import { headingAnchor } from '../../scripts/documents.ts';
 import { adaptPages } from './markdown.ts';
 import { navigation, sidebar } from './navigation.ts';
 import { repositoryUrl } from './repository.ts';

@@ -1,5 +1,5 @@
 import type { DefaultTheme } from 'vitepress';
-import { readPackages } from '../../scripts/packages.ts';
+import { readPackages } from '../../tests/support/tools/packages/packages.ts';
 
 interface Page {
   readonly text: string;

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Application, ReflectionKind, type TypeDocOptions } from 'typedoc';
 import type { PluginOptions } from 'typedoc-plugin-markdown';
-import { codeEntries, readPackages, sourceCondition } from '../../scripts/packages.ts';
+import { codeEntries, readPackages, sourceCondition } from '../../tests/support/tools/packages/packages.ts';
 import { root } from './repository.ts';
 
 /** The reference of one entry of a package, made from its doc comments. */

@@ -1,4 +1,4 @@
-import { readPackages } from '../../scripts/packages.ts';
+import { readPackages } from '../../tests/support/tools/packages/packages.ts';
 import { readAsPage } from '../.vitepress/repository.ts';
 
 interface Route {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
 
-// This does the same to the global fetch as Next.js, as far as it matters. Real Next.js of three versions: `pnpm check next`.
+// This does the same to the global fetch as Next.js, as far as it matters. Real Next.js of three versions: `pnpm check frameworks`.
 const platformFetch = globalThis.fetch;
 const platformDate = globalThis.Date;
 const requests = new AsyncLocalStorage<{ readonly route: string }>();

@@ -72,11 +72,11 @@ describe.runIf(timeNamespaces)('containers in time namespaces', () => {
     ['that were started at different times', ['--boottime', '100800'], ['--boottime', '201600']],
     [
       'whose monotonic clocks differ as well',
-      ['--monotonic', '-300', '--boottime', '864000'],
+      ['--monotonic', '300', '--boottime', '864000'],
       ['--monotonic', '86400'],
     ],
     ['one of which was restarted after 20 hours', ['--boottime', '72000', '--monotonic', '72000'], []],
-    ['one of which was suspended and resumed', ['--boottime', '-200', '--monotonic', '-200'], ['--boottime', '-10']],
+    ['one of which was suspended and resumed', ['--boottime', '10', '--monotonic', '10'], ['--boottime', '200', '--monotonic', '10']],
   ])('have one clock and one count: %s', async (_, first, second) => {
     const reports = [
       await inNamespace('first', first, 2),

@@ -1,4 +1,4 @@
-// The contract with every client that runs on this version of Node: scripts/check-packed.ts runs it against the packed packages, from a folder
+// The contract with every client that runs on this version of Node: `pnpm check packed` runs it against the packed packages, from a folder
 // where they and the clients are installed. Without a test runner, for those of Node 20 to 26 take longer than the cases.
 import { readFileSync } from 'node:fs';
 import { httpClientContract } from '@service-auth/testing';

@@ -1,9 +1,10 @@
-// Applications of other frameworks, with our packages as they are published. `pnpm check frameworks` packs them and runs the tests beside this file.
-import { execFileSync, spawn } from 'node:child_process';
+// Applications of other frameworks, with our packages as they are published.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installPacked } from '@service-auth/test-tools/packages/packed';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import { startTestService, type TestService } from '@service-auth/testing';
 
@@ -13,17 +14,11 @@ export const folder: string = fileURLToPath(new URL('.', import.meta.url));
 const startLimitMs = 120_000;
 
 /** Copies an application to where it finds the frameworks, and gives it our packages. Returns its folder. */
-export function createApplication(source: URL): string {
-  const tarballs = JSON.parse(process.env['PACKED'] ?? '[]') as [name: string, tarball: string][];
-  if (tarballs.length === 0) throw new Error('Nothing is packed. Run `pnpm check frameworks`.');
+export async function createApplication(source: URL): Promise<string> {
   const home = join(folder, 'generated', source.pathname.split('/').filter(Boolean).at(-1) ?? '');
   rmSync(home, { recursive: true, force: true });
   cpSync(fileURLToPath(source), home, { recursive: true });
-  for (const [name, tarball] of tarballs) {
-    const target = join(home, 'node_modules', name);
-    mkdirSync(target, { recursive: true });
-    execFileSync('tar', ['--extract', '--gzip', '--strip-components=1', '--file', tarball, '--directory', target]);
-  }
+  await installPacked(home, ['core', 'fetch', 'file', 'testing']);
   return home;
 }
 

@@ -5,8 +5,8 @@ import { createApplication, startOrders, startProgram } from '../application.ts'
 
 let home: string;
 
-beforeAll(() => {
-  home = createApplication(new URL('../apps/bundled/', import.meta.url));
+beforeAll(async () => {
+  home = await createApplication(new URL('../apps/bundled/', import.meta.url));
 });
 
 test.each(['esbuild', 'webpack', 'rspack', 'vite'])(

@@ -14,8 +14,8 @@ import {
 const next = 'next/dist/bin/next';
 let home: string;
 
-beforeAll(() => {
-  home = createApplication(new URL('../../../../examples/next-app/', import.meta.url));
+beforeAll(async () => {
+  home = await createApplication(new URL('../../../../examples/next-app/', import.meta.url));
   writeFileSync(join(home, 'proxy.ts'), proxy);
   // The workspace, in which Next.js is.
   edit(

@@ -6,8 +6,8 @@ import { createApplication, edit, startOrders, startServer } from '../applicatio
 
 let home: string;
 
-beforeAll(() => {
-  home = createApplication(new URL('../apps/nitro/', import.meta.url));
+beforeAll(async () => {
+  home = await createApplication(new URL('../apps/nitro/', import.meta.url));
   edit(join(home, 'utils/auth.ts'), 'createAuthFetch(c', "(console.log('NEW CLIENT'), createAuthFetch)(c");
 });
 

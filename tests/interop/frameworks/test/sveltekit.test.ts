@@ -6,8 +6,8 @@ import { createApplication, edit, startOrders, startProgram, startServer } from 
 const vite = 'vite/bin/vite.js';
 let home: string;
 
-beforeAll(() => {
-  home = createApplication(new URL('../../../../examples/sveltekit-app/', import.meta.url));
+beforeAll(async () => {
+  home = await createApplication(new URL('../../../../examples/sveltekit-app/', import.meta.url));
   edit(join(home, 'src/lib/server/auth.ts'), 'createAuthFetch(c', "(console.log('NEW CLIENT'), createAuthFetch)(c");
 });
 

@@ -1,0 +1,154 @@
+/** One thing that must be true of the repository. */
+export interface Check {
+  /** The command line. Its test files, if Vitest runs it, are below. */
+  readonly run: readonly string[];
+  /** What no other check finds. */
+  readonly finds: string;
+}
+
+type Suite =
+  | 'servers'
+  | 'command-line'
+  | 'examples'
+  | 'reliability'
+  | 'observability'
+  | 'packed'
+  | 'frameworks'
+  | 'site';
+
+/**
+ * The test files that need a server, start many processes or take minutes, by the check that runs them. `pnpm test` runs all others.
+ * Each name is a project of vitest.config.ts.
+ */
+export const suites: Readonly<Record<Suite, readonly string[]>> = {
+  servers: [
+    'packages/{dynamodb,mysql,postgres,redis}/test/**/*.test.ts',
+    'packages/cloudflare/test/{contract,worker}.test.ts',
+    'packages/sqlite/test/!(sqlite-store).test.ts',
+    'tests/{interop,leaks}/test/*.test.ts',
+  ],
+  'command-line': ['packages/cli/test/**/*.test.ts'],
+  examples: ['examples/test/!(fleet).test.ts', 'examples/vitest/*.test.ts'],
+  reliability: [
+    'examples/test/fleet.test.ts',
+    'packages/core/test/service-auth.{deaths,outage}.test.ts',
+    'packages/file/test/{fleet,interruptions,kills}.test.ts',
+    'tests/chaos/test/*.test.ts',
+    'tests/cold-starts/test/*.test.ts',
+    'tests/protocol/test/*.test.ts',
+    'tests/soak/test/*.test.ts',
+  ],
+  observability: ['tests/observability/test/*.test.ts'],
+  packed: ['tests/packed/test/*.test.ts'],
+  frameworks: ['tests/interop/frameworks/test/*.test.ts'],
+  site: ['docs/test/{browser,built-site}.test.ts'],
+};
+
+/** The projects of `pnpm test`. */
+export const quick: string = '--project=quick*';
+
+const source = '--conditions=@service-auth/source';
+const suite = (name: Suite) => ['vitest', 'run', `--project=${name}`];
+// The one question for which the linter needs types, and a tool of its own.
+const promiseRules = ['no-floating-promises', 'await-thenable'].map((rule) => `--deny=typescript/${rule}`);
+// The tests of core take every branch of it.
+const ledger = 'packages/core/src/ledger';
+
+/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. */
+export const checks: Readonly<Record<string, Check>> = {
+  test: { run: ['vitest', 'run', quick], finds: 'a behaviour that one package lost' },
+  build: {
+    run: ['turbo', 'run', 'build', '--output-logs=errors-only'],
+    finds: 'a package or a declaration that cannot be built',
+  },
+  lint: {
+    run: ['biome', 'ci', '--colors=off', '.'],
+    finds: 'code that breaks a rule of style or is formatted otherwise',
+  },
+  promises: {
+    run: ['oxlint', '--type-aware', '--allow=all', ...promiseRules],
+    finds: 'a promise that nobody awaits',
+  },
+  types: { run: ['tsc', '--project', 'tsconfig.json'], finds: 'a wrong type in sources, tests, examples and scripts' },
+  'types-site': {
+    run: ['docs/node_modules/.bin/vue-tsc', '--project', 'docs/.vitepress/theme/tsconfig.json'],
+    finds: 'a wrong type in the theme of the site',
+  },
+  'types-web': {
+    run: ['tsc', '--project', 'tsconfig.web.json'],
+    finds: 'a use of Node in what runs in browsers and workers',
+  },
+  unused: { run: ['knip'], finds: 'a file, an export or a dependency that nobody uses' },
+  packages: {
+    run: ['node', 'scripts/check-packages.ts'],
+    finds: 'a package of another shape, or with an import that it may not have',
+  },
+  imports: {
+    run: ['node', 'scripts/check-imports.ts'],
+    finds: 'a circle of files or folders, and an import from above',
+  },
+  docs: {
+    run: ['node', 'scripts/check-docs.ts'],
+    finds: 'TypeScript in a page that does not compile, and a link that leads nowhere',
+  },
+  simulation: {
+    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '3000'],
+    finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
+  },
+  reliability: {
+    run: suite('reliability'),
+    finds: 'a promise that the search, mutants, long outages, real kills and chaos over each store break',
+  },
+  packed: {
+    run: suite('packed'),
+    finds: 'an entry, a type, an example or a client that fails as published, on some Node or TypeScript',
+  },
+  'command-line': {
+    run: ['node', source, 'tests/packed/command-line.ts'],
+    finds: 'a command that fails as published, on the oldest Node that it supports or a newer one',
+  },
+  frameworks: {
+    run: suite('frameworks'),
+    finds: 'a framework, a bundler or Jest that stores a token, loses one or does not load the packages',
+  },
+  servers: {
+    run: suite('servers'),
+    finds: 'a database or an OAuth server that behaves otherwise than a store or a client expects',
+  },
+  release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
+  observability: { run: suite('observability'), finds: 'an alert or a dashboard that Prometheus answers otherwise' },
+  outcomes: {
+    run: ['node', source, 'tests/runtimes/compare-outcomes.ts'],
+    finds: 'a runtime in which a failed request costs something else than its page says',
+  },
+  runtimes: {
+    run: ['node', source, 'tests/runtimes/index.ts'],
+    finds: 'a runtime that core or the fetch adapter does not run on',
+  },
+  site: {
+    run: ['node', 'docs/check-site.ts'],
+    finds: 'a page, a link or a budget of the site that a browser shows otherwise',
+  },
+  examples: { run: suite('examples'), finds: 'an example that prints something else than it says' },
+  workers: {
+    run: ['node', source, 'tests/runtimes/try-worker-example.ts'],
+    finds: 'a Worker that wrangler does not build, or that is issued two tokens',
+  },
+  compat: {
+    run: ['vitest', 'run', '--project=compat*'],
+    finds: 'an older version of a client or of Nest that an adapter does not serve',
+  },
+  coverage: {
+    run: [
+      'vitest',
+      'run',
+      '--coverage',
+      `--coverage.include=${ledger}/**`,
+      '--project=quick core',
+      '--project=quick isolated',
+      'packages/core',
+    ],
+    finds: 'a branch of the ledger that no test takes',
+  },
+  size: { run: ['node', 'scripts/check-size.ts'], finds: 'a package that grew' },
+};

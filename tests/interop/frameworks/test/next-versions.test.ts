@@ -1,0 +1,13 @@
+import { test } from 'vitest';
+import { type Application, visit } from '../visit-next.ts';
+
+const applications: readonly Application[] = [
+  { major: 14, name: 'classic' },
+  { major: 15, name: 'classic' },
+  { major: 16, name: 'classic' },
+  { major: 16, name: 'cache-components' },
+];
+
+test.each(applications)('Next.js $major, $name: each page has its token, and no cache has one', (application) =>
+  visit(application),
+);

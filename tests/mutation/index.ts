@@ -1,0 +1,170 @@
+// Changes the sources in small ways and looks whether the tests notice: `pnpm mutation [group [file ...]]`, all groups without a name.
+// It takes hours, so no check runs it. What it found last is in docs/mutation-testing.md.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { root } from '../support/tools/packages/packages.ts';
+
+interface Group {
+  readonly package: string;
+  /** The tests that have to notice. */
+  readonly tests: readonly string[];
+  readonly mutate: readonly string[];
+  /** The least share of mutants that the tests must notice, those in `equivalent.json` left out. */
+  readonly least: number;
+  /** A test that takes longer has noticed. */
+  readonly testTimeoutMs: number;
+}
+
+/** The part of a Stryker mutant that this script uses. Stryker is installed only when it runs. */
+interface Mutant {
+  readonly status: string;
+  readonly fileName: string;
+  readonly location: { readonly start: { readonly line: number; readonly column: number } };
+  readonly mutatorName: string;
+  readonly replacement: string;
+}
+type StrykerModule = { Stryker: new (options: object) => { runMutationTest(): Promise<Mutant[]> } };
+
+/** A mutant that no test can notice, and the reason. */
+interface Equivalent {
+  readonly file: string;
+  /** The line as it is in the source, without the white space around it. */
+  readonly line: string;
+  readonly replacement: string;
+  readonly why: string;
+}
+
+const source = 'packages/core/src';
+const proved = ['ledger/*', 'memory', 'cached-token', 'instant', 'seal', 'url-scope', 'token-endpoint'];
+const adapter = (name: string): Group => ({
+  package: name,
+  tests: [`packages/${name}/test/**/*.test.ts`, `tests/compat/http-clients/test/${name}.test.ts`],
+  mutate: [`packages/${name}/src/**/*.ts`],
+  least: 85,
+  testTimeoutMs: 20_000,
+});
+const groups: Readonly<Record<string, Group>> = {
+  proved: {
+    package: 'core',
+    // Their own tests alone, so that a mutant does not have to be noticed by accident.
+    tests: proved.map((name) => `packages/core/test/${name}.test.ts`),
+    mutate: proved.map((name) => `${source}/${name}.ts`),
+    least: 100,
+    // Counting what is covered makes loops over millions slow.
+    testTimeoutMs: 60_000,
+  },
+  core: {
+    package: 'core',
+    tests: ['packages/core/test/**/*.test.ts'],
+    mutate: [`${source}/**/*.ts`, ...proved.map((name) => `!${source}/${name}.ts`)],
+    least: 95,
+    testTimeoutMs: 6_000,
+  },
+  axios: adapter('axios'),
+  fetch: adapter('fetch'),
+  got: adapter('got'),
+  undici: adapter('undici'),
+  nestjs: adapter('nestjs'),
+};
+
+const [asked, ...files] = process.argv.slice(2);
+if (asked && !(asked in groups)) {
+  console.error(`No such group: ${asked}. There are: ${Object.keys(groups).join(', ')}.`);
+  process.exit(2);
+}
+const folder = join(root, 'tests/mutation');
+execFileSync('pnpm', ['install', '--frozen-lockfile', '--dir', join(folder, 'tools')], { stdio: 'pipe' });
+const { Stryker } = (await import(
+  createRequire(join(folder, 'tools/package.json')).resolve('@stryker-mutator/core')
+)) as StrykerModule;
+const equivalents = JSON.parse(readFileSync(join(folder, 'equivalent.json'), 'utf8')) as Equivalent[];
+for (const [name, group] of Object.entries(groups)) if (asked === undefined || asked === name) await run(name, group);
+
+async function run(name: string, group: Group): Promise<void> {
+  process.env['MUTATION_PACKAGE'] = group.package;
+  process.env['MUTATION_TESTS'] = group.tests.join(' ');
+  process.env['MUTATION_TEST_TIMEOUT'] = `${group.testTimeoutMs}`;
+  const cache = `node_modules/.cache/mutation/${name}`;
+  const tempDirName = `.stryker-tmp-${name}`;
+  // Only what the tests of the package need.
+  const needed = [
+    `packages/${group.package}/**`,
+    'tests/compat/http-clients/**',
+    'tests/support/**',
+    'tests/mutation/*.ts',
+    'docs/*.md',
+    '*.json',
+  ];
+  const mutants = await new Stryker({
+    testRunner: 'vitest',
+    plugins: ['@stryker-mutator/vitest-runner'],
+    vitest: { configFile: 'tests/mutation/vitest.config.ts', related: false },
+    mutate: files.length > 0 ? files.map((file) => `packages/${group.package}/src/${file}.ts`) : group.mutate,
+    ignorePatterns: [
+      '/**',
+      '!/{packages,tests}/',
+      '!/tests/{compat,mutation,support}/',
+      ...needed.map((pattern) => `!/${pattern}`),
+      'node_modules',
+      'dist',
+    ],
+    coverageAnalysis: 'perTest',
+    // Stryker remembers which test noticed which mutant. It runs again the mutants of changed code, and survivors that new tests may notice.
+    incremental: true,
+    incrementalFile: `${cache}.incremental.json`,
+    reporters: ['progress-append-only', 'json', 'html'],
+    jsonReporter: { fileName: `${cache}.json` },
+    htmlReporter: { fileName: `${cache}.html` },
+    // One more than most have processors: a mutant that never answers only waits.
+    concurrency: 3,
+    timeoutMS: 6_000,
+    tempDirName,
+    logLevel: 'warn',
+  }).runMutationTest();
+  rmSync(join(root, tempDirName), { recursive: true, force: true });
+
+  const noticed = ({ status }: Mutant) => status === 'Killed' || status === 'Timeout';
+  const survived = ({ status }: Mutant) => status === 'Survived' || status === 'NoCoverage';
+  const isEquivalent = (mutant: Mutant) => equivalents.some((equivalent) => isSame(mutant, equivalent));
+  const unexplained = mutants.filter((mutant) => survived(mutant) && !isEquivalent(mutant));
+  for (const { fileName, location, mutatorName, replacement } of unexplained) {
+    const { line, column } = location.start;
+    console.log(`${relative(root, fileName)}:${line}:${column} ${mutatorName}`);
+    console.log(`  ${lineOf(fileName, line)}\n  -> ${replacement}`);
+  }
+  const summary = (of: readonly Mutant[]) => {
+    const count = (is: (mutant: Mutant) => boolean) => of.filter(is).length;
+    const counted = count(noticed) + of.filter((mutant) => unexplained.includes(mutant)).length;
+    return {
+      mutants: of.length,
+      noticed: count(noticed),
+      'by a time-out': count(({ status }) => status === 'Timeout'),
+      equivalent: count((mutant) => survived(mutant) && isEquivalent(mutant)),
+      'not noticed': counted - count(noticed),
+      'could not run': count((mutant) => !noticed(mutant) && !survived(mutant)),
+      share: Number(((100 * count(noticed)) / counted).toFixed(1)),
+    };
+  };
+  const total = summary(mutants);
+  const paths = [...new Set(mutants.map(({ fileName }) => fileName))].sort();
+  const rows = paths.map((path) => [
+    relative(root, path),
+    summary(mutants.filter((mutant) => mutant.fileName === path)),
+  ]);
+  console.table({ ...Object.fromEntries(rows), [name]: total });
+  if (total.share < group.least) process.exitCode = 1;
+}
+
+function isSame(mutant: Mutant, equivalent: Equivalent): boolean {
+  return (
+    relative(root, mutant.fileName) === equivalent.file &&
+    mutant.replacement === equivalent.replacement &&
+    lineOf(mutant.fileName, mutant.location.start.line) === equivalent.line
+  );
+}
+
+function lineOf(file: string, line: number): string {
+  return readFileSync(file, 'utf8').split('\n')[line - 1]?.trim() ?? '';
+}

@@ -1,0 +1,34 @@
+// The tests of the program `service-auth` with the packed one: all of them on the oldest Node that it supports, which shows what is missing
+// there, and those of the commands that are used most on each newer one. `pnpm check command-line`
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installEngines, isInstalled, nodes } from '@service-auth/runtimes/engines';
+import { readPackages, root } from '@service-auth/test-tools/packages/packages';
+import { createAll, run } from './consumer.ts';
+
+const oldest = 22;
+const usedMost = ['token.', 'usage.', 'doctor.', 'stores.', 'serve/serve.'];
+
+await installEngines();
+const consumer = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-command-line-')));
+await createAll(consumer);
+const program = join(consumer, 'node_modules/.bin/service-auth');
+const published = readPackages().find(({ name }) => name === 'cli')?.manifest.version;
+for (const { major, file } of nodes.filter(
+  (node) => node.major >= oldest && isInstalled(`Node ${node.major}`, node.file),
+)) {
+  const version = (await run(consumer, file, [program, '--version'])).trim();
+  if (version !== published) throw new Error(`service-auth --version says ${version}, not ${published}`);
+  console.log(`Node ${major}:`);
+  const files = (major === oldest ? [''] : usedMost).map((name) => `packages/cli/test/${name}`);
+  const env = { ...process.env, SERVICE_AUTH_PROGRAM: realpathSync(program), SERVICE_AUTH_NODE: file };
+  const { status } = spawnSync('vitest', ['run', '--project=command-line', ...files], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exitCode = 1;
+}
+rmSync(consumer, { recursive: true, force: true });

@@ -1,0 +1,108 @@
+// What somebody has who installed our packages: they are packed and put beside the clients, frameworks and drivers that they serve,
+// in a folder outside the workspace. `check release` tries the installation itself, with four package managers.
+import { execFile } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { installEngines, isInstalled, type Node, nodes } from '@service-auth/runtimes/engines';
+import { readPackages, root } from '@service-auth/test-tools/packages/packages';
+import { installPacked, linkInstalled } from '@service-auth/test-tools/packages/packed';
+import { build } from 'esbuild';
+import type { TestProject } from 'vitest/node';
+import type { ContractReport } from '../compat/http-clients/report.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder that has the folders of the consumers, by their names. */
+    consumers: string;
+    /** The Nodes that the packages are said to run on, without those that this machine cannot have. */
+    nodes: readonly Node[];
+  }
+}
+
+/** The folders whose package.json has the versions of Nest and of its companions. */
+export const nestVersions = { 10: 'tests/compat/nest-10', 11: 'tests/compat/nest-11', 12: 'examples' } as const;
+/** The folders with the oldest and with the newest OpenTelemetry. */
+export const telemetryVersions = ['tests/compat/opentelemetry-2', 'packages/opentelemetry'] as const;
+
+/** Creates all consumers, once for all test files. */
+export async function setup(project: TestProject): Promise<() => void> {
+  await installEngines();
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-packed-')));
+  await createAll(join(home, 'all'));
+  for (const [version, source] of Object.entries(nestVersions))
+    await create(join(home, `nest-${version}`), ['core', 'axios', 'nestjs', 'testing'], [source]);
+  for (const [index, source] of telemetryVersions.entries())
+    await create(join(home, `telemetry-${index}`), ['core', 'opentelemetry', 'testing'], [source]);
+  project.provide('consumers', home);
+  project.provide(
+    'nodes',
+    nodes.filter(({ major, file }) => isInstalled(`Node ${major}`, file)),
+  );
+  return () => rmSync(home, { recursive: true, force: true });
+}
+
+async function create(folder: string, ours: readonly string[], sources: readonly string[]): Promise<void> {
+  write(folder, 'package.json', JSON.stringify({ private: true, type: 'module' }));
+  await installPacked(folder, ours);
+  for (const source of sources) linkInstalled(folder, source);
+  linkInstalled(folder, '.', ['@types/node']);
+}
+
+/** All packages with all their peers, the clients of the contract in several versions, and the examples with what they need. */
+export async function createAll(folder: string): Promise<void> {
+  const packages = readPackages();
+  write(folder, 'package.json', JSON.stringify({ private: true, type: 'module' }));
+  for (const { name, manifest } of packages) {
+    const peers = Object.keys({ ...manifest.peerDependencies, ...manifest.peerDependenciesMeta });
+    const foreign = peers.filter((peer) => !peer.startsWith('@service-auth/'));
+    linkInstalled(folder, `packages/${name}`, foreign);
+  }
+  const sources = ['examples', 'tests/compat/http-clients'];
+  await create(
+    folder,
+    packages.map(({ name }) => name),
+    sources,
+  );
+  for (const path of ['examples', 'tests/support/tools/certificates']) {
+    const filter = (file: string) => !file.includes('node_modules');
+    cpSync(join(root, path), join(folder, path), { recursive: true, filter });
+  }
+  const program = join(folder, 'node_modules/@service-auth/cli/dist/service-auth.js');
+  chmodSync(program, 0o755);
+  mkdirSync(join(folder, 'node_modules/.bin'));
+  symlinkSync(program, join(folder, 'node_modules/.bin/service-auth'));
+}
+
+/** Runs a command to its end and returns what it printed. */
+export async function run(cwd: string, command: string, argv: string[], timeout = 240_000): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, argv, { cwd, timeout, maxBuffer: 100_000_000 }).catch(
+    ({ message, stdout, stderr }) => {
+      throw new Error(`${command} ${argv.join(' ')} failed:\n${stdout}${stderr}${message}`);
+    },
+  );
+  return stdout;
+}
+
+/** Puts a program of tests/compat/http-clients into a folder with all that it imports: as JavaScript, for Node 20 runs nothing else. */
+export async function bundleContract(program: string, folder: string): Promise<void> {
+  await build({
+    entryPoints: [join(root, 'tests/compat/http-clients', program)],
+    outfile: join(folder, 'contract.js'),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+  });
+}
+
+/** Runs the bundled contract of HTTP clients on a Node. */
+export async function runContract(folder: string, { file }: Node): Promise<ContractReport> {
+  return JSON.parse(await run(folder, file, ['contract.js'], 900_000)) as ContractReport;
+}
+
+export function write(folder: string, file: string, content: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, file), content);
+}

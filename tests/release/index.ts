@@ -1,0 +1,38 @@
+// A rehearsal of a release. A copy of the tracked files gets the next version and is built, packed and published, to a registry on loopback.
+// From there npm, pnpm, Yarn and Bun install the packages into empty projects. `pnpm check release`
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { installEngines } from '../runtimes/engines.ts';
+import { publishCopy } from './publish.ts';
+import { installTools, startRegistry } from './registry.ts';
+import { tryAsStrangers } from './strangers.ts';
+import { judgeTarballs } from './tarballs.ts';
+
+const startedAt = performance.now();
+const tools = fileURLToPath(new URL('tools', import.meta.url));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-release-')));
+installTools(tools);
+await installEngines();
+const registry = await startRegistry(tools, folder);
+try {
+  const published = await publishCopy(folder, registry);
+  tell(
+    `${published.length} packages of version ${published[0]?.manifest.version} are published to ${registry.address}`,
+  );
+  const problems = await judgeTarballs(published);
+  tell('The tarballs are judged.');
+  problems.push(...(await tryAsStrangers({ published, folder: join(folder, 'projects'), tools, env: registry.env })));
+  tell('The projects are tried.');
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+} finally {
+  await registry.close();
+  execFileSync('rm', ['-rf', folder]);
+}
+
+function tell(sentence: string): void {
+  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${sentence}`);
+}

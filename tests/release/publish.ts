@@ -1,0 +1,100 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Manifest, root } from '../support/tools/packages/packages.ts';
+import type { Registry } from './registry.ts';
+
+const execute = promisify(execFile);
+const bumps = ['patch', 'minor', 'major'];
+
+export interface Published {
+  readonly manifest: Manifest;
+  readonly tarball: string;
+}
+
+/** Does in a copy of the tracked files what the release workflow does, and publishes to the registry on loopback. */
+export async function publishCopy(folder: string, registry: Registry): Promise<Published[]> {
+  const copy = join(folder, 'copy');
+  const packed = join(folder, 'packed');
+  copyTrackedFiles(copy);
+  const filters = ['--filter', '.', '--filter', './packages/*'];
+  await execute('pnpm', ['install', '--frozen-lockfile', '--prefer-offline', ...filters], { cwd: copy });
+
+  const env = { ...registry.env, PATH: `${join(copy, 'node_modules/.bin')}:${registry.env['PATH']}` };
+  const run = async (command: string, argv: string[]) => (await execute(command, argv, { cwd: copy, env })).stdout;
+  const expected = nextVersion(copy);
+  await run('changeset', ['version']);
+  await run('pnpm', ['install', '--frozen-lockfile', '--lockfile-only', '--offline']);
+  await run('turbo', ['run', 'build', '--output-logs=errors-only', '--filter=./packages/*']);
+  await run('changeset', ['pack', '--out-dir', packed]);
+
+  const published = readTarballs(packed);
+  for (const { manifest } of published) {
+    if (manifest.version !== expected)
+      throw new Error(`The changesets make ${expected}, but ${manifest.name} became ${manifest.version}.`);
+  }
+  for (const command of ['npm', 'pnpm']) {
+    for (const key of ['registry', '@service-auth:registry'])
+      assertLoopback(`${key} of ${command}`, (await run(command, ['config', 'get', key])).trim());
+  }
+  await run('changeset', ['publish', '--from-pack-dir', packed]);
+  return published;
+}
+
+/** It is a repository, because changesets look for the commits that added them. */
+function copyTrackedFiles(copy: string): void {
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+  for (const file of files.filter((name) => existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file));
+  }
+  const git = (...argv: string[]) =>
+    execFileSync('git', ['-c', 'user.name=release', '-c', 'user.email=@', ...argv], { cwd: copy });
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '--all');
+  git('commit', '--quiet', '--no-verify', '--message=chore: a copy');
+}
+
+/** Returns the version that all packages get. It grows by the largest bump that a changeset asks for, and by no more. */
+export function nextVersion(copy: string): string {
+  const { version } = JSON.parse(readFileSync(join(copy, 'packages/core/package.json'), 'utf8')) as Manifest;
+  const asked = readdirSync(join(copy, '.changeset'))
+    .filter((name) => name.endsWith('.md') && name !== 'README.md')
+    .flatMap(
+      (name) =>
+        readFileSync(join(copy, '.changeset', name), 'utf8')
+          .split(/^---$/m)[1]
+          ?.match(/(?<=: )\w+$/gm) ?? [],
+    )
+    .map((bump) => bumps.indexOf(bump));
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return (
+    [version, `${major}.${minor}.${patch + 1}`, `${major}.${minor + 1}.0`, `${major + 1}.0.0`][
+      Math.max(-1, ...asked) + 1
+    ] ?? ''
+  );
+}
+
+export function assertLoopback(name: string, address: string): void {
+  if (address === 'undefined') return;
+  if (new URL(address).hostname !== '127.0.0.1')
+    throw new Error(`The ${name} is ${address}, so a rehearsal would be published. Nothing was.`);
+}
+
+function readTarballs(folder: string): Published[] {
+  const tarballs = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tgz'));
+  return tarballs.map((name) => {
+    const tarball = join(folder, name);
+    const manifest = JSON.parse(readFromTarball(tarball, 'package.json')) as Manifest & {
+      publishConfig?: { registry?: string };
+    };
+    if (manifest.publishConfig?.registry)
+      assertLoopback(`publishConfig of ${manifest.name}`, manifest.publishConfig.registry);
+    return { manifest, tarball };
+  });
+}
+
+export function readFromTarball(tarball: string, file: string): string {
+  return execFileSync('tar', ['--extract', '--to-stdout', '--file', tarball, `package/${file}`], { encoding: 'utf8' });
+}
