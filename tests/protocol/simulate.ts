@@ -1,6 +1,6 @@
 /**
  * pnpm simulate                                    10,000 seeds over all modes within the assumptions
- * pnpm simulate --seeds 1000000                    a night; Ctrl+C ends it with the figures so far
+ * pnpm simulate --minutes 300                      a night, from a seed that nobody has tried; Ctrl+C ends it with the figures so far
  * pnpm simulate --seeds 10000 --mode pauses        one mode
  * pnpm simulate --mode wild-clock                  a control, or beyond the assumptions: violations are figures, not failures
  * pnpm simulate --print --plan '{"mode":"faults","seed":1}'
@@ -15,8 +15,9 @@ import { neverHappened, promisedModes, simulate } from './src/simulation.ts';
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '10000' },
-    from: { type: 'string', default: '1' },
+    seeds: { type: 'string' },
+    minutes: { type: 'string' },
+    from: { type: 'string' },
     mode: { type: 'string', multiple: true },
     plan: { type: 'string' },
     print: { type: 'boolean', default: false },
@@ -35,12 +36,12 @@ async function explore(): Promise<number> {
   const begunAt = performance.now();
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
-  const results = await simulate(
-    Number(values.seeds),
-    values.mode ?? promisedModes,
-    Number(values.from),
-    ending.signal,
-  );
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+  if (minutes !== undefined) setTimeout(() => ending.abort(), minutes * 60_000).unref();
+  const seeds = Number(values.seeds ?? (minutes === undefined ? 10_000 : 1_000_000));
+  // A seed of its own for each second: what it finds is printed with its seed.
+  const first = Number(values.from ?? (minutes === undefined ? 1 : Math.floor(Date.now() / 1_000)));
+  const results = await simulate(seeds, values.mode ?? promisedModes, first, ending.signal);
   const total = [...results.values()].reduce(sum, noFigures);
   console.log('mode               seeds  violated  virtual years     tokens      faults       events');
   for (const [mode, { seeds, findings, virtualYears, issued, faults, events }] of [

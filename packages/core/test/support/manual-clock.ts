@@ -24,6 +24,7 @@ interface Timer {
 const maxDelayMs = 3_600_000;
 
 export function createManualClock(startedAt: number = Date.UTC(2026, 0, 1)): ManualClock {
+  Math.random = seededRandom();
   const timers = new Set<Timer>();
   let monotonic = 0;
   let wallAhead = 0;
@@ -80,16 +81,32 @@ export function createManualClock(startedAt: number = Date.UTC(2026, 0, 1)): Man
   };
 }
 
+/** The same numbers for each test, so that what a test finds can be found again: mulberry32. */
+function seededRandom(): () => number {
+  let state = 1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
 /** WebCrypto works on other threads, so the only way to know whether it is busy is to count. */
 let cryptoUnderWay = 0;
 type CryptoFunction = (...parameters: unknown[]) => Promise<unknown>;
+
+/** The end of the call before. One call after the other: a test must not depend on which thread is quicker. */
+let lastCall: Promise<unknown> = Promise.resolve();
 
 function count(name: 'importKey' | 'deriveBits' | 'deriveKey' | 'encrypt' | 'decrypt' | 'digest'): CryptoFunction {
   const original = crypto.subtle[name] as CryptoFunction;
   return async (...parameters) => {
     cryptoUnderWay += 1;
+    const result = lastCall.then(() => original.apply(crypto.subtle, parameters));
+    lastCall = result.catch(() => {});
     try {
-      return await original.apply(crypto.subtle, parameters);
+      return await result;
     } finally {
       cryptoUnderWay -= 1;
     }
