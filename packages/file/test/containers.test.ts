@@ -70,13 +70,13 @@ function expectOneCount(reports: readonly Report[]): void {
 describe.runIf(timeNamespaces)('containers in time namespaces', () => {
   test.each([
     ['that were started at different times', ['--boottime', '100800'], ['--boottime', '201600']],
-    [
-      'whose monotonic clocks differ as well',
-      ['--monotonic', '300', '--boottime', '864000'],
-      ['--monotonic', '86400'],
-    ],
+    ['whose monotonic clocks differ as well', ['--monotonic', '300', '--boottime', '864000'], ['--monotonic', '86400']],
     ['one of which was restarted after 20 hours', ['--boottime', '72000', '--monotonic', '72000'], []],
-    ['one of which was suspended and resumed', ['--boottime', '10', '--monotonic', '10'], ['--boottime', '200', '--monotonic', '10']],
+    [
+      'one of which was suspended and resumed',
+      ['--boottime', '10', '--monotonic', '10'],
+      ['--boottime', '200', '--monotonic', '10'],
+    ],
   ])('have one clock and one count: %s', async (_, first, second) => {
     const reports = [
       await inNamespace('first', first, 2),

@@ -6,7 +6,6 @@ import {
   type DefineCase,
   expectIssued,
   expectNoRejection,
-  expectSent,
   expectStatus,
   type Fixture,
   within,
