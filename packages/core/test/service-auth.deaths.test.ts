@@ -5,6 +5,9 @@ import { failuresInRow } from '../src/stored-record.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { settled } from './support/manual-clock.ts';
 import { answered, gated, silent } from './support/scripted-endpoint.ts';
+import { seedRandom } from './support/seeded-random.ts';
+
+seedRandom();
 
 /** Starts a process that asks for a token. Returns the function that kills it: none of its timers fires any more. */
 function begun({ client, clock }: Bed, options?: Partial<ServiceAuthOptions>): () => void {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Bed, createBed, day, hour, minute, second } from './support/bed.ts';
 import { type Answer, answered, answering, failing, silent } from './support/scripted-endpoint.ts';
+import { seedRandom } from './support/seeded-random.ts';
+
+seedRandom();
 
 /** A gateway that checks a request and fails behind that: it answers probes. */
 const failsBehind: Answer = ({ body }) => (body === '{}' ? answered(400) : answered(503));

@@ -24,7 +24,6 @@ interface Timer {
 const maxDelayMs = 3_600_000;
 
 export function createManualClock(startedAt: number = Date.UTC(2026, 0, 1)): ManualClock {
-  Math.random = seededRandom();
   const timers = new Set<Timer>();
   let monotonic = 0;
   let wallAhead = 0;
@@ -78,17 +77,6 @@ export function createManualClock(startedAt: number = Date.UTC(2026, 0, 1)): Man
     suspend(ms) {
       wallAhead += ms;
     },
-  };
-}
-
-/** The same numbers for each test, so that what a test finds can be found again: mulberry32. */
-function seededRandom(): () => number {
-  let state = 1;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 
