@@ -1,15 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSigningKey, createTestClock, startTestService, type TestClock, type TestService } from '../src/index.ts';
+import { createTestClock, startTestService, type TestClock, type TestService } from '../src/index.ts';
 import { callApi, issueToken, requestToken } from './requests.ts';
 
-const signingKey = createSigningKey();
 let clock: TestClock;
 let service: TestService;
 
 beforeEach(async () => {
   clock = createTestClock();
-  service = await startTestService({ clock, signingKey });
+  service = await startTestService({ clock });
 });
 afterEach(() => service.close());
 
@@ -113,7 +112,7 @@ describe('a scripted answer of the token endpoint', () => {
   });
 
   test('that is impossible makes close() reject, so that the mistake is seen', async () => {
-    const mistaken = await startTestService({ signingKey });
+    const mistaken = await startTestService();
     mistaken.tokenEndpoint.always(() => {
       throw new Error('mistake in the test');
     });
@@ -146,7 +145,7 @@ describe('whether a token is issued', () => {
   });
 
   test('never goes beyond the limit', async () => {
-    await using limited = await startTestService({ signingKey, issuanceLimit: { tokens: 1 } });
+    await using limited = await startTestService({ issuanceLimit: { tokens: 1 } });
     await requestToken(limited);
     limited.tokenEndpoint.next({ status: 502, issue: true });
     await requestToken(limited);
@@ -178,7 +177,7 @@ describe('the token response', () => {
   });
 
   test('is for as long as the service is told at its start', async () => {
-    await using short = await startTestService({ signingKey, lifetimeMs: 600_000 });
+    await using short = await startTestService({ lifetimeMs: 600_000 });
     const { expires_in: seconds } = (await (await requestToken(short)).json()) as { expires_in: number };
     expect(seconds).toBe(600);
   });
@@ -256,7 +255,7 @@ describe('time', () => {
   });
 
   test('leaves no timer behind when the service closes', async () => {
-    const closing = await startTestService({ clock, signingKey });
+    const closing = await startTestService({ clock });
     closing.tokenEndpoint.next({ delayMs: 3_600_000 });
     const response = requestToken(closing);
     await closing.until(({ issued }) => issued === 1);
@@ -318,7 +317,7 @@ describe('a paused request', () => {
   });
 
   test('ends when the service closes', async () => {
-    const closing = await startTestService({ signingKey });
+    const closing = await startTestService();
     const paused = closing.tokenEndpoint.pauseNext();
     const response = requestToken(closing);
     await paused.arrived;
@@ -354,7 +353,7 @@ describe('a mistake in a scripted answer', () => {
   });
 
   test('that a function makes breaks the connection, and close() tells it', async () => {
-    const own = await startTestService({ signingKey });
+    const own = await startTestService();
     own.api.always(() => ({ body: { orders: [] } }) as never);
     await expect(fetch(`${own.baseUrl}/api/v1/orders`)).rejects.toThrow('fetch failed');
     await expect(own.close()).rejects.toThrow('write objects with JSON.stringify()');

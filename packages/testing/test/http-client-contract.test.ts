@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type ConnectHttpClient,
-  type ContractCase,
-  controls,
-  httpClientContract,
-  httpClientMistakes,
-  type Mistake,
-} from '../src/index.ts';
+import { type ConnectHttpClient, type ContractCase, httpClientContract } from '../src/index.ts';
+import { controls, type Mistake } from './mistakes/controls.ts';
+import { httpClientMistakes } from './mistakes/http-client-mistakes.ts';
 import { connectReferenceAdapter } from './reference-adapter.ts';
 
 describe('a right adapter', () => {

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { createSigningKey, createTestClock, startTestService } from '../src/index.ts';
+import { createTestClock, startTestService } from '../src/index.ts';
 import { largestCount } from '../src/service/issuance-log.ts';
 import { requestToken } from './requests.ts';
 
-const signingKey = createSigningKey();
 const hour = 3_600_000;
 const midnight = Date.UTC(2026, 0, 1);
 
 describe('the limit', () => {
   test('is 150 tokens in any 24 hours: the next one is refused, and says for how long', async () => {
     const clock = createTestClock();
-    await using service = await startTestService({ clock, signingKey });
+    await using service = await startTestService({ clock });
     for (let count = 0; count < 150; count++) expect((await requestToken(service)).status).toBe(200);
     await clock.advance(hour);
     const refused = await requestToken(service);
@@ -22,7 +21,7 @@ describe('the limit', () => {
 
   test('rolls: each token leaves the window by itself', async () => {
     const clock = createTestClock();
-    await using service = await startTestService({ clock, signingKey, issuanceLimit: { tokens: 2, windowMs: 1_000 } });
+    await using service = await startTestService({ clock, issuanceLimit: { tokens: 2, windowMs: 1_000 } });
     const status = async () => (await requestToken(service)).status;
     expect(await status()).toBe(200);
     await clock.advance(600);
@@ -39,7 +38,7 @@ describe('the limit', () => {
 
   test('may be fixed: a calendar day gives all at once, and two days may meet within an hour', async () => {
     const clock = createTestClock({ now: midnight - 1_000 });
-    await using service = await startTestService({ clock, signingKey, issuanceLimit: { tokens: 3, window: 'fixed' } });
+    await using service = await startTestService({ clock, issuanceLimit: { tokens: 3, window: 'fixed' } });
     const status = async () => (await requestToken(service)).status;
     for (let count = 0; count < 3; count++) expect(await status()).toBe(200);
     const refused = await requestToken(service);
@@ -53,7 +52,6 @@ describe('the limit', () => {
 
   test('is per client', async () => {
     await using service = await startTestService({
-      signingKey,
       issuanceLimit: { tokens: 1 },
       clients: [
         { clientId: 'one', clientSecret: 'secret-of-one', audiences: ['api'] },
@@ -68,7 +66,7 @@ describe('the limit', () => {
   });
 
   test('is kept when many ask at once', async () => {
-    await using service = await startTestService({ signingKey, issuanceLimit: { tokens: 5 } });
+    await using service = await startTestService({ issuanceLimit: { tokens: 5 } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => requestToken(service)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
     expect(service.counts).toMatchObject({ issued: 5, refused: 25 });

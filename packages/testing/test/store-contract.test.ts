@@ -1,6 +1,8 @@
 import { memoryStore } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
-import { controls, type OpenStore, storeContract, storeMistakes } from '../src/index.ts';
+import { type OpenStore, storeContract } from '../src/index.ts';
+import { controls } from './mistakes/controls.ts';
+import { storeMistakes } from './mistakes/store-mistakes.ts';
 import { referenceStore } from './reference-store.ts';
 
 const openMemoryStore: OpenStore = async ({ clock }) => {

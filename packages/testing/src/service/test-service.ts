@@ -8,7 +8,7 @@ import { type Exchange, jsonAnswer, startLoopbackServer, unscripted } from './lo
 import type { ReceivedRequest } from './received-request.ts';
 import type { Script, ScriptedAnswer } from './script.ts';
 import { createSecretFinder, type SecretKind } from './secret-finder.ts';
-import { createSigningKey, type SigningKey } from './signing-key.ts';
+import { signingKey } from './signing-key.ts';
 import { createTokenEndpoint, type RecordedTokenRequest, type ScriptedTokenAnswer } from './token-endpoint.ts';
 
 /** Options of {@link startTestService}. */
@@ -25,8 +25,6 @@ export interface TestServiceOptions {
   clock?: Clock | undefined;
   /** The port on 127.0.0.1. Default 0: a free port. */
   port?: number | undefined;
-  /** The key that signs the tokens. Default: a new key for each service. */
-  signingKey?: SigningKey | Promise<SigningKey> | undefined;
 }
 
 /** The options with which `createServiceAuth` uses the service. You may add further options. */
@@ -107,7 +105,6 @@ function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, 
 /** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000 } = options;
-  const signingKey = Promise.resolve(options.signingKey ?? createSigningKey());
   const log = createIssuanceLog(issuanceLimit);
   const revoked = new Set<string>();
   const secrets = createSecretFinder();
@@ -120,14 +117,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     clock,
     clients,
     log,
-    signingKey,
     lifetimeMs,
     issuer: () => `${server.url}/`,
     onIssued: secrets.addToken,
   });
   const api = createApi({
     audience: options.audience ?? credentials.audience,
-    signingKey,
+    claimsOf: secrets.claimsOf,
     isRevoked: (tokenId) => revoked.has(tokenId),
     onUnauthorized: () => {
       apiUnauthorized++;
@@ -153,7 +149,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     if (pathname === '/oauth/token') return tokenEndpoint.exchange(request);
     if (pathname.startsWith('/api/v1/')) return api.exchange(request);
     if (pathname === '/.well-known/jwks.json') {
-      return unscripted(jsonAnswer(200, { keys: [(await signingKey).publicKey] }));
+      return unscripted(jsonAnswer(200, { keys: [(await signingKey()).publicKey] }));
     }
     return unscripted(
       jsonAnswer(404, { error: 'not_found', message: 'The API of the test service is under /api/v1/.' }),
@@ -196,7 +192,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         for (const { tokenId } of log.issuances) revoked.add(tokenId);
         return;
       }
-      const tokenId = secrets.tokenId(token);
+      const tokenId = secrets.claimsOf(token)?.jti;
       if (tokenId === undefined) throw new Error('Only a token that this service issued can be revoked.');
       revoked.add(tokenId);
     },

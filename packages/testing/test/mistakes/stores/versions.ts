@@ -1,6 +1,5 @@
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import type { OpenStore } from '../subject.ts';
+import type { OpenStore } from '../../../src/index.ts';
+import { caught, type Mistake } from '../controls.ts';
 import { breakingHandles, comparing, force, reading } from './handles.ts';
 
 const carriedOut = /^a swap was carried out that had to be refused/;

@@ -1,5 +1,5 @@
 import type { Store, StoreCallOptions, StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
-import type { OpenStore, StoreContext } from '../subject.ts';
+import type { OpenStore, StoreContext } from '../../../src/index.ts';
 
 /** Returns the methods in which a broken handle differs from `right`, the handle that it wraps. */
 export type BreakHandle = (right: Store, context: StoreContext) => Partial<Store>;
