@@ -8,7 +8,6 @@ import * as record from '../src/stored-record.ts';
 test('the package exports these names, and no others', () => {
   expect(Object.keys(core).sort()).toEqual([
     'ServiceAuthError',
-    'createAccessToken',
     'createServiceAuth',
     'createServiceAuthFromEnv',
     'createUsageReader',

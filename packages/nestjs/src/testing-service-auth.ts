@@ -1,4 +1,4 @@
-import { createAccessToken, type Usage } from '@service-auth/core';
+import type { AccessToken, Usage } from '@service-auth/core';
 import type { ServiceAuth } from './service-auth.ts';
 
 /** Options of {@link createTestingServiceAuth}. */
@@ -36,9 +36,12 @@ const unspent: Usage = {
  * test shows its `Authorization` header to whatever stands in for the API. For `overrideProvider(ServiceAuth).useValue(…)`.
  */
 export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}): ServiceAuth {
-  const now = Date.now();
-  const token = createAccessToken('test', options.token ?? 'test-token', now, now + dayMs);
-  const { id, issuedAt, expiresAt } = token;
+  const issuedAt = Date.now();
+  const { token: value = 'test-token' } = options;
+  const shown = { id: 'test', issuedAt, expiresAt: issuedAt + dayMs };
+  // As in a real token, printing it does not show the value.
+  const hidden = { value: { value }, authorization: { value: `Bearer ${value}` } };
+  const token: AccessToken = Object.freeze(Object.defineProperties(shown, hidden) as AccessToken);
   const nothing = async (): Promise<void> => {};
   return {
     covers: () => true,
@@ -47,10 +50,10 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
       return token;
     },
     peekToken: () => token,
-    getUsage: async () => ({ ...unspent, tokens: [{ id, audience: 'test', issuedAt, expiresAt }] }),
+    getUsage: async () => ({ ...unspent, tokens: [{ ...shown, audience: 'test' }] }),
     subscribe: () => () => {},
     invalidate: nothing,
-    reset: async () => ({ tokenId: id, retryAt: undefined }),
+    reset: async () => ({ tokenId: token.id, retryAt: undefined }),
     retryNow: async () => ({ ended: [], retryAt: undefined }),
     close: nothing,
     [Symbol.asyncDispose]: nothing,

@@ -241,19 +241,6 @@ describe('time', () => {
     expect(service.issuances[0]?.at).toBe(sentAt + 25_000);
   });
 
-  test('can pass between the bytes of an answer', async () => {
-    service.tokenEndpoint.next({ dripMs: 1_000, body: 'abc' });
-    const response = requestToken(service);
-    const reader = (await response).body?.getReader();
-    const bytes: string[] = [];
-    for (const expected of ['a', 'b', 'c']) {
-      await clock.advance(1_000);
-      bytes.push(new TextDecoder().decode((await reader?.read())?.value));
-      expect(bytes.at(-1)).toBe(expected);
-    }
-    expect((await reader?.read())?.done).toBe(true);
-  });
-
   test('leaves no timer behind when the service closes', async () => {
     const closing = await startTestService({ clock });
     closing.tokenEndpoint.next({ delayMs: 3_600_000 });
@@ -334,7 +321,7 @@ describe('a mistake in a scripted answer', () => {
     [{ headers: 'retry-after: 1' }, 'The field headers of a scripted answer must be an object'],
     [{ body: { orders: [] } }, 'write objects with JSON.stringify()'],
     [{ delayMs: -1 }, 'must be 0 to 3,600,000 milliseconds'],
-    [{ dripMs: Number.NaN }, 'must be 0 to 3,600,000 milliseconds'],
+    [{ delayMs: Number.NaN }, 'must be 0 to 3,600,000 milliseconds'],
     [{ waitBefore: 'sending' }, "must be 'handling' or 'answering'"],
     [{ cut: true }, "must be 'request', 'answer' or 'body'"],
     [{ issue: 1 }, 'The field issue of a scripted answer must be a boolean.'],

@@ -34,7 +34,7 @@ export interface TestClientOptions extends TestCredentials {
   /** The clock, if the service has one. */
   readonly clock?: Clock;
   /** The limit, if it is not the default. */
-  readonly issuanceLimit?: { readonly tokens?: number; readonly windowMs?: number };
+  readonly issuanceLimit?: TestIssuanceLimit;
 }
 
 /** The counts of the service. */
@@ -53,8 +53,6 @@ export interface TestServiceCounts {
   readonly apiUnauthorized: number;
   /** The number of connections that are open now, to the token endpoint and to the API. */
   readonly connections: number;
-  /** The largest number of tokens issued to one client within any interval of the limit's `windowMs`, even if the limit's windows are fixed. */
-  readonly largestCountInAnyWindow: number;
 }
 
 /** The service on loopback. */
@@ -90,11 +88,6 @@ export interface TestService extends AsyncDisposable {
   findSecrets(text: string): SecretKind[];
   /** Closes all connections, including those of paused requests. Rejects with the error of a scripted function, if one threw. */
   close(): Promise<void>;
-}
-
-function clientLimit({ tokens, windowMs }: TestIssuanceLimit): Pick<TestClientOptions, 'issuanceLimit'> {
-  if (tokens === undefined && windowMs === undefined) return {};
-  return { issuanceLimit: { ...(tokens !== undefined && { tokens }), ...(windowMs !== undefined && { windowMs }) } };
 }
 
 function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, string> {
@@ -140,7 +133,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       apiRequests: api.requests.length,
       apiUnauthorized,
       connections: server.connections,
-      largestCountInAnyWindow: log.largestCountInAnyWindow(),
     };
   }
 
@@ -168,7 +160,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       authUrl: server.url,
       baseUrl: server.url,
       ...(options.clock && { clock }),
-      ...clientLimit(issuanceLimit),
+      ...(options.issuanceLimit && { issuanceLimit }),
     },
     env: {
       SERVICE_AUTH_URL: server.url,
