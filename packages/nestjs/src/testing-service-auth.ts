@@ -13,7 +13,6 @@ const window = { usable: 150, used: 0, pending: 0, remaining: 150, nextFreeAt: u
 const unspent: Usage = {
   ...window,
   limit: 150,
-  issued: 0,
   underWay: 0,
   unknown: 0,
   availableNow: 150,
