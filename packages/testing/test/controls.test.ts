@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import type { ContractCase } from '../src/index.ts';
-import { controls, type Mistake } from './mistakes/controls.ts';
+import { controls, type Mistake } from './support/controls.ts';
 
 /** A contract of one case: the subject is even. */
 const evenContract = (subject: number): ContractCase[] => [

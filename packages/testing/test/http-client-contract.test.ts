@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type ConnectHttpClient, type ContractCase, httpClientContract } from '../src/index.ts';
-import { controls, type Mistake } from './mistakes/controls.ts';
 import { httpClientMistakes } from './mistakes/http-client-mistakes.ts';
 import { connectReferenceAdapter } from './reference-adapter.ts';
+import { controls, type Mistake } from './support/controls.ts';
 
 describe('a right adapter', () => {
   for (const { name, run } of httpClientContract(connectReferenceAdapter)) test(name, run);

@@ -1,9 +1,9 @@
 import { memoryStore } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
 import { type OpenStore, storeContract } from '../src/index.ts';
-import { controls } from './mistakes/controls.ts';
 import { storeMistakes } from './mistakes/store-mistakes.ts';
 import { referenceStore } from './reference-store.ts';
+import { controls } from './support/controls.ts';
 
 const openMemoryStore: OpenStore = async ({ clock }) => {
   const store = memoryStore({ clock });

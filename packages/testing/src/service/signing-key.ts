@@ -13,7 +13,7 @@ export interface TokenClaims {
 }
 
 /** The public half of a key as a JSON Web Key (RFC 7517), as `/.well-known/jwks.json` lists it. */
-export interface PublicSigningKey {
+interface PublicSigningKey {
   readonly kty: 'RSA';
   readonly use: 'sig';
   readonly alg: 'RS256';

@@ -1,5 +1,5 @@
 import type { ConnectHttpClient } from '../../src/index.ts';
-import type { Mistake } from './controls.ts';
+import type { Mistake } from '../support/controls.ts';
 import { failureMistakes } from './http-clients/failures.ts';
 import { originMistakes } from './http-clients/origins.ts';
 import { rejectionMistakes } from './http-clients/rejections.ts';

@@ -1,5 +1,5 @@
 import type { OpenStore } from '../../src/index.ts';
-import type { Mistake } from './controls.ts';
+import type { Mistake } from '../support/controls.ts';
 import { clockMistakes } from './stores/clocks.ts';
 import { contentMistakes } from './stores/contents.ts';
 import { enduranceMistakes } from './stores/endurance.ts';

@@ -1,6 +1,6 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import type { ConnectHttpClient, HttpClientSubject } from '../../../src/index.ts';
-import { caught, type Mistake } from '../controls.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { asking, breakingRequests, sendingByHand } from './requests.ts';
 
 const failureCases: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import type {
   HttpClientResponse,
   HttpClientSubject,
 } from '../../../src/index.ts';
-import { caught, type Mistake } from '../controls.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { asking, breakingRequests, sendingFirst, withoutAuthorization, withToken } from './requests.ts';
 
 const attached = /the token was attached|a secret reached a foreign host/;

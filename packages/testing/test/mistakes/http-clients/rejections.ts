@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import process from 'node:process';
 import type { TokenSource } from '@service-auth/core';
 import type { ConnectHttpClient } from '../../../src/index.ts';
-import { caught, type Mistake } from '../controls.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { asking, breakingRequests, sendingByHand, sendingFirst, withToken } from './requests.ts';
 
 const returned401 = /the client returned 401 instead of 200/;

@@ -1,5 +1,5 @@
 import type { OpenStore } from '../../../src/index.ts';
-import { caught, type Mistake } from '../controls.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { breakingHandles, withClock } from './handles.ts';
 
 const hourMs = 3_600_000;

@@ -1,5 +1,5 @@
 import type { OpenStore } from '../../../src/index.ts';
-import { caught, type Mistake } from '../controls.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { breakingHandles, comparing, force, reading } from './handles.ts';
 
 const carriedOut = /^a swap was carried out that had to be refused/;
