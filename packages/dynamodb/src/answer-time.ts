@@ -1,6 +1,10 @@
 import { timeOfDate } from '@service-auth/core/store';
 
-type Handler = (request: never) => Promise<{ readonly response: unknown }>;
+interface Result {
+  readonly response: { readonly headers?: Readonly<Record<string, string>> };
+}
+
+type Handler = (request: never) => Promise<Result>;
 
 /** A command of the AWS SDK for JavaScript 3. */
 interface AwsCommand {
@@ -14,16 +18,15 @@ interface AwsCommand {
  */
 export function answerTimeOf(command: AwsCommand): () => number {
   let date: string | undefined;
-  const readDate =
-    (next: Handler): Handler =>
-    async (request) => {
-      const result = await next(request);
-      const { headers } = result.response as { headers?: Readonly<Record<string, string>> };
-      date = headers?.['date'];
-      return result;
-    };
+  const readDate = (next: Handler) => async (request: never) => {
+    const result = await next(request);
+    date = result.response.headers?.['date'];
+    return result;
+  };
   // At low priority it stands between the connection and the step that throws the errors of the service.
-  const options = { name: 'service-auth-date', step: 'deserialize', priority: 'low' };
-  command.middlewareStack.add(readDate as never, options as never);
+  command.middlewareStack.add(
+    readDate as never,
+    { name: 'service-auth-date', step: 'deserialize', priority: 'low' } as never,
+  );
   return () => timeOfDate(date);
 }

@@ -39,8 +39,10 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
   const { token: value = 'test-token' } = options;
   const shown = { id: 'test', issuedAt, expiresAt: issuedAt + dayMs };
   // As in a real token, printing it does not show the value.
-  const hidden = { value: { value }, authorization: { value: `Bearer ${value}` } };
-  const token: AccessToken = Object.freeze(Object.defineProperties(shown, hidden) as AccessToken);
+  const token = Object.defineProperties(shown, {
+    value: { value },
+    authorization: { value: `Bearer ${value}` },
+  }) as AccessToken;
   const nothing = async (): Promise<void> => {};
   return {
     covers: () => true,
@@ -52,7 +54,7 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
     getUsage: async () => ({ ...unspent, tokens: [{ ...shown, audience: 'test' }] }),
     subscribe: () => () => {},
     invalidate: nothing,
-    reset: async () => ({ tokenId: token.id, retryAt: undefined }),
+    reset: async () => ({ tokenId: shown.id, retryAt: undefined }),
     retryNow: async () => ({ ended: [], retryAt: undefined }),
     close: nothing,
     [Symbol.asyncDispose]: nothing,
