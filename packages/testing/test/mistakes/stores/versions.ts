@@ -34,16 +34,6 @@ export const versionMistakes: readonly Mistake<OpenStore>[] = [
     ),
   },
   {
-    name: 'creates a record over one that is there',
-    breaks: comparing((present, given) => given === undefined || present === given),
-    caughtBy: caught(carriedOut, 'a swap that expects no record is refused where there is one'),
-  },
-  {
-    name: 'creates a record where another one is expected',
-    breaks: comparing((present, given) => present === undefined || present === given),
-    caughtBy: caught(carriedOut, 'a swap that expects a record is refused where there is none'),
-  },
-  {
     name: 'shows an empty record where there is none',
     breaks: reading(({ record = '', version = '', now }) => ({ record, version, now })),
     caughtBy: caught(
