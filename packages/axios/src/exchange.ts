@@ -1,6 +1,7 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import {
   discardBody,
+  hideProperty,
   isRedirect,
   isReplayable,
   ownProperties,
@@ -10,7 +11,7 @@ import type { InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
 import { isDirect } from './proxy.ts';
-import { hideProperty, redactConfig } from './redact-error.ts';
+import { redactConfig } from './redact-error.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 
 /** A request to a URL that `source` covers. */

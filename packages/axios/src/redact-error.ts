@@ -1,12 +1,5 @@
-import { hideAgentRequests, ownProperties } from '@service-auth/core/http';
+import { hideAgentRequests, hideProperty } from '@service-auth/core/http';
 import type { AxiosError, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
-
-const nonEnumerable = ownProperties({ enumerable: false });
-
-/** Makes a property of `part` non-enumerable, so that printing `part` does not show it. Does nothing if `part` has no such own property. */
-export function hideProperty(part: unknown, name: string): void {
-  if (Object.hasOwn(Object(part), name)) Reflect.defineProperty(part as object, name, nonEnumerable);
-}
 
 /** Hides the open requests that are reachable from a configuration, because every error contains it: those of its agents, and the pipes of a streamed body. */
 export function redactConfig({ httpAgent, httpsAgent, data }: InternalAxiosRequestConfig): void {

@@ -24,6 +24,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'checkTokenSource',
     'discardBody',
     'hideAgentRequests',
+    'hideProperty',
     'isRedirect',
     'isReplayable',
     'ownProperties',

@@ -2,12 +2,25 @@ import { Agent, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { hideAgentRequests } from '../../src/http/index.ts';
+import { hideAgentRequests, hideProperty } from '../../src/http/index.ts';
 
-test.each([undefined, null, 'text', Object.freeze({ sockets: 's' }), {}])(
-  'hiding the requests of %s throws nothing',
-  (part) => hideAgentRequests(part),
+test('a hidden property is kept, and no longer printed', () => {
+  const part = { secret: 's', other: 1 };
+  hideProperty(part, 'secret');
+  expect(JSON.stringify(part)).toBe('{"other":1}');
+  expect(part.secret).toBe('s');
+});
+
+test.each([undefined, null, 'text', Object.freeze({ secret: 's' }), {}])(
+  'hiding a property of %s throws nothing',
+  (part) => hideProperty(part, 'secret'),
 );
+
+test('the property of a prototype is left alone', () => {
+  const prototype = { secret: 's' };
+  hideProperty(Object.create(prototype), 'secret');
+  expect(Object.keys(prototype)).toEqual(['secret']);
+});
 
 test('a printed agent shows neither the requests that it sends nor those that wait in its queue', async () => {
   const server = createServer();
