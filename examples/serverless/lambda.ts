@@ -18,7 +18,7 @@ const authFetch = createAuthFetch(auth);
 let latest: object | undefined;
 auth.subscribe(
   (event) => {
-    if (event.type !== 'acquisition_joined') latest = event;
+    latest = event;
   },
   { operations: true },
 );

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServiceAuth } from '@service-auth/core';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startEtcd } from '@service-auth/test-tools/servers/etcd';
-import { controls, type OpenStore, startTestService, storeContract, storeMistakes } from '@service-auth/testing';
+import { type OpenStore, startTestService, storeContract } from '@service-auth/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { etcdStore } from '../custom-store.ts';
 
@@ -15,7 +15,6 @@ describe.runIf(etcd)('the store of custom-store.ts', () => {
     return { store: await another(), another, close: async () => {} };
   };
   test.each(storeContract(open))('$name', ({ run }) => run());
-  test.each(controls(storeContract, open, storeMistakes))('$name', { timeout: 20_000 }, ({ run }) => run());
 
   test('keeps token and count when its server is killed', async () => {
     await using service = await startTestService();

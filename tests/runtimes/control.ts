@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createSigningKey, startTestService } from '@service-auth/testing';
+import { startTestService } from '@service-auth/testing';
 import type { Questions } from './suite/service.ts';
 
 /** The operations of an object in this process, by name. */
@@ -19,12 +19,11 @@ export interface Control {
 export async function startControl(): Promise<Control> {
   const offered: Answers[] = [];
   const closers: (() => Promise<void>)[] = [];
-  const signingKey = createSigningKey();
 
   const offer = (answers: Answers): number => offered.push(answers) - 1;
 
   const start: Questions['start'] = async (options) => {
-    const service = await startTestService({ signingKey, ...options });
+    const service = await startTestService(options);
     closers.push(service.close);
     const questions: Omit<Questions, 'start'> = {
       counts: () => service.counts,

@@ -29,7 +29,6 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
     limit: 150,
     usable: 120,
     used,
-    issued: used - unknown,
     underWay: 0,
     unknown,
     pending: unknown,

@@ -1,5 +1,5 @@
 import { orSkip } from '@service-auth/test-tools/or-skip';
-import { controls, type OpenStore, storeContract, storeMistakes } from '@service-auth/testing';
+import { type OpenStore, storeContract } from '@service-auth/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bundled, startPlatform } from './support/platform.ts';
 
@@ -10,8 +10,7 @@ afterAll(() => platform?.[Symbol.asyncDispose]());
 const elsewhere: OpenStore = () => Promise.reject(new Error('the store is in the Worker'));
 
 describe.runIf(platform)('the contract of stores, inside a Worker', () => {
-  const cases = [...storeContract(elsewhere), ...controls(storeContract, elsewhere, storeMistakes)];
-  test.each(cases)('$name', async ({ name }) => {
+  test.each(storeContract(elsewhere))('$name', async ({ name }) => {
     expect(await platform?.post('', name)).toEqual({ status: 200, text: JSON.stringify({ name }) });
   });
 });

@@ -53,7 +53,6 @@ class SealedAccessToken implements AccessToken {
   }
 }
 
-/** Creates a token for the test of an adapter. Applications get tokens from `getToken()`. */
 export function createAccessToken(id: string, value: string, issuedAt: number, expiresAt: number): AccessToken {
   return new SealedAccessToken(id, value, issuedAt, expiresAt);
 }

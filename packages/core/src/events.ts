@@ -132,8 +132,6 @@ export interface ServiceAuthEventFields {
     readonly reason: AcquisitionReason;
     readonly callers: 0 | 1;
   };
-  /** A further call of `getToken()` waits for an attempt that had begun. Only for listeners that subscribe with `operations`, in the async context of the caller. */
-  acquisition_joined: { readonly acquisition: number };
   /**
    * An attempt ended. `kept`: the present token is served further. `dropped`: it was reset. `code`: that of the error. `callers`: how many calls of
    * `getToken()` waited. Only for listeners that subscribe with `operations`.

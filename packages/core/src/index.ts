@@ -1,5 +1,4 @@
 export type { AccessToken } from './access-token.ts';
-export { createAccessToken } from './access-token.ts';
 export type { ResetOptions, ResetResult, RetryResult } from './administration.ts';
 export type { Clock } from './clock.ts';
 export { createServiceAuthFromEnv, optionsFromEnv } from './env.ts';

@@ -9,31 +9,3 @@ export function timeOfDate(date: string | null | undefined): number {
   const advice = 'its answers have no Date header, which is the clock of this store. Does a proxy remove it?';
   throw Object.assign(new TypeError(advice), { advice });
 }
-
-type Handler = (request: never) => Promise<{ readonly response: unknown }>;
-
-/** A command of the AWS SDK for JavaScript 3, for any service. */
-export interface AwsCommand {
-  readonly middlewareStack: { add(middleware: never, options: never): unknown };
-}
-
-/**
- * Reads the time of the server from the answer to a command of the AWS SDK for JavaScript 3, whose outputs have no headers. Call this before the command
- * is sent. The result is a function that returns the time of the latest answer, in epoch milliseconds, as {@link timeOfDate} does. It also knows that of
- * an answer with an error.
- */
-export function answerTimeOf(command: AwsCommand): () => number {
-  let date: string | undefined;
-  const readDate =
-    (next: Handler): Handler =>
-    async (request) => {
-      const result = await next(request);
-      const { headers } = result.response as { headers?: Readonly<Record<string, string>> };
-      date = headers?.['date'];
-      return result;
-    };
-  // At low priority it stands between the connection and the step that throws the errors of the service.
-  const options = { name: 'service-auth-date', step: 'deserialize', priority: 'low' };
-  command.middlewareStack.add(readDate as never, options as never);
-  return () => timeOfDate(date);
-}

@@ -106,11 +106,10 @@ export class TokenKeeper {
   #join({ outcome, details }: RunningFlight, callers: 0 | 1, isFirst: boolean): Promise<unknown> {
     details.callers += callers;
     // A listener may call `getToken()`. It gets no event about that call, because the two would call each other for ever.
-    if (this.#isTelling) return outcome;
+    if (this.#isTelling || !isFirst) return outcome;
     this.#isTelling = true;
     const { acquisition, reason } = details;
-    if (isFirst) this.settings.emit('acquisition_started', { acquisition, reason, callers });
-    else if (callers > 0) this.settings.emit('acquisition_joined', { acquisition });
+    this.settings.emit('acquisition_started', { acquisition, reason, callers });
     this.#isTelling = false;
     return outcome;
   }

@@ -47,7 +47,6 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   return {
     limit,
     ...tight,
-    issued: tight.used - tight.pending,
     underWay,
     unknown: tight.pending - underWay,
     availableNow: cold,

@@ -77,10 +77,8 @@ export interface Usage {
   readonly limit: number;
   /** The tokens that the fleet may spend: `limit` less the reserve. */
   readonly usable: number;
-  /** The spent tokens: `issued`, `underWay` and `unknown` together. */
+  /** The spent tokens: those that were surely issued, and the `pending` ones. */
   readonly used: number;
-  /** The tokens that were surely issued. */
-  readonly issued: number;
   /** The tokens whose requests are under way. They count as issued. */
   readonly underWay: number;
   /** The tokens of requests whose outcome is unknown, such as those that were answered 503 or not at all. They count as issued. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { createAccessToken } from '../src/index.ts';
+import { createAccessToken } from '../src/access-token.ts';
 import { canariesIn, tokenCanary } from './support/canaries.ts';
 
 const issuedAt = Date.UTC(2026, 0, 1);

@@ -31,7 +31,6 @@ const events: Record<ServiceAuthEventType, true> = {
   token_unavailable: true,
   store_called: true,
   acquisition_started: true,
-  acquisition_joined: true,
   acquisition_ended: true,
   agreement_differs: true,
   token_reset: true,

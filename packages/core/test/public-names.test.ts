@@ -8,7 +8,6 @@ import * as record from '../src/stored-record.ts';
 test('the package exports these names, and no others', () => {
   expect(Object.keys(core).sort()).toEqual([
     'ServiceAuthError',
-    'createAccessToken',
     'createServiceAuth',
     'createServiceAuthFromEnv',
     'createUsageReader',
@@ -39,7 +38,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
 });
 
 test('the entry for stores exports these names, and no others', () => {
-  expect(Object.keys(store).sort()).toEqual(['answerTimeOf', 'onePerConnection', 'raced', 'timeOfDate']);
+  expect(Object.keys(store).sort()).toEqual(['onePerConnection', 'raced', 'timeOfDate']);
 });
 
 test('the entry for SQL stores exports these names, and no others', () => {

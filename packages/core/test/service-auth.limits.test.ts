@@ -122,7 +122,6 @@ describe('getUsage', () => {
       limit: 150,
       usable: 120,
       used: 0,
-      issued: 0,
       underWay: 0,
       unknown: 0,
       pending: 0,

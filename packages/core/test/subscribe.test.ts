@@ -91,17 +91,17 @@ describe('the events of operations', () => {
     ]);
   });
 
-  test('come in the async context of the caller that begins an attempt or joins it', async () => {
+  test('come in the async context of the caller that begins an attempt', async () => {
     const { client, clock } = createBed();
     const auth = client();
     const context = new AsyncLocalStorage<string>();
     const heardIn: string[] = [];
     const listener = ({ type }: ServiceAuthEvent) => {
-      if (/started|joined/.test(type)) heardIn.push(`${type} in ${context.getStore()}`);
+      if (type === 'acquisition_started') heardIn.push(`${type} in ${context.getStore()}`);
     };
     auth.subscribe(listener, { operations: true });
     await clock.until(Promise.all(['one', 'two'].map((name) => context.run(name, () => auth.getToken()))));
-    expect(heardIn).toEqual(['acquisition_started in one', 'acquisition_joined in two']);
+    expect(heardIn).toEqual(['acquisition_started in one']);
   });
 
   test('may be answered with a call of getToken(), which shares the attempt', async () => {
@@ -114,12 +114,11 @@ describe('the events of operations', () => {
       operations: true,
     });
     const [first, second] = await clock.until(Promise.all([auth.getToken(), auth.getToken()]));
-    expect(await Promise.all(tokens)).toEqual([first, first, first]);
+    expect(await Promise.all(tokens)).toEqual([first, first]);
     expect([second, endpoint.issued]).toEqual([first, 1]);
     expect(heard.filter(({ type }) => type.startsWith('acquisition'))).toMatchObject([
       { type: 'acquisition_started', callers: 1 },
-      { type: 'acquisition_joined' },
-      { type: 'acquisition_ended', callers: 4 },
+      { type: 'acquisition_ended', callers: 3 },
     ]);
   });
 
@@ -175,8 +174,6 @@ describe('the events of operations', () => {
     ]);
     expect(new Set(ids).size).toBe(4);
     expect(acquisitions.map(({ acquisition }) => acquisition)).toEqual(ids);
-    const joined = heard.filter((event) => event.type === 'acquisition_joined');
-    expect(joined.map(({ acquisition }) => acquisition)).toEqual(Array.from({ length: 19 }, () => ids[0]));
     expect(acquisitions).toMatchObject([
       { reason: 'cold', outcome: 'issued', callers: 20, durationMs: second, code: undefined },
       { reason: 'revalidate', outcome: 'kept', callers: 0 },

@@ -1,7 +1,7 @@
 import { GetItemCommand, type GetItemCommandOutput, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Store } from '@service-auth/core';
-import { answerTimeOf } from '@service-auth/core/store';
 import { adviceIfSilent, explain } from './advice.ts';
+import { answerTimeOf } from './answer-time.ts';
 import { type DynamoDbSender, nameOf, sent } from './calls.ts';
 import { tableName, warningsOf } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { createAccessToken, type Usage } from '@service-auth/core';
+import type { AccessToken, Usage } from '@service-auth/core';
 import type { ServiceAuth } from './service-auth.ts';
 
 /** Options of {@link createTestingServiceAuth}. */
@@ -13,7 +13,6 @@ const window = { usable: 150, used: 0, pending: 0, remaining: 150, nextFreeAt: u
 const unspent: Usage = {
   ...window,
   limit: 150,
-  issued: 0,
   underWay: 0,
   unknown: 0,
   availableNow: 150,
@@ -36,9 +35,14 @@ const unspent: Usage = {
  * test shows its `Authorization` header to whatever stands in for the API. For `overrideProvider(ServiceAuth).useValue(…)`.
  */
 export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}): ServiceAuth {
-  const now = Date.now();
-  const token = createAccessToken('test', options.token ?? 'test-token', now, now + dayMs);
-  const { id, issuedAt, expiresAt } = token;
+  const issuedAt = Date.now();
+  const { token: value = 'test-token' } = options;
+  const shown = { id: 'test', issuedAt, expiresAt: issuedAt + dayMs };
+  // As in a real token, printing it does not show the value.
+  const token = Object.defineProperties(shown, {
+    value: { value },
+    authorization: { value: `Bearer ${value}` },
+  }) as AccessToken;
   const nothing = async (): Promise<void> => {};
   return {
     covers: () => true,
@@ -47,10 +51,10 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
       return token;
     },
     peekToken: () => token,
-    getUsage: async () => ({ ...unspent, tokens: [{ id, audience: 'test', issuedAt, expiresAt }] }),
+    getUsage: async () => ({ ...unspent, tokens: [{ ...shown, audience: 'test' }] }),
     subscribe: () => () => {},
     invalidate: nothing,
-    reset: async () => ({ tokenId: id, retryAt: undefined }),
+    reset: async () => ({ tokenId: shown.id, retryAt: undefined }),
     retryNow: async () => ({ ended: [], retryAt: undefined }),
     close: nothing,
     [Symbol.asyncDispose]: nothing,

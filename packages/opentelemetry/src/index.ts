@@ -1,2 +1,2 @@
 export type { InstrumentationOptions } from './instrument-service-auth.ts';
-export { eventChannelName, instrumentServiceAuth } from './instrument-service-auth.ts';
+export { instrumentServiceAuth } from './instrument-service-auth.ts';

@@ -1,11 +1,8 @@
 import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
 import type { ServiceAuth, ServiceAuthEvent } from '@service-auth/core';
 import { observeBudget } from './budget.ts';
-import { eventChannel } from './event-channel.ts';
 import { acquisitionSpans } from './spans.ts';
 import { tokenMetrics } from './token-metrics.ts';
-
-export { eventChannelName } from './event-channel.ts';
 
 /** Options of {@link instrumentServiceAuth}. */
 export interface InstrumentationOptions {
@@ -43,7 +40,7 @@ export function instrumentServiceAuth(
     });
   const endBudget = observeBudget(auth, meter, options.attributes ?? {});
   const spans = acquisitionSpans(tracerProvider.getTracer(name), attributesWith('service_auth.audience'));
-  const listeners = [tokenMetrics(meter, attributesWith('audience')), spans.listener, eventChannel()];
+  const listeners = [tokenMetrics(meter, attributesWith('audience')), spans.listener];
   const unsubscribe = listeners.map((listener) => auth.subscribe(listener, { operations: true }));
   return () => {
     endBudget();

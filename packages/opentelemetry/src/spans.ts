@@ -1,4 +1,4 @@
-import { type Attributes, context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { type Attributes, type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { ServiceAuthEvent, ServiceAuthEventListener } from '@service-auth/core';
 import { errorType } from './token-metrics.ts';
 
@@ -6,12 +6,11 @@ type Started = Extract<ServiceAuthEvent, { type: 'acquisition_started' }>;
 
 interface Acquisition {
   readonly started: Started;
-  span: Span | undefined;
+  readonly span: Span | undefined;
 }
 
 /**
- * Makes a span of each acquisition: an attempt to get a token. It is a child of the span of the caller that began it and waits, and has a link to each caller that
- * waits. An acquisition that nobody waits for has a trace of its own, and reading the record in the background has none.
+ * Makes a span of each acquisition: an attempt to get a token. It is a child of the span of the caller that began it and waits. An acquisition that nobody waits for has a trace of its own, and reading the record in the background has none.
  */
 export function acquisitionSpans(
   tracer: Tracer,
@@ -19,15 +18,10 @@ export function acquisitionSpans(
 ): { readonly listener: ServiceAuthEventListener; readonly end: () => void } {
   const acquisitions = new Map<number, Acquisition>();
 
-  function start({ started }: Acquisition): Span {
+  function start(started: Started): Span | undefined {
+    if (started.callers === 0 && started.reason === 'revalidate') return undefined;
     const attributes = { ...attributesOf(started), 'service_auth.reason': started.reason };
     return tracer.startSpan('service_auth.acquire', { root: started.callers === 0, startTime: started.at, attributes });
-  }
-
-  function wait(acquisition: Acquisition): void {
-    acquisition.span ??= start(acquisition);
-    const caller = trace.getSpanContext(context.active());
-    if (caller) acquisition.span.addLink({ context: caller });
   }
 
   function tell(name: string, attributes: Attributes): void {
@@ -48,18 +42,9 @@ export function acquisitionSpans(
 
   const listener: ServiceAuthEventListener = (event) => {
     switch (event.type) {
-      case 'acquisition_started': {
-        const acquisition: Acquisition = { started: event, span: undefined };
-        acquisitions.set(event.acquisition, acquisition);
-        if (event.callers > 0) wait(acquisition);
-        else if (event.reason !== 'revalidate') acquisition.span = start(acquisition);
+      case 'acquisition_started':
+        acquisitions.set(event.acquisition, { started: event, span: start(event) });
         break;
-      }
-      case 'acquisition_joined': {
-        const acquisition = acquisitions.get(event.acquisition);
-        if (acquisition) wait(acquisition);
-        break;
-      }
       case 'acquisition_ended': {
         const span = acquisitions.get(event.acquisition)?.span;
         acquisitions.delete(event.acquisition);

@@ -19,12 +19,9 @@ export function tokenMetrics(
     });
 
   const requests = histogram('token.request.duration', 'The duration of token requests');
-  const acquisitions = histogram('token.acquisition.duration', 'The duration of attempts to get a token');
   const operations = histogram('store.operation.duration', 'The duration of reads and writes of the store');
   const issued = counter('token.issued', '{token}', 'The tokens that were issued to this process');
-  const adopted = counter('token.adopted', '{token}', 'The tokens of other processes that this process took over');
   const rejected = counter('token.rejected', '{token}', 'The tokens to which the API answered 401');
-  const reset = counter('token.reset', '{reset}', 'The calls of reset()');
   const refused = counter('issuance.refused', '{refusal}', 'The tokens that the budget did not allow');
   const unavailable = counter('token.unavailable', '{call}', 'The calls of getToken() that rejected');
   const problems = counter('record.problems', '{problem}', 'The events that say that the record is in danger');
@@ -44,28 +41,14 @@ export function tokenMetrics(
           'error.type': errorType(event),
         });
         break;
-      case 'token_adopted':
-        adopted.add(1, attributes);
-        break;
       case 'token_rejected':
         rejected.add(1, { ...attributes, outcome: event.outcome });
-        break;
-      case 'token_reset':
-        reset.add(1, attributes);
         break;
       case 'issuance_refused':
         refused.add(event.count, { ...attributes, reason: event.reason });
         break;
       case 'token_unavailable':
         unavailable.add(event.count, { ...attributes, 'error.type': event.code });
-        break;
-      case 'acquisition_ended':
-        acquisitions.record(seconds, {
-          ...attributes,
-          reason: event.reason,
-          outcome: event.outcome,
-          ...(event.code && { 'error.type': event.code }),
-        });
         break;
       case 'store_called':
         operations.record(seconds, {

@@ -1,10 +1,7 @@
 export type { PendingTimers, TestClock, TestClockOptions } from './clock/test-clock.ts';
 export { createTestClock } from './clock/test-clock.ts';
 export type { ContractCase } from './contract/contract-case.ts';
-export type { Mistake } from './contract/controls.ts';
-export { controls } from './contract/controls.ts';
 export { httpClientContract } from './http-client-contract/http-client-contract.ts';
-export { httpClientMistakes } from './http-client-contract/mistakes/http-client-mistakes.ts';
 export type {
   ConnectHttpClient,
   HttpClientBody,
@@ -22,8 +19,6 @@ export { startForeignOrigin } from './service/foreign-origin.ts';
 export type { IssuedToken, TestIssuanceLimit } from './service/issuance-log.ts';
 export type { PausedRequest, RecordedRequest, Script, ScriptedAnswer, ScriptedChoice } from './service/script.ts';
 export type { SecretKind } from './service/secret-finder.ts';
-export type { PublicSigningKey, SigningKey, TokenClaims } from './service/signing-key.ts';
-export { createSigningKey } from './service/signing-key.ts';
 export type {
   TestClientOptions,
   TestService,
@@ -32,6 +27,5 @@ export type {
 } from './service/test-service.ts';
 export { startTestService } from './service/test-service.ts';
 export type { RecordedTokenRequest, ScriptedTokenAnswer, TokenRequestOutcome } from './service/token-endpoint.ts';
-export { storeMistakes } from './store-contract/mistakes/store-mistakes.ts';
 export { storeContract } from './store-contract/store-contract.ts';
 export type { OpenStore, StoreContext, StoreSubject } from './store-contract/subject.ts';

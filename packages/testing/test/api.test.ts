@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSigningKey, createTestClock, startTestService, type TestClock, type TestService } from '../src/index.ts';
+import { createTestClock, startTestService, type TestClock, type TestService } from '../src/index.ts';
 import { callApi, issueToken } from './requests.ts';
 
-const signingKey = createSigningKey();
 let clock: TestClock;
 let service: TestService;
 
 beforeEach(async () => {
   clock = createTestClock();
-  service = await startTestService({ clock, signingKey });
+  service = await startTestService({ clock });
 });
 afterEach(() => service.close());
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
-import { type ContractCase, controls, type Mistake } from '../src/index.ts';
+import type { ContractCase } from '../src/index.ts';
+import { controls, type Mistake } from './support/controls.ts';
 
 /** A contract of one case: the subject is even. */
 const evenContract = (subject: number): ContractCase[] => [

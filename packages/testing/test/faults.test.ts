@@ -1,15 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSigningKey, createTestClock, startTestService, type TestClock, type TestService } from '../src/index.ts';
+import { createTestClock, startTestService, type TestClock, type TestService } from '../src/index.ts';
 import { callApi, issueToken, requestToken } from './requests.ts';
 
-const signingKey = createSigningKey();
 let clock: TestClock;
 let service: TestService;
 
 beforeEach(async () => {
   clock = createTestClock();
-  service = await startTestService({ clock, signingKey });
+  service = await startTestService({ clock });
 });
 afterEach(() => service.close());
 
@@ -113,7 +112,7 @@ describe('a scripted answer of the token endpoint', () => {
   });
 
   test('that is impossible makes close() reject, so that the mistake is seen', async () => {
-    const mistaken = await startTestService({ signingKey });
+    const mistaken = await startTestService();
     mistaken.tokenEndpoint.always(() => {
       throw new Error('mistake in the test');
     });
@@ -146,7 +145,7 @@ describe('whether a token is issued', () => {
   });
 
   test('never goes beyond the limit', async () => {
-    await using limited = await startTestService({ signingKey, issuanceLimit: { tokens: 1 } });
+    await using limited = await startTestService({ issuanceLimit: { tokens: 1 } });
     await requestToken(limited);
     limited.tokenEndpoint.next({ status: 502, issue: true });
     await requestToken(limited);
@@ -178,7 +177,7 @@ describe('the token response', () => {
   });
 
   test('is for as long as the service is told at its start', async () => {
-    await using short = await startTestService({ signingKey, lifetimeMs: 600_000 });
+    await using short = await startTestService({ lifetimeMs: 600_000 });
     const { expires_in: seconds } = (await (await requestToken(short)).json()) as { expires_in: number };
     expect(seconds).toBe(600);
   });
@@ -242,21 +241,8 @@ describe('time', () => {
     expect(service.issuances[0]?.at).toBe(sentAt + 25_000);
   });
 
-  test('can pass between the bytes of an answer', async () => {
-    service.tokenEndpoint.next({ dripMs: 1_000, body: 'abc' });
-    const response = requestToken(service);
-    const reader = (await response).body?.getReader();
-    const bytes: string[] = [];
-    for (const expected of ['a', 'b', 'c']) {
-      await clock.advance(1_000);
-      bytes.push(new TextDecoder().decode((await reader?.read())?.value));
-      expect(bytes.at(-1)).toBe(expected);
-    }
-    expect((await reader?.read())?.done).toBe(true);
-  });
-
   test('leaves no timer behind when the service closes', async () => {
-    const closing = await startTestService({ clock, signingKey });
+    const closing = await startTestService({ clock });
     closing.tokenEndpoint.next({ delayMs: 3_600_000 });
     const response = requestToken(closing);
     await closing.until(({ issued }) => issued === 1);
@@ -318,7 +304,7 @@ describe('a paused request', () => {
   });
 
   test('ends when the service closes', async () => {
-    const closing = await startTestService({ signingKey });
+    const closing = await startTestService();
     const paused = closing.tokenEndpoint.pauseNext();
     const response = requestToken(closing);
     await paused.arrived;
@@ -335,7 +321,7 @@ describe('a mistake in a scripted answer', () => {
     [{ headers: 'retry-after: 1' }, 'The field headers of a scripted answer must be an object'],
     [{ body: { orders: [] } }, 'write objects with JSON.stringify()'],
     [{ delayMs: -1 }, 'must be 0 to 3,600,000 milliseconds'],
-    [{ dripMs: Number.NaN }, 'must be 0 to 3,600,000 milliseconds'],
+    [{ delayMs: Number.NaN }, 'must be 0 to 3,600,000 milliseconds'],
     [{ waitBefore: 'sending' }, "must be 'handling' or 'answering'"],
     [{ cut: true }, "must be 'request', 'answer' or 'body'"],
     [{ issue: 1 }, 'The field issue of a scripted answer must be a boolean.'],
@@ -354,7 +340,7 @@ describe('a mistake in a scripted answer', () => {
   });
 
   test('that a function makes breaks the connection, and close() tells it', async () => {
-    const own = await startTestService({ signingKey });
+    const own = await startTestService();
     own.api.always(() => ({ body: { orders: [] } }) as never);
     await expect(fetch(`${own.baseUrl}/api/v1/orders`)).rejects.toThrow('fetch failed');
     await expect(own.close()).rejects.toThrow('write objects with JSON.stringify()');

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type ConnectHttpClient,
-  type ContractCase,
-  controls,
-  httpClientContract,
-  httpClientMistakes,
-  type Mistake,
-} from '../src/index.ts';
+import { type ConnectHttpClient, type ContractCase, httpClientContract } from '../src/index.ts';
+import { httpClientMistakes } from './mistakes/http-client-mistakes.ts';
 import { connectReferenceAdapter } from './reference-adapter.ts';
+import { controls, type Mistake } from './support/controls.ts';
 
 describe('a right adapter', () => {
   for (const { name, run } of httpClientContract(connectReferenceAdapter)) test(name, run);

@@ -1,7 +1,9 @@
 import { memoryStore } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
-import { controls, type OpenStore, storeContract, storeMistakes } from '../src/index.ts';
+import { type OpenStore, storeContract } from '../src/index.ts';
+import { storeMistakes } from './mistakes/store-mistakes.ts';
 import { referenceStore } from './reference-store.ts';
+import { controls } from './support/controls.ts';
 
 const openMemoryStore: OpenStore = async ({ clock }) => {
   const store = memoryStore({ clock });
@@ -11,20 +13,17 @@ const openReferenceStore = referenceStore();
 /** The contract takes seconds to notice these mistakes, and does nothing meanwhile. */
 const areAwaited = /tells the time (at|of)|never answers/;
 
-for (const [store, open] of Object.entries({
-  'the memory store': openMemoryStore,
-  'a right store': openReferenceStore,
-})) {
-  describe(store, () => {
-    for (const { name, run } of storeContract(open)) test(name, run);
-    const [waiting, prompt] = [true, false].map((waits) =>
-      storeMistakes.filter(({ name }) => waits === areAwaited.test(name)),
-    );
-    for (const { name, run } of controls(storeContract, open, prompt ?? [])) test(name, { timeout: 20_000 }, run);
-    for (const { name, run } of controls(storeContract, open, waiting ?? []))
-      test.concurrent(name, { timeout: 20_000 }, run);
-  });
-}
+describe('the memory store', () => {
+  for (const { name, run } of storeContract(openMemoryStore)) test(name, run);
+});
+
+describe('a right store', () => {
+  for (const { name, run } of storeContract(openReferenceStore)) test(name, run);
+  const all = controls(storeContract, openReferenceStore, storeMistakes);
+  for (const { name, run } of all.filter(({ name }) => !areAwaited.test(name))) test(name, { timeout: 20_000 }, run);
+  for (const { name, run } of all.filter(({ name }) => areAwaited.test(name)))
+    test.concurrent(name, { timeout: 20_000 }, run);
+});
 
 // The mistakes are those that another kind of store could hide.
 for (const [store, open, mistakes] of [

@@ -2,15 +2,14 @@ import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSigningKey, createTestClock, startTestService, type TestService } from '../src/index.ts';
+import { createTestClock, startTestService, type TestService } from '../src/index.ts';
 import { callApi, issueToken, requestToken } from './requests.ts';
 
-const signingKey = createSigningKey();
 const clock = createTestClock();
 let service: TestService;
 
 beforeEach(async () => {
-  service = await startTestService({ clock, signingKey });
+  service = await startTestService({ clock });
 });
 afterEach(() => service.close());
 
@@ -173,7 +172,6 @@ describe('an error answer', () => {
 describe('the clients', () => {
   test('can be several, each with secrets and audiences of its own', async () => {
     await using service = await startTestService({
-      signingKey,
       clients: [
         { clientId: 'one', clientSecret: 'secret-of-one', audiences: ['api-a', 'api-b'] },
         { clientId: 'two', clientSecret: ['secret-of-two', 'next-secret-of-two'], audiences: ['api-a'] },

@@ -59,9 +59,9 @@ export function createMetrics(): Metrics {
     budget.limit.set(usage.limit);
     budget.usable.set(usage.usable);
     budget.available.set(usage.availableNow);
-    for (const state of ['issued', 'underWay', 'unknown'] as const) {
-      budget.usage.set({ state: state === 'underWay' ? 'under_way' : state }, usage[state]);
-    }
+    const { used, pending, underWay, unknown } = usage;
+    const states = { issued: used - pending, under_way: underWay, unknown };
+    for (const [state, count] of Object.entries(states)) budget.usage.set({ state }, count);
   }
 
   return {

@@ -1,5 +1,5 @@
 // A Worker that runs one case of the contract in each request: the name of the case is the body. An answer of 200 means that it passed.
-import { controls, type OpenStore, storeContract, storeMistakes } from '@service-auth/testing';
+import { type OpenStore, storeContract } from '@service-auth/testing';
 import { type DurableObjectNamespaceLike, durableObjectStore } from '../../src/index.ts';
 
 export { ServiceAuthStore } from '../../src/index.ts';
@@ -15,8 +15,7 @@ export default {
       return { store: await another(), another, close: async () => {} };
     };
     const name = await request.text();
-    const cases = [...storeContract(open), ...controls(storeContract, open, storeMistakes)];
-    const found = cases.find((each) => each.name === name);
+    const found = storeContract(open).find((each) => each.name === name);
     try {
       if (!found) throw new Error(`There is no case "${name}".`);
       await found.run();

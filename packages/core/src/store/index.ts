@@ -1,4 +1,3 @@
 export { raced } from '../raced.ts';
-export type { AwsCommand } from '../server-time.ts';
-export { answerTimeOf, timeOfDate } from '../server-time.ts';
+export { timeOfDate } from '../server-time.ts';
 export { onePerConnection } from './one-store.ts';

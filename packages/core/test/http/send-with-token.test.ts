@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type AccessToken, createAccessToken } from '../../src/access-token.ts';
 import { replaceRejected, type SendWithTokenOptions, sendWithToken } from '../../src/http/index.ts';
-import { type AccessToken, createAccessToken, type TokenSource } from '../../src/index.ts';
+import type { TokenSource } from '../../src/index.ts';
 
 const tokenNamed = (name: string) => createAccessToken(name, `jwt-${name}`, 0, 0);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createAccessToken } from '../../src/access-token.ts';
 import { tokenProvider } from '../../src/http/index.ts';
-import { createAccessToken } from '../../src/index.ts';
 
 /** A source that has another token after each rejection. It remembers what it was told. */
 function createSource() {

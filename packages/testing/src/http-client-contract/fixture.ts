@@ -5,7 +5,6 @@ import type { ContractCase } from '../contract/contract-case.ts';
 import type { RecordedApiRequest } from '../service/api.ts';
 import { type ForeignOrigin, startForeignOrigin } from '../service/foreign-origin.ts';
 import type { PausedRequest, ScriptedAnswer } from '../service/script.ts';
-import { createSigningKey, type SigningKey } from '../service/signing-key.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../service/test-service.ts';
 import type {
   ConnectHttpClient,
@@ -147,12 +146,9 @@ function createFixture(
 }
 
 export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits): DefineCase {
-  let signingKey: Promise<SigningKey> | undefined;
-
   return (name, run, { service: serviceOptions, client } = {}) => ({
     name,
     async run() {
-      signingKey ??= createSigningKey();
       const clock = createTestClock();
       const events: ServiceAuthEvent[] = [];
       const onEvent = (event: ServiceAuthEvent) => void events.push(event);
@@ -162,7 +158,7 @@ export function caseDefiner(connect: ConnectHttpClient, traits: HttpClientTraits
         return resource;
       }
       try {
-        const service = open(await startTestService({ clock, signingKey, ...serviceOptions }));
+        const service = open(await startTestService({ clock, ...serviceOptions }));
         const foreign = open(await startForeignOrigin({ clock }));
         const options = { ...service.options, onEvent, ...client?.(service) };
         const subject = open(await connect({ service, options }));

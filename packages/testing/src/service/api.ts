@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Exchange, jsonAnswer, type OwnAnswer } from './loopback-server.ts';
 import { type ReceivedRequest, recordOf } from './received-request.ts';
 import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
-import type { SigningKey } from './signing-key.ts';
+import type { TokenClaims } from './signing-key.ts';
 
 /** The body of a received request. */
 export interface RecordedBody {
@@ -31,7 +31,8 @@ export interface RecordedApiRequest extends RecordedRequest {
 
 export interface ApiOptions {
   readonly audience: string;
-  readonly signingKey: Promise<SigningKey>;
+  /** The claims of a token that this service issued. */
+  readonly claimsOf: (token: string) => TokenClaims | undefined;
   readonly isRevoked: (tokenId: string) => boolean;
   readonly onUnauthorized: () => void;
 }
@@ -52,11 +53,11 @@ export function createApi(options: ApiOptions): Api {
   const script = createScript<RecordedApiRequest, ScriptedAnswer>(false);
   const requests: RecordedApiRequest[] = [];
 
-  async function judge(request: ReceivedRequest): Promise<{ bearer: BearerState; tokenId: string | undefined }> {
+  function judge(request: ReceivedRequest): { bearer: BearerState; tokenId: string | undefined } {
     const { authorization } = request;
     if (authorization === undefined) return { bearer: 'none', tokenId: undefined };
     const token = /^Bearer ([\w.-]+)$/.exec(authorization)?.[1];
-    const claims = token === undefined ? undefined : (await options.signingKey).verify(token);
+    const claims = token === undefined ? undefined : options.claimsOf(token);
     if (!claims) return { bearer: 'invalid', tokenId: undefined };
     const { jti: tokenId, exp, aud } = claims;
     if (options.isRevoked(tokenId)) return { bearer: 'revoked', tokenId };
@@ -79,7 +80,7 @@ export function createApi(options: ApiOptions): Api {
       const record: RecordedApiRequest = {
         ...recordOf(request),
         body: { bytes: body.length, sha256: sha256(body), text: body.toString() },
-        ...(await judge(request)),
+        ...judge(request),
         authorizationSha256: authorization === undefined ? undefined : sha256(authorization),
       };
       requests.push(record);

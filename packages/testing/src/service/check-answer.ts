@@ -19,7 +19,6 @@ const common: Readonly<Record<string, Check>> = {
     (value) => value === 'request' || value === 'answer' || value === 'body',
     "must be 'request', 'answer' or 'body'",
   ],
-  dripMs: duration,
 };
 
 /** The fields of an answer of the token endpoint besides these. */

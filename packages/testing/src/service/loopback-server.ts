@@ -63,7 +63,7 @@ export async function startLoopbackServer(
     });
   }
 
-  async function send(response: ServerResponse, own: OwnAnswer, scripted: ScriptedAnswer): Promise<void> {
+  function send(response: ServerResponse, own: OwnAnswer, scripted: ScriptedAnswer): void {
     const content = scripted.body ?? own.body;
     const body = typeof content === 'string' ? Buffer.from(content) : content;
     const status = scripted.status ?? own.status;
@@ -81,16 +81,7 @@ export async function startLoopbackServer(
     response.flushHeaders();
     if (scripted.cut === 'body') {
       response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
-    } else if (scripted.dripMs === undefined) {
-      response.end(body);
-    } else {
-      for (const byte of body) {
-        await delay(scripted.dripMs);
-        if (response.destroyed) return;
-        response.write(Buffer.of(byte));
-      }
-      response.end();
-    }
+    } else response.end(body);
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -110,7 +101,7 @@ export async function startLoopbackServer(
     onActivity();
     if (answer.waitBefore !== 'handling') await wait();
     if (answer.cut === 'answer') request.socket.destroy();
-    else await send(response, own, answer);
+    else send(response, own, answer);
   }
 
   const server = createServer((request, response) => {

@@ -31,8 +31,6 @@ export interface ScriptedAnswer {
    * the middle of the answer's body.
    */
   readonly cut?: 'request' | 'answer' | 'body' | undefined;
-  /** The time between the bytes of the body, in milliseconds of the service's clock. Default: the body is sent at once. */
-  readonly dripMs?: number | undefined;
 }
 
 /** Chooses the answer to one request. Undefined selects the service's own answer. */

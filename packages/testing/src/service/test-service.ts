@@ -8,7 +8,7 @@ import { type Exchange, jsonAnswer, startLoopbackServer, unscripted } from './lo
 import type { ReceivedRequest } from './received-request.ts';
 import type { Script, ScriptedAnswer } from './script.ts';
 import { createSecretFinder, type SecretKind } from './secret-finder.ts';
-import { createSigningKey, type SigningKey } from './signing-key.ts';
+import { signingKey } from './signing-key.ts';
 import { createTokenEndpoint, type RecordedTokenRequest, type ScriptedTokenAnswer } from './token-endpoint.ts';
 
 /** Options of {@link startTestService}. */
@@ -25,8 +25,6 @@ export interface TestServiceOptions {
   clock?: Clock | undefined;
   /** The port on 127.0.0.1. Default 0: a free port. */
   port?: number | undefined;
-  /** The key that signs the tokens. Default: a new key for each service. */
-  signingKey?: SigningKey | Promise<SigningKey> | undefined;
 }
 
 /** The options with which `createServiceAuth` uses the service. You may add further options. */
@@ -36,7 +34,7 @@ export interface TestClientOptions extends TestCredentials {
   /** The clock, if the service has one. */
   readonly clock?: Clock;
   /** The limit, if it is not the default. */
-  readonly issuanceLimit?: { readonly tokens?: number; readonly windowMs?: number };
+  readonly issuanceLimit?: TestIssuanceLimit;
 }
 
 /** The counts of the service. */
@@ -55,8 +53,6 @@ export interface TestServiceCounts {
   readonly apiUnauthorized: number;
   /** The number of connections that are open now, to the token endpoint and to the API. */
   readonly connections: number;
-  /** The largest number of tokens issued to one client within any interval of the limit's `windowMs`, even if the limit's windows are fixed. */
-  readonly largestCountInAnyWindow: number;
 }
 
 /** The service on loopback. */
@@ -94,11 +90,6 @@ export interface TestService extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-function clientLimit({ tokens, windowMs }: TestIssuanceLimit): Pick<TestClientOptions, 'issuanceLimit'> {
-  if (tokens === undefined && windowMs === undefined) return {};
-  return { issuanceLimit: { ...(tokens !== undefined && { tokens }), ...(windowMs !== undefined && { windowMs }) } };
-}
-
 function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, string> {
   if (windowMs !== undefined) return { SERVICE_AUTH_LIMITS: `${tokens ?? 150}/${windowMs / 1_000}s` };
   return tokens === undefined ? {} : { SERVICE_AUTH_TOKEN_LIMIT: `${tokens}` };
@@ -107,7 +98,6 @@ function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, 
 /** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000 } = options;
-  const signingKey = Promise.resolve(options.signingKey ?? createSigningKey());
   const log = createIssuanceLog(issuanceLimit);
   const revoked = new Set<string>();
   const secrets = createSecretFinder();
@@ -120,14 +110,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     clock,
     clients,
     log,
-    signingKey,
     lifetimeMs,
     issuer: () => `${server.url}/`,
     onIssued: secrets.addToken,
   });
   const api = createApi({
     audience: options.audience ?? credentials.audience,
-    signingKey,
+    claimsOf: secrets.claimsOf,
     isRevoked: (tokenId) => revoked.has(tokenId),
     onUnauthorized: () => {
       apiUnauthorized++;
@@ -144,7 +133,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       apiRequests: api.requests.length,
       apiUnauthorized,
       connections: server.connections,
-      largestCountInAnyWindow: log.largestCountInAnyWindow(),
     };
   }
 
@@ -153,7 +141,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     if (pathname === '/oauth/token') return tokenEndpoint.exchange(request);
     if (pathname.startsWith('/api/v1/')) return api.exchange(request);
     if (pathname === '/.well-known/jwks.json') {
-      return unscripted(jsonAnswer(200, { keys: [(await signingKey).publicKey] }));
+      return unscripted(jsonAnswer(200, { keys: [(await signingKey()).publicKey] }));
     }
     return unscripted(
       jsonAnswer(404, { error: 'not_found', message: 'The API of the test service is under /api/v1/.' }),
@@ -172,7 +160,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       authUrl: server.url,
       baseUrl: server.url,
       ...(options.clock && { clock }),
-      ...clientLimit(issuanceLimit),
+      ...(options.issuanceLimit && { issuanceLimit }),
     },
     env: {
       SERVICE_AUTH_URL: server.url,
@@ -196,7 +184,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         for (const { tokenId } of log.issuances) revoked.add(tokenId);
         return;
       }
-      const tokenId = secrets.tokenId(token);
+      const tokenId = secrets.claimsOf(token)?.jti;
       if (tokenId === undefined) throw new Error('Only a token that this service issued can be revoked.');
       revoked.add(tokenId);
     },

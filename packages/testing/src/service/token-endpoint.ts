@@ -5,7 +5,7 @@ import type { IssuanceLog } from './issuance-log.ts';
 import { type Exchange, jsonAnswer, type OwnAnswer } from './loopback-server.ts';
 import { type ReceivedRequest, recordOf } from './received-request.ts';
 import { createScript, type RecordedRequest, type Script, type ScriptedAnswer } from './script.ts';
-import type { SigningKey } from './signing-key.ts';
+import { type SigningKey, signingKey, type TokenClaims } from './signing-key.ts';
 import { readTokenRequest, type TokenRequestFields } from './token-request.ts';
 
 /** A scripted answer of the token endpoint. */
@@ -40,10 +40,9 @@ export interface TokenEndpointOptions {
   readonly clients: ClientRegistry;
   readonly issuer: () => string;
   readonly log: IssuanceLog;
-  readonly signingKey: Promise<SigningKey>;
   readonly lifetimeMs: number;
   /** Called with the value of each token when it is issued. */
-  readonly onIssued: (token: string, tokenId: string) => void;
+  readonly onIssued: (token: string, claims: TokenClaims) => void;
 }
 
 export interface TokenEndpoint {
@@ -99,9 +98,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const iat = Math.floor(at / 1000);
     const tokenId = randomUUID();
     const iss = options.issuer();
-    const token = key.sign({ iss, sub: `${clientId}@clients`, aud: audience, iat, exp: iat + lifetime, jti: tokenId });
+    const claims = { iss, sub: `${clientId}@clients`, aud: audience, iat, exp: iat + lifetime, jti: tokenId };
+    const token = key.sign(claims);
     log.add({ at, clientId, audience, tokenId });
-    options.onIssued(token, tokenId);
+    options.onIssued(token, claims);
     const body = { access_token: token, token_type: 'Bearer', expires_in: lifetime, ...answer.fields };
     return jsonAnswer(200, body, { 'cache-control': 'no-store' });
   }
@@ -112,7 +112,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     answer: ScriptedTokenAnswer,
   ): Promise<OwnAnswer> {
     // Wait for the key first, so that no other request runs between the check of the limit and the count.
-    const key = await options.signingKey;
+    const key = await signingKey();
     const now = clock.now();
     const status = answer.status ?? 200;
     const scripted = jsonAnswer(status, { error: 'scripted' });

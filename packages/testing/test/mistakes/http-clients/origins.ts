@@ -1,6 +1,10 @@
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import type { ConnectHttpClient, HttpClientRequest, HttpClientResponse, HttpClientSubject } from '../subject.ts';
+import type {
+  ConnectHttpClient,
+  HttpClientRequest,
+  HttpClientResponse,
+  HttpClientSubject,
+} from '../../../src/index.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { asking, breakingRequests, sendingFirst, withoutAuthorization, withToken } from './requests.ts';
 
 const attached = /the token was attached|a secret reached a foreign host/;

@@ -1,6 +1,5 @@
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import type { OpenStore } from '../subject.ts';
+import type { OpenStore } from '../../../src/index.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { breakingHandles, withClock } from './handles.ts';
 
 const hourMs = 3_600_000;

@@ -1,7 +1,6 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import type { ConnectHttpClient, HttpClientSubject } from '../subject.ts';
+import type { ConnectHttpClient, HttpClientSubject } from '../../../src/index.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { asking, breakingRequests, sendingByHand } from './requests.ts';
 
 const failureCases: Readonly<Record<string, string>> = {

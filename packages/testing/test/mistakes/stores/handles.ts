@@ -1,8 +1,8 @@
 import type { Store, StoreCallOptions, StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
-import type { OpenStore, StoreContext } from '../subject.ts';
+import type { OpenStore } from '../../../src/index.ts';
 
 /** Returns the methods in which a broken handle differs from `right`, the handle that it wraps. */
-export type BreakHandle = (right: Store, context: StoreContext) => Partial<Store>;
+export type BreakHandle = (right: Store, context: Parameters<OpenStore>[0]) => Partial<Store>;
 
 /** Wraps every handle that is opened. `prepare` runs once, and creates what all handles share. */
 export function breakingHandles(prepare: () => BreakHandle): (open: OpenStore) => OpenStore {

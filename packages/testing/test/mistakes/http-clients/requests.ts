@@ -1,5 +1,10 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import type { ConnectHttpClient, HttpClientRequest, HttpClientResponse, HttpClientSubject } from '../subject.ts';
+import type {
+  ConnectHttpClient,
+  HttpClientRequest,
+  HttpClientResponse,
+  HttpClientSubject,
+} from '../../../src/index.ts';
 
 type Send = HttpClientSubject['request'];
 

@@ -1,7 +1,6 @@
 import type { Store, StoreSnapshot } from '@service-auth/core';
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import type { OpenStore } from '../subject.ts';
+import type { OpenStore } from '../../../src/index.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { breakingHandles, force, underOtherKeys } from './handles.ts';
 
 const anotherVersion = /^the store shows (no record|another version)/;

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import type { ContractCase } from './contract-case.ts';
+import type { ContractCase } from '../../src/index.ts';
+
+/** All `cases` fail, and each says `words`. */
+export function caught(words: RegExp, ...cases: readonly string[]): Record<string, RegExp> {
+  return Object.fromEntries(cases.map((name) => [name, words]));
+}
 
 /** One thing done wrong, and what a contract says about it. */
 export interface Mistake<Subject> {
@@ -12,12 +17,8 @@ export interface Mistake<Subject> {
 }
 
 /**
- * Negative controls: whether a contract can fail at all, with your subject and the way you connect it. Gives one case for each mistake, as data for
- * any test runner. It passes if the broken subject fails every case in `caughtBy`, with a message that says what `caughtBy` expects. Run them with a
- * subject that passes the contract. The cases of one mistake run at the same time, and take up to 10 seconds.
- * @param contract such as `storeContract` and `httpClientContract`; called anew for each failure, so that none builds on what another one left behind
- * @param subject what the contract takes
- * @param mistakes such as `storeMistakes` and `httpClientMistakes`, or your own
+ * Negative controls: whether a contract can fail at all. Gives one case for each mistake. It passes if the broken subject fails every case in `caughtBy`,
+ * with a message that says what `caughtBy` expects. The contract is called anew for each failure, so that none builds on what another one left behind.
  */
 export function controls<Subject>(
   contract: (subject: Subject) => readonly ContractCase[],

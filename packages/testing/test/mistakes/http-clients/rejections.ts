@@ -1,9 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import process from 'node:process';
 import type { TokenSource } from '@service-auth/core';
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import type { ConnectHttpClient } from '../subject.ts';
+import type { ConnectHttpClient } from '../../../src/index.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { asking, breakingRequests, sendingByHand, sendingFirst, withToken } from './requests.ts';
 
 const returned401 = /the client returned 401 instead of 200/;

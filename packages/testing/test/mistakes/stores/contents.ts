@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { caught } from '../../contract/caught.ts';
-import type { Mistake } from '../../contract/controls.ts';
-import { defaultMaxRecordBytes } from '../fixture.ts';
-import type { OpenStore } from '../subject.ts';
+import type { OpenStore } from '../../../src/index.ts';
+import { defaultMaxRecordBytes } from '../../../src/store-contract/fixture.ts';
+import { caught, type Mistake } from '../../support/controls.ts';
 import { breakingHandles, comparing, reading, underOtherKeys, writing } from './handles.ts';
 
 function renamingKeys(rename: (key: string) => string): (open: OpenStore) => OpenStore {
