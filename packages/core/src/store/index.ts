@@ -1,4 +1,7 @@
 export { raced } from '../raced.ts';
 export type { AwsCommand } from '../server-time.ts';
 export { answerTimeOf, timeOfDate } from '../server-time.ts';
+export type { Reason } from './explain.ts';
+export { explain } from './explain.ts';
 export { onePerConnection } from './one-store.ts';
+export { storeError } from './store-error.ts';
