@@ -5,6 +5,7 @@ import { fileStore } from '@service-auth/file';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
+import pg from 'pg';
 import { createClient } from 'redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
@@ -216,6 +217,26 @@ describe.runIf(redis && postgres)('in a server', () => {
     ]);
     expect(code).toBe(0);
     expect((await run(['explain'], { env })).stdout).toContain('"Other_Table"');
+  });
+
+  test('a table of the same name in another schema is warned of', manyProcesses, async () => {
+    const service = await startCanaryService();
+    const pool = new pg.Pool({ connectionString: postgres?.url ?? '' });
+    await pool.query('create schema one; create schema two');
+    await pool.end();
+    const env = (schema: string) =>
+      variablesOf(service, `${postgres?.url}?table=tokens&options=-csearch_path%3D${schema}`);
+    await run(['token'], { env: env('one') });
+    await run(['token'], { env: env('two') });
+    expect((await doctor(env('two'))).bad).toContainEqual(
+      expect.objectContaining({
+        state: 'warning',
+        message: expect.stringContaining('The schemas one, two have a table tokens each'),
+      }),
+    );
+    expect(
+      (await doctor({ ...env('two'), SERVICE_AUTH_STORE: `${postgres?.url}?table=one.tokens` })).bad,
+    ).not.toContainEqual(expect.objectContaining({ message: expect.stringContaining('The schemas') }));
   });
 
   test('a replica is a failure', async () => {

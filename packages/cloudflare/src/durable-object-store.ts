@@ -3,7 +3,7 @@ import { explained, isTransient, NotRunning, WrongObject } from './object-errors
 import type { DurableObjectNamespaceLike, KeyValueNamespaceLike } from './platform.ts';
 
 /** A place near which the platform creates an object: https://developers.cloudflare.com/durable-objects/reference/data-location/ */
-export type LocationHint = 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac' | 'oc' | 'afr' | 'me';
+type LocationHint = 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac' | 'oc' | 'afr' | 'me';
 
 /** Options of {@link durableObjectStore}. */
 export interface DurableObjectStoreOptions {

@@ -38,11 +38,11 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
 });
 
 test('the entry for stores exports these names, and no others', () => {
-  expect(Object.keys(store).sort()).toEqual(['onePerConnection', 'raced', 'timeOfDate']);
+  expect(Object.keys(store).sort()).toEqual(['explain', 'onePerConnection', 'raced', 'storeError', 'timeOfDate']);
 });
 
 test('the entry for SQL stores exports these names, and no others', () => {
-  expect(Object.keys(sql).sort()).toEqual(['createStatements', 'quotedName', 'storeError']);
+  expect(Object.keys(sql).sort()).toEqual(['createStatements', 'quotedName']);
 });
 
 test('the entry for tools that keep records exports these names, and no others', () => {

@@ -1,6 +1,6 @@
 import { GetItemCommand, type GetItemCommandOutput, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Store } from '@service-auth/core';
-import { adviceIfSilent, explain } from './advice.ts';
+import { adviceIfSilent, explainDynamoDb } from './advice.ts';
 import { answerTimeOf } from './answer-time.ts';
 import { type DynamoDbSender, nameOf, sent } from './calls.ts';
 import { tableName, warningsOf } from './table.ts';
@@ -36,7 +36,7 @@ export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOpti
       const command = new GetItemCommand({ TableName, Key: { key: { S: key } }, ConsistentRead: true });
       const now = answerTimeOf(command);
       const { Item } = await sent<GetItemCommandOutput>(client, command, signal).catch((error) =>
-        explain(error, signal),
+        explainDynamoDb(error, signal),
       );
       const [version, record] = [Item?.['version']?.S, Item?.['record']?.S];
       // Nobody waits for the warnings: the next load has them.
@@ -61,7 +61,8 @@ export function dynamodbStore(client: DynamoDbSender, options: DynamoDbStoreOpti
       const now = answerTimeOf(command);
       const swapped = await sent(client, command, signal).then(
         () => true,
-        (error: unknown) => (nameOf(error) === 'ConditionalCheckFailedException' ? false : explain(error, signal)),
+        (error: unknown) =>
+          nameOf(error) === 'ConditionalCheckFailedException' ? false : explainDynamoDb(error, signal),
       );
       return { swapped, now: now() };
     },

@@ -1,4 +1,3 @@
-export type { DynamoDbSender } from './calls.ts';
 export type { DynamoDbStoreOptions } from './dynamodb-store.ts';
 export { dynamodbStore } from './dynamodb-store.ts';
 export { createTable } from './table.ts';

@@ -100,8 +100,12 @@ describe('the table', () => {
 
   test('that is missing is reported as that, and core says what to do', async () => {
     const store = dynamodbStore(connect());
-    const missing = { name: 'ResourceNotFoundException', advice: expect.stringContaining('createTable(client)') };
-    const told = /\(ResourceNotFoundException\).* Check the store and try again: the table is missing/;
+    const missing = {
+      name: 'MissingTable',
+      code: 'ResourceNotFoundException',
+      advice: expect.stringContaining('createTable(client)'),
+    };
+    const told = /\(MissingTable ResourceNotFoundException\).* Check the store and try again: the table is missing/;
     await expectMissingTable(store, missing, told);
   });
 
@@ -127,7 +131,11 @@ describe('the table', () => {
         `[service-auth/dynamodb] The table ${TableName} exists with another key. It must have the partition key 'key', a string`,
       );
       const store = dynamodbStore(client, { table: TableName });
-      const wrong = { name: 'ValidationException', advice: expect.stringContaining("partition key 'key'") };
+      const wrong = {
+        name: 'OtherTable',
+        code: 'ValidationException',
+        advice: expect.stringContaining("partition key 'key'"),
+      };
       await expect(store.load('key')).rejects.toMatchObject(wrong);
       await expect(store.swap('key', change('1'))).rejects.toMatchObject(wrong);
     },
@@ -166,7 +174,7 @@ describe('a client that does not reach DynamoDB', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     expect(await messageWith(connect(`http://127.0.0.1:${port}`))).toMatch(
-      /\(TimeoutError ECONNRESET\).*: the connection was reset\. .* needs https/,
+      /\(LostConnection ECONNRESET\).*: the connection was reset\. .* needs https/,
     );
   });
 
@@ -187,7 +195,11 @@ describe('a client that does not reach DynamoDB', () => {
     const error = await dynamodbStore(silent)
       .load('key')
       .catch((error: Error) => error);
-    expect(error).toMatchObject({ name: 'TimeoutError', advice: expect.stringContaining('gateway endpoint') });
+    expect(error).toMatchObject({
+      name: 'SlowAnswer',
+      code: 'TimeoutError',
+      advice: expect.stringContaining('gateway endpoint'),
+    });
     expect(String(error)).not.toContain('a secret');
   });
 });
@@ -262,7 +274,8 @@ describe('a table that is throttled', () => {
     front.answer = () => refusal('AccessDeniedException');
     const store = dynamodbStore(connect(front.url));
     await expect(store.load('key')).rejects.toMatchObject({
-      name: 'AccessDeniedException',
+      name: 'MissingRights',
+      code: 'AccessDeniedException',
       advice: 'the role needs dynamodb:GetItem and dynamodb:PutItem on the table.',
     });
     expect(front.actions).toEqual(['GetItem']);

@@ -1,6 +1,5 @@
 import type { Store } from '@service-auth/core';
-import { storeError } from '@service-auth/core/sql';
-import { onePerConnection } from '@service-auth/core/store';
+import { explain, onePerConnection, type Reason } from '@service-auth/core/store';
 import { type MysqlPool, numberOf, run, statementsOf, textOf } from './pool.ts';
 import { defaultTable, namesOf, statementsToCreate } from './procedures.ts';
 
@@ -19,45 +18,11 @@ const createdMeanwhile = 1304;
 /** A record of a million bytes, in hexadecimal digits, and the rest of the statement. */
 const enoughForRecords = 2_100_000;
 
-type Explanation = readonly [name: string, problem: string, advice: string];
-
-const missingTable: Explanation = [
-  'MissingTable',
-  'The table or its procedures are missing',
-  'run createTable(pool), or the SQL of createTableSql().',
+/** ER_NO_DB_ERROR and ER_NET_PACKET_TOO_LARGE, which no other database has. */
+const reasons: readonly Reason[] = [
+  ['MissingDatabase', 'name a database in the pool, or as table: "database.table".', '1046'],
+  ['LargeRecord', 'set max_allowed_packet of the server to 4194304 or more.', '1153'],
 ];
-const readOnlyServer: Explanation = [
-  'ReadOnlyServer',
-  'The server takes no writes',
-  'connect to the primary server; this one is a replica, or it was set to read_only.',
-];
-
-/** Errors of the server, by their numbers. */
-const explanations: Readonly<Record<number, Explanation>> = {
-  // ER_NO_DB_ERROR, ER_BAD_DB_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST
-  1046: ['MissingDatabase', 'The connection has no database', 'name one in the pool, or as table: "database.table".'],
-  1049: missingTable,
-  1146: missingTable,
-  1305: missingTable,
-  // ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
-  1290: readOnlyServer,
-  1836: readOnlyServer,
-  1792: readOnlyServer,
-  // ER_LOCK_WAIT_TIMEOUT
-  1205: [
-    'LockedTable',
-    'The table is locked',
-    'see in SHOW FULL PROCESSLIST who holds a lock on the table or its row.',
-  ],
-  // ER_CANT_CHANGE_TX_CHARACTERISTICS
-  1568: ['OpenTransaction', 'The connection is in a transaction', 'give the store a pool on which nobody begins one.'],
-  // ER_NET_PACKET_TOO_LARGE
-  1153: [
-    'LargeRecord',
-    'The record is larger than a packet',
-    'set max_allowed_packet of the server to 4194304 or more.',
-  ],
-};
 
 const storeOf = onePerConnection(createStore);
 
@@ -83,16 +48,16 @@ function createStore(pool: MysqlPool, table: string): Store {
     durability: 'durable',
     name: `table ${names.table}`,
     async load(key, { signal } = {}) {
-      const row = await statements.runShared(load, [key], signal).catch(explain);
+      const row = await statements.runShared(load, [key], signal).catch((error) => explain(error, signal, reasons));
       const [keptVersion, keptRecord, now, ...settings] = Object.values(row ?? {});
-      const [version, record] = [textOf(keptVersion), textOf(keptRecord)];
-      const found = version !== undefined && record !== undefined ? { version, record } : {};
+      const version = textOf(keptVersion);
+      const found = version === undefined ? {} : { version, record: textOf(keptRecord) };
       return { ...found, now: Number(now), warnings: warningsOf(settings.map(Number)) };
     },
     async swap(key, { expected, version, record }, { signal } = {}) {
       const [statement, values] =
         expected === undefined ? [insert, [key, version, record]] : [replace, [key, expected, version, record]];
-      const row = await statements.run(statement, values, signal).catch(explain);
+      const row = await statements.run(statement, values, signal).catch((error) => explain(error, signal, reasons));
       const [swapped, now] = Object.values(row ?? {});
       return { swapped: Number(swapped) === 1, now: Number(now) };
     },
@@ -112,7 +77,7 @@ export async function createTable(pool: MysqlPool, options: MysqlStoreOptions = 
   checkPool(pool);
   for (const sql of createTableSql(options)) {
     await run(pool, sql).catch((error: unknown) => {
-      if (numberOf(error) !== createdMeanwhile) explain(error);
+      if (numberOf(error) !== createdMeanwhile) explain(error, undefined, reasons);
     });
   }
 }
@@ -133,11 +98,4 @@ function warningsOf([flush, binaryLog, sync, packet]: number[]): string[] {
     ...(binaryLog === 0 || sync === 1 ? [] : [unsynced]),
     ...(Number(packet) >= enoughForRecords ? [] : [small]),
   ];
-}
-
-function explain(error: unknown): never {
-  const explanation = explanations[Number(numberOf(error))];
-  if (explanation === undefined) throw error;
-  const [name, problem, advice] = explanation;
-  throw storeError(name, (error as { code?: unknown }).code, problem, advice);
 }

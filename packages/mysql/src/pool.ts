@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { createStatements, type Row, type Statements, storeError } from '@service-auth/core/sql';
+import { createStatements, type Row, type Statements } from '@service-auth/core/sql';
+import { storeError } from '@service-auth/core/store';
 
 /**
  * A pool of mysql2, of its promise or its callback interface; a pool of the `mariadb` driver; or any other object whose `query()` returns a promise of
@@ -41,12 +42,9 @@ export async function run(pool: MysqlPool, text: string, values: readonly Buffer
   // A callback pool of mysql2 has a promise pool.
   const answer: unknown = (typeof promise === 'function' ? promise.call(pool) : pool).query(text, values as never);
   if (answer instanceof Object && 'then' in answer) return answer;
-  throw storeError(
-    'CallbackPool',
-    undefined,
-    'The query() of the pool returns no promise',
-    "take the pool of mysql2 or of 'mariadb', not of 'mariadb/callback'.",
-  );
+  const advice =
+    "query() of the pool returns no promise: take the pool of mysql2 or of 'mariadb', not of 'mariadb/callback'.";
+  throw storeError('CallbackPool', undefined, advice);
 }
 
 /** The number that the server gave an error. */

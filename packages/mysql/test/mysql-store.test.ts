@@ -114,7 +114,7 @@ describe.runIf(mariadb)('the table', () => {
       code: 'ER_SP_DOES_NOT_EXIST',
       advice: expect.stringContaining('createTable'),
     };
-    await expectMissingTable(store, missing, /\(MissingTable ER_SP_DOES_NOT_EXIST\).*run createTable\(pool\)/);
+    await expectMissingTable(store, missing, /\(MissingTable ER_SP_DOES_NOT_EXIST\).*run createTable\(\)/);
   });
 
   test('was dropped, but not its procedures', async () => {

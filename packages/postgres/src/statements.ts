@@ -9,6 +9,7 @@ export interface Queryable {
 }
 
 const serializationFailure = '40001';
+const activeTransaction = '25001';
 
 const byPool = new WeakMap<Queryable, Statements>();
 
@@ -20,9 +21,20 @@ export function statementsOf(pool: Queryable): Statements {
 
 export function createStatements(pool: Queryable, now?: () => number): Statements {
   const database = {
-    query: async (text: string, values: string[]) => (await pool.query(text, values)).rows[0],
+    async query(text: string, values: string[]) {
+      if (isInTransaction(pool)) throw Object.assign(new Error('within a transaction'), { code: activeTransaction });
+      return (await pool.query(text, values)).rows[0];
+    },
     // At stricter isolation levels than the default, PostgreSQL fails a statement whose rows changed meanwhile, instead of reading them again.
     isConflict: (error: unknown) => (error as { code?: unknown } | undefined)?.code === serializationFailure,
   };
   return createStatementsOf(database, now);
+}
+
+/** True for a connection within a transaction, as `pg` tells it, and for an object that is a transaction, as those of PGlite are. */
+export function isInTransaction(pool: Queryable): boolean {
+  const { getTransactionStatus, commit, rollback } = pool as Queryable & Record<string, unknown>;
+  if (typeof commit === 'function' || typeof rollback === 'function') return true;
+  // `I` is idle, and null is not known yet.
+  return typeof getTransactionStatus === 'function' && /^[TE]$/.test(String(getTransactionStatus.call(pool)));
 }

@@ -106,8 +106,8 @@ describe.runIf(postgres)('the table', () => {
   test('that is missing is reported as what it is, and core says so', async () => {
     const pool = connect();
     const store = postgresStore(pool, { table: 'never_created' });
-    const missing = { name: 'MissingTable', code: '42883', message: expect.stringContaining('createTable(pool)') };
-    const told = /\(MissingTable 42883\).* Check the store and try again: run createTable\(pool\)/;
+    const missing = { name: 'MissingTable', code: '42883', message: expect.stringContaining('run createTable()') };
+    const told = /\(MissingTable 42883\).* Check the store and try again: run createTable\(\)/;
     await expectMissingTable(store, missing, told);
   });
 });
@@ -167,7 +167,7 @@ describe.runIf(postgres)('a server that cannot answer as it should', () => {
     const pool = connect({ options: '-c default_transaction_read_only=on' });
     const options = await freshTable(connect());
     const store = postgresStore(pool, options);
-    expect(await store.load('key')).toEqual({ now: expect.any(Number) });
+    expect(await store.load('key')).toEqual({ now: expect.any(Number), warnings: [] });
     await expect(store.swap('key', change('1'))).rejects.toMatchObject({ code: '25006' });
   });
 

@@ -1,9 +1,3 @@
 export type { RedisStoreOptions } from './redis-store.ts';
 export { redisStore } from './redis-store.ts';
-export type {
-  IoRedisClient,
-  NodeRedisClient,
-  NodeRedisCluster,
-  RedisClient,
-  UpstashRedisClient,
-} from './script-runner.ts';
+export type { RedisClient } from './script-runner.ts';

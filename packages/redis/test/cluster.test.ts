@@ -89,6 +89,24 @@ for (const [name, connect] of Object.entries(clusters)) {
   });
 }
 
+test.runIf(url)('a script is sent as a command that writes, because a replica may answer one that reads', async () => {
+  const client = createCluster6({ rootNodes: [{ url }] }).on('error', () => {});
+  await client.connect();
+  const asReader: boolean[] = [];
+  const watched = {
+    masters: client.masters,
+    sendCommand(firstKey: string, isReadonly: boolean, command: string[]) {
+      asReader.push(isReadonly);
+      return client.sendCommand(firstKey, isReadonly, command);
+    },
+  };
+  const store = redisStore(watched, { prefix: 'written:' });
+  await store.load('key');
+  await store.swap('key', { version: '1', record: 'record' });
+  expect(new Set(asReader)).toEqual(new Set([false]));
+  client.destroy();
+});
+
 test.runIf(url)('a cluster that does not serve all of its slots is down', async () => {
   const client = new Redis(url);
   const store = redisStore(client);

@@ -49,13 +49,14 @@ test.each([
     store: redisStore(client),
     onEvent: (event) => events.push(event),
   });
-  const advice = 'the client is closed; await client.connect() first.';
+  const advice =
+    'the client was closed, or it was never connected: await its connect(), and close it after auth.close().';
   await expect(auth.getToken()).rejects.toMatchObject({
     code: 'ERR_STORE',
-    message: expect.stringContaining(`(Error). Check the store and try again: ${advice} See https://`),
+    message: expect.stringContaining(`(ClosedClient). Check the store and try again: ${advice} See https://`),
   });
   expect(events).toMatchObject([
-    { type: 'store_failed', error: 'Error', advice },
+    { type: 'store_failed', error: 'ClosedClient', advice },
     { type: 'token_unavailable', code: 'ERR_STORE' },
   ]);
 });

@@ -1,4 +1,4 @@
-import { storeError } from '@service-auth/core/sql';
+import { explain, type Reason } from '@service-auth/core/store';
 
 /** The codes of SQLite, by their numbers. The upper bytes of an extended code are the details. */
 const codes: Readonly<Record<number, string>> = {
@@ -12,53 +12,40 @@ const codes: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 
-type Explanation = readonly [name: string, problem: string, advice: string];
-
-const explanations: Readonly<Record<string, Explanation>> = {
-  SQLITE_BUSY: [
+/** What only SQLite says. Some of its errors have no code of their own. */
+const reasons: readonly Reason[] = [
+  ['MissingTable', 'run createTable(), or the SQL of createTableSql().', '', /no such table/],
+  [
+    'OtherTable',
+    'another program created the table: name another table or another file.',
+    '',
+    /no such column|has no column/,
+  ],
+  ['MissingSchema', 'attach the database in `table` to this connection, or name another one.', '', /unknown database/],
+  [
+    'OpenTransaction',
+    'the connection is in a transaction. Give the store a connection of its own, on which nobody begins one.',
+    '',
+    /(within|inside) a transaction/,
+  ],
+  [
     'LockedDatabase',
-    'Another connection locks the database',
-    'end its transaction; the store waits for 1.5 seconds.',
+    'another connection locks the database: end its transaction; the store waits for 1.5 seconds.',
+    'SQLITE_BUSY SQLITE_LOCKED',
   ],
-  SQLITE_READONLY: [
+  [
     'ReadOnlyDatabase',
-    'The database cannot be written',
-    'open it for writing, and give this process the right to write the file and its directory.',
+    'open the database for writing, and give this process the right to write the file and its directory.',
+    'SQLITE_READONLY',
   ],
-  SQLITE_CANTOPEN: [
+  [
     'UnusableFile',
-    'The file cannot be opened',
-    'check its path; with a write-ahead log SQLite creates two more files in its directory.',
+    'check the path of the file; with a write-ahead log SQLite creates two more files in its directory.',
+    'SQLITE_CANTOPEN',
   ],
-  SQLITE_FULL: ['FullDisk', 'The disk is full', 'free some space.'],
-};
-const missingTable: Explanation = [
-  'MissingTable',
-  'The table is missing',
-  'run createTable(database), or the SQL of createTableSql().',
-];
-const otherTable: Explanation = [
-  'OtherTable',
-  'The table has other columns',
-  'another program created it: name another table or another file.',
-];
-const missingSchema: Explanation = [
-  'MissingSchema',
-  'No database is attached under the name in `table`',
-  'attach it to this connection, or name another one.',
-];
-const openTransaction: Explanation = [
-  'OpenTransaction',
-  'The connection is in a transaction',
-  'give the store a connection of its own, on which nobody begins one.',
-];
-
-/** Errors without a code of their own. */
-const messages: readonly (readonly [RegExp, Explanation])[] = [
-  [/no such table/, missingTable],
-  [/no such column|has no column/, otherTable],
-  [/unknown database/, missingSchema],
-  [/(within|inside) a transaction/, openTransaction],
+  ['FailedDisk', 'the disk or the file system failed, or it is full. See the log of the system.', 'SQLITE_IOERR'],
+  ['DamagedFile', 'the file is damaged, or no database. Restore a copy.', 'SQLITE_CORRUPT SQLITE_NOTADB'],
+  ['ClosedClient', 'the database was closed: close it after auth.close().', '', /is not open|has closed|CLIENT_CLOSED/],
 ];
 
 /** True if another connection locks the database, so that the transaction can be tried again. */
@@ -68,14 +55,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Throws the error with advice, if there is any. */
-export function explain(error: unknown): never {
-  const code = codeOf(error);
-  const message = String(Object(error).message);
-  const [, known = explanations[isBusy(error) ? 'SQLITE_BUSY' : (code ?? '')]] =
-    messages.find(([pattern]) => pattern.test(message)) ?? [];
-  if (known === undefined) throw error;
-  const [name, problem, advice] = known;
-  throw storeError(name, code, problem, advice);
+export function explainSqlite(error: unknown, signal: AbortSignal | undefined): never {
+  explain(error, signal, reasons, codeOf(error));
 }
 
 /** node:sqlite gives a number as `errcode`, and bun:sqlite as `errno`. Others have a name as `code`, and D1 has it in the message. */

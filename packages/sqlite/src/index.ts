@@ -1,3 +1,3 @@
-export type { D1Binding, LibsqlClient, SqliteDatabase, SyncDatabase } from './database.ts';
+export type { SqliteDatabase } from './database.ts';
 export type { SqliteStoreOptions } from './sqlite-store.ts';
 export { createTable, createTableSql, sqliteStore } from './sqlite-store.ts';

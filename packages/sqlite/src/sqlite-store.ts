@@ -2,7 +2,7 @@ import type { Store } from '@service-auth/core';
 import { quotedName } from '@service-auth/core/sql';
 import { onePerConnection, raced } from '@service-auth/core/store';
 import type { Row, SqliteDatabase, Statement, Transactions } from './database.ts';
-import { explain, isBusy } from './errors.ts';
+import { explainSqlite, isBusy } from './errors.ts';
 import { transactionsOf } from './transactions.ts';
 
 /** Options of {@link sqliteStore} and {@link createTable}. */
@@ -108,7 +108,7 @@ async function untilUnlocked<Result>(
       const running = attempt();
       return running instanceof Promise ? await raced(running, signal) : running;
     } catch (error) {
-      if (signal?.aborted || !isBusy(error) || performance.now() > giveUpAt) explain(error);
+      if (signal?.aborted || !isBusy(error) || performance.now() > giveUpAt) explainSqlite(error, signal);
     }
     const pause = new Promise((resolve) => setTimeout(resolve, Math.random() * maxPauseMs));
     await raced(pause, signal);
@@ -121,10 +121,12 @@ function columnsOf(row: Row | undefined, names: readonly string[]): unknown[] {
   );
 }
 
-function namesOf({ table: name = defaultTable }: SqliteStoreOptions): { table: string; schema: string | undefined } {
-  const table = quotedName(name, '"', 58, 'sqlite');
-  const schema = table.includes('.') ? table.replace(/\..*/, '') : undefined;
-  if (schema?.toLowerCase() !== '"temp"') return { table, schema };
+/** Without a schema the name would be that of a temporary table, if there is one, or of an attached database, if the main one has no such table. */
+function namesOf({ table: name = defaultTable }: SqliteStoreOptions): { table: string; schema: string } {
+  const quoted = quotedName(name, '"', 58, 'sqlite');
+  const table = quoted.includes('.') ? quoted : `"main".${quoted}`;
+  const schema = table.replace(/\..*/, '');
+  if (schema.toLowerCase() !== '"temp"') return { table, schema };
   throw new TypeError(
     '[service-auth/sqlite] table must not be in temp, which only its own connection sees: other processes would not share it.',
   );

@@ -6,8 +6,8 @@ import type { Row, Statement, SyncDatabase, Transactions } from './database.ts';
  * file has a value of its own. The transaction is ours: `begin` fails within a transaction of the application, whose rollback would take back what was
  * counted.
  */
-export function syncTransactions(database: SyncDatabase, schema: string | undefined): Transactions {
-  const synchronous = schema === undefined ? 'synchronous' : `${schema}.synchronous`;
+export function syncTransactions(database: SyncDatabase, schema: string): Transactions {
+  const synchronous = `${schema}.synchronous`;
 
   function pragma(name: string): unknown {
     return Object.values(Object(firstRow(database.prepare(`pragma ${name}`).all())))[0];

@@ -9,10 +9,10 @@ type Shape = Readonly<Record<string, unknown>>;
 const isFunction = (value: unknown) => typeof value === 'function';
 
 /**
- * `schema` is the name of the attached database, in quotes. Undefined: the main one.
+ * `schema` is the name of the database on the connection, in quotes: `"main"`, or the name under which one is attached.
  * @throws TypeError for what is none of the known databases
  */
-export function transactionsOf(database: SqliteDatabase, schema: string | undefined): Transactions {
+export function transactionsOf(database: SqliteDatabase, schema: string): Transactions {
   const { prepare, exec, batch, execute, ...shape } = shapeOf(database);
   const isTransaction = isFunction(shape['commit']) || isFunction(shape['getBookmark']);
   if (isFunction(batch) && isFunction(execute) && !isTransaction) return libsqlTransactions(database as LibsqlClient);

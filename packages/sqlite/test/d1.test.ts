@@ -7,7 +7,8 @@ import { engine, installEngines } from '@service-auth/runtimes/engines';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createTable, type D1Binding, sqliteStore } from '../src/index.ts';
+import type { D1Binding } from '../src/database.ts';
+import { createTable, sqliteStore } from '../src/index.ts';
 
 /** The part of Miniflare that these tests use. */
 interface Platform {
@@ -88,6 +89,6 @@ test.runIf(platform)('every operation begins at the primary database', async () 
 test.runIf(platform)('a table that is missing is reported as what it is', async () => {
   await expect(sqliteStore(binding, { table: 'never_created' }).load('key')).rejects.toMatchObject({
     name: 'MissingTable',
-    advice: expect.stringContaining('createTable(database)'),
+    advice: expect.stringContaining('run createTable()'),
   });
 });

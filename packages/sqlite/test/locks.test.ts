@@ -6,7 +6,8 @@ import { createClient } from '@libsql/client';
 import BetterSqlite3 from 'better-sqlite3';
 import Libsql from 'libsql';
 import { expect, test } from 'vitest';
-import { createTable, type SyncDatabase, sqliteStore } from '../src/index.ts';
+import type { SyncDatabase } from '../src/database.ts';
+import { createTable, sqliteStore } from '../src/index.ts';
 
 const change = { version: '1', record: 'record' };
 const locked = { name: 'LockedDatabase', code: 'SQLITE_BUSY' };

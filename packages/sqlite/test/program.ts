@@ -1,7 +1,8 @@
 // Runs the contract of stores on a file, in whatever runtime runtimes.test.ts starts it, and prints the problem of each case.
 import { createRequire } from 'node:module';
 import { storeContract } from '@service-auth/testing';
-import { createTable, type SyncDatabase, sqliteStore } from '../src/index.ts';
+import type { SyncDatabase } from '../src/database.ts';
+import { createTable, sqliteStore } from '../src/index.ts';
 
 interface Driver {
   readonly Database?: new (file: string) => SyncDatabase & { close(): void };

@@ -32,7 +32,7 @@ test('the same database and table give the same store, so that clients share its
 });
 
 test('messages name the table', () => {
-  expect(sqliteStore(open()).name).toBe('table "service_auth"');
+  expect(sqliteStore(open()).name).toBe('table "main"."service_auth"');
   expect(sqliteStore(open(), { table: 'main.tokens' }).name).toBe('table "main"."tokens"');
 });
 
@@ -62,6 +62,25 @@ test('the table may be created by hand, and in another schema', async () => {
   });
 });
 
+test.each([
+  ['a temporary table', 'create temp table service_auth (key text primary key, version text, record text)'],
+  [
+    'a table of an attached database',
+    "attach ':memory:' as other; create table other.service_auth (key text, version text, record text)",
+  ],
+  [
+    'both',
+    "attach ':memory:' as other; create table other.service_auth (key text); create temp table service_auth (key text)",
+  ],
+])('a name without a schema is a table of the main database, beside %s', async (_, sql) => {
+  const database = open();
+  database.exec(sql);
+  await expect(sqliteStore(database).load('key')).rejects.toMatchObject({ name: 'MissingTable' });
+  await createTable(database);
+  expect(await sqliteStore(database).swap('key', change('1'))).toMatchObject({ swapped: true });
+  expect(await sqliteStore(open()).load('key')).toMatchObject({ version: '1' });
+});
+
 test.each(['temp', 'TEMP'])('a table in %s is refused, because other processes do not see it', async (schema) => {
   const options = { table: `${schema}.tokens` };
   expect(() => sqliteStore(open(), options)).toThrow(/^\[service-auth\/sqlite\] table must not be in temp/);
@@ -75,7 +94,7 @@ test('the name of the table is a name', () => {
       '[service-auth/sqlite] table must be a name of letters, digits and underscores, 58 at most, with or without a schema',
     );
   }
-  expect(sqliteStore(open(), { table: 'a'.repeat(58) }).name).toBe(`table "${'a'.repeat(58)}"`);
+  expect(sqliteStore(open(), { table: 'a'.repeat(58) }).name).toBe(`table "main"."${'a'.repeat(58)}"`);
 });
 
 test('a table of another program is reported as what it is', async () => {
@@ -88,8 +107,8 @@ test('a table of another program is reported as what it is', async () => {
 
 test('a table that is missing is reported as what it is, and core says so', async () => {
   const store = sqliteStore(open());
-  const missing = { name: 'MissingTable', advice: expect.stringContaining('createTable(database)') };
-  await expectMissingTable(store, missing, /\(MissingTable SQLITE_ERROR\).*run createTable\(database\)/);
+  const missing = { name: 'MissingTable', advice: expect.stringContaining('run createTable()') };
+  await expectMissingTable(store, missing, /\(MissingTable SQLITE_ERROR\).*run createTable\(\)/);
 });
 
 test('a database that is open for reading only can be read, and says so when it is written', async () => {

@@ -1,6 +1,7 @@
 // The worker of d1.test.ts: runs the cases of the contract with its binding of D1, as an application would use it.
 import { storeContract } from '@service-auth/testing';
-import { createTable, type D1Binding, sqliteStore } from '../src/index.ts';
+import type { D1Binding } from '../src/database.ts';
+import { createTable, sqliteStore } from '../src/index.ts';
 
 interface Environment {
   readonly DB: D1Binding;

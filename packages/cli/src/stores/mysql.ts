@@ -101,7 +101,7 @@ function tlsOf(given: Readonly<Record<Exclude<(typeof names)[number], 'table'>, 
 
 /** The server has answered with an error, so the connection works. */
 function cameFromServer(error: unknown): boolean {
-  return typeof Object(error).sqlState === 'string' || typeof Object(error).advice === 'string';
+  return /^ER_/.test(Object(error).code);
 }
 
 async function readOnly(
@@ -118,17 +118,14 @@ async function readOnly(
 
 const advices: Readonly<Record<string, string>> = {
   ER_ACCESS_DENIED_ERROR: 'did not accept the user and password of SERVICE_AUTH_STORE.',
-  ER_DBACCESS_DENIED_ERROR: 'does not give this user the right to use the database.',
   ER_BAD_DB_ERROR: 'has no such database.',
-  ER_TABLEACCESS_DENIED_ERROR: 'does not give this user the rights on the table.',
-  ER_PROCACCESS_DENIED_ERROR: 'does not give this user the right to execute the procedures.',
   HANDSHAKE_NO_SSL_SUPPORT: 'offers no TLS, which ssl-mode asks for.',
 };
 
-/** Core shows the name, the code and the advice of an error. */
+/** Core shows the name, the code and the advice of an error. The store says what is not of the address. */
 function explained(error: unknown, host: string): unknown {
-  const { code = '', advice: given } = Object(error) as { code?: string; advice?: string };
-  const advice = adviceFor(code, host) ?? given;
+  const { code = '' } = Object(error) as { code?: string };
+  const advice = adviceFor(code, host);
   return advice === undefined
     ? error
     : Object.assign(new Error('failed'), { name: 'MysqlConnection', ...(code && { code }), advice });

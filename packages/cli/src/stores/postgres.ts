@@ -121,14 +121,12 @@ const advices: Readonly<Record<string, string>> = {
   '28P01': 'did not accept the user and password of SERVICE_AUTH_STORE.',
   '28000': 'did not accept the user of SERVICE_AUTH_STORE.',
   '3D000': 'has no such database.',
-  '42501': 'does not give this user the rights on the table.',
 };
 
-/** Core shows the name, the code and the advice of an error. */
+/** Core shows the name, the code and the advice of an error. The store says what is not of the address. */
 function explained(error: unknown, host: string): unknown {
-  const given = Object(error) as { code?: string; message?: string; advice?: unknown };
-  const { code = '', message = '' } = given;
-  const advice = given.advice ?? adviceFor(code, message, host);
+  const { code = '', message = '' } = Object(error) as { code?: string; message?: string };
+  const advice = adviceFor(code, message, host);
   return advice === undefined
     ? error
     : Object.assign(new Error('failed'), { name: 'PostgresConnection', ...(code && { code }), advice });

@@ -1,11 +1,7 @@
 // A Worker as an application has it, whose requests are told what to do.
 import { createServiceAuth, isServiceAuthError, type ServiceAuth, type StoreChange } from '@service-auth/core';
-import {
-  type DurableObjectNamespaceLike,
-  type DurableObjectStateLike,
-  durableObjectStore,
-  ServiceAuthStore as Published,
-} from '../../src/index.ts';
+import { type DurableObjectNamespaceLike, durableObjectStore, ServiceAuthStore as Published } from '../../src/index.ts';
+import type { DurableObjectStateLike } from '../../src/platform.ts';
 
 /** Replaced when a test builds the Worker: another deployment has another text. */
 declare const deployment: string;

@@ -1,4 +1,3 @@
 export { quotedName } from './names.ts';
 export type { Database, Row, Statements } from './statements.ts';
 export { createStatements } from './statements.ts';
-export { storeError } from './store-error.ts';
