@@ -179,8 +179,8 @@ export const countingMutants: readonly Mutant[] = [
     replace: 'const errorBodyMs = 3_600 * second;',
     also: {
       file: 'token-endpoint.ts',
-      find: 'return rejection ?? {',
-      replace: 'return (timeoutMs < 0 ? rejection : undefined) ?? {',
+      find: '(rejection ?? {',
+      replace: '((timeoutMs < 0 ? rejection : undefined) ?? {',
     },
     modes: ['unsent'],
   },
