@@ -4,6 +4,7 @@ import { createSecureServer } from 'node:http2';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type SecureVersion } from 'node:tls';
 import { certificateFiles, selfSigned, trusted } from '@service-auth/test-tools/certificates';
+import type { Manner } from './suite/outcomes.ts';
 
 /** A token endpoint, or the way to it, that fails in one way. */
 interface Failure {
@@ -15,6 +16,8 @@ interface Failure {
   readonly reused?: boolean;
   /** It happens at the forward proxy. */
   readonly proxied?: boolean;
+  /** Only clients that can be told so meet it. */
+  readonly manner?: Manner;
   /** The number of complete token requests that have arrived. Each of them issues a token. */
   arrived(): number;
 }
@@ -119,6 +122,35 @@ export async function startFailures(): Promise<Failures> {
     add({ name: `the server wants a certificate of the client, ${version}`, arrives, url, arrived });
   }
 
+  /** A TLS endpoint that issues a token and resets the connection. The next connection ends before its handshake. */
+  async function lostThenUnreachable() {
+    const lost = new Set<Socket>();
+    const { onConnection, arrived } = endpoint(() => {
+      for (const socket of relayed) lost.add(socket.resetAndDestroy());
+    });
+    const relayed = new Set<Socket>();
+    const port = await listening(tls.createServer(trusted, onConnection));
+    const relay = net.createServer((socket) => {
+      if (lost.size > 0) {
+        lost.clear();
+        socket.end();
+        return;
+      }
+      const upstream = net.connect(port, '127.0.0.1').on('error', () => {});
+      socket.pipe(upstream).pipe(socket);
+      relayed.add(socket);
+      socket.on('close', () => relayed.delete(socket));
+    });
+    const url = `https://localhost:${await listening(relay)}`;
+    add({
+      name: 'the client sends again: a lost token, then no connection',
+      arrives: true,
+      url,
+      manner: 'repeats',
+      arrived,
+    });
+  }
+
   async function refusedStream() {
     let arrived = 0;
     const server = createSecureServer({ ...trusted, allowHTTP1: true }, (request) => {
@@ -192,6 +224,28 @@ export async function startFailures(): Promise<Failures> {
   await brokenTls('TLSv1.2');
   await brokenTls('TLSv1.3');
   await refusedStream();
+  add({
+    ...never,
+    name: 'the client sends again: no connection each time',
+    url: `http://127.0.0.1:${closedPort}`,
+    manner: 'repeats',
+  });
+  await lostThenUnreachable();
+  const limited = await listening(
+    createHttpServer((_, response) => response.writeHead(429, { 'retry-after': '60' }).end()),
+  );
+  add({
+    name: 'the client throws: 429',
+    arrives: undefined,
+    url: `http://127.0.0.1:${limited}`,
+    manner: 'throws',
+    arrived: () => 0,
+  });
+  await sent(
+    'the client throws: 503',
+    (socket) => socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),
+    { manner: 'throws' },
+  );
 
   return {
     all,

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { certificateFiles } from '@service-auth/test-tools/certificates';
 import { engine, nodes } from './engines.ts';
 import type { Failures } from './failures.ts';
-import type { Measured, Task } from './suite/outcomes.ts';
+import type { Manner, Measured, Task } from './suite/outcomes.ts';
 
 /** The tasks that a program gets, in order, and what it made of them. */
 type Meet = (tasks: readonly Task[], proxy: string) => Promise<Measured[]>;
@@ -28,6 +28,8 @@ interface Program {
   readonly meet: Meet;
   /** It uses no forward proxy of the environment. */
   readonly withoutProxy?: boolean;
+  /** The manners that its client can be told. */
+  readonly manners?: readonly Manner[];
 }
 
 const limitMs = 120_000;
@@ -61,8 +63,12 @@ export function columnsOf(folder: string, script: string): Column[] {
       return JSON.parse(output) as Measured[];
     };
   const installed = (name: string, client: string, version: string) => {
-    const location = createRequire(new URL(`../../packages/${name}/package.json`, import.meta.url)).resolve(version);
-    return { name: version, file: newest, meet: program(newest, [], [client, pathToFileURL(location).href]) };
+    const require = createRequire(new URL(`../../packages/${name}/package.json`, import.meta.url));
+    const address = (module: string) => pathToFileURL(require.resolve(module)).href;
+    const argv = [client, address(version), ...(client === 'axios' ? [address('axios-retry')] : [])];
+    // undici 6.18 has no interceptor that throws.
+    const manners: readonly Manner[] = version === 'undici-oldest' ? ['repeats'] : ['repeats', 'throws'];
+    return { name: version, file: newest, meet: program(newest, [], argv), manners };
   };
   return [
     {
@@ -133,13 +139,15 @@ export type Cells = Map<string, string>;
 /** Has one program meet all failures. Throws if the record counts less than was issued, or if a failure was not the one it should be. */
 export async function meetAll(
   { title }: Column,
-  { name, meet, withoutProxy }: Program,
+  { name, meet, withoutProxy, manners = [] }: Program,
   failures: Failures,
 ): Promise<Cells> {
-  const asked = failures.all.filter(({ proxied }) => !(proxied && withoutProxy));
+  const asked = failures.all.filter(
+    ({ proxied, manner }) => !(proxied && withoutProxy) && (manner === undefined || manners.includes(manner)),
+  );
   const before = asked.map((failure) => failure.arrived());
   const measured = await meet(
-    asked.map(({ url, reused }) => (reused ? { url, reused } : { url })),
+    asked.map(({ url, reused, manner }) => ({ url, ...(reused && { reused }), ...(manner && { manner }) })),
     failures.proxy,
   );
   const cells: Cells = new Map(failures.all.map((failure) => [failure.name, '–']));

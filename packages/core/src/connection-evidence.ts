@@ -1,6 +1,8 @@
+import type { TransportResponse } from './transport.ts';
 import { own } from './untrusted.ts';
 
-// A failed token request costs no token only if there is evidence that no byte of it was sent: the connection was never established.
+// A failed token request costs no token only if there is evidence that no byte of it was sent: the connection was never established, and the runtime
+// reports no request of the same exchange that was sent.
 
 // An error is evidence if one of its fields matches.
 const evidence = {
@@ -17,35 +19,73 @@ const evidence = {
 
 const maxDepth = 8;
 
-/** Collects what undici, which is also the fetch of Node, reports about connections during a token request. */
-export interface ConnectionWatch {
-  /** Returns whether `error` or its cause is evidence that no byte of the request was sent. */
+/** The runtime's reports on the requests of one exchange. Node reports those of its fetch, of undici and of `node:http`. */
+export interface ExchangeWatch {
+  /** So many tokens may have been issued by requests whose outcome the transport does not show, because it sent another one. 2: an answer was 421, after which fetch sends again. */
+  hidden: 0 | 1 | 2;
+  /** Returns whether `error` or its cause is evidence that no byte of its request was sent. */
   neverConnected(error: unknown): boolean;
-  /** Returns whether an answer was 421. In that case fetch sends the request again and shows only the second answer. */
-  misdirected(): boolean;
-  /** Ends the watch. Call it when the request is over. */
+  /** Returns the answer that the transport threw as an error, as the cause of one (undici), or as its `response` (axios, got, ky). */
+  answerIn(error: unknown): TransportResponse | undefined;
+  /** Ends the watch. Call it when the exchange is over. */
   end(): void;
 }
 
-/** Watches the connections of this process. If the runtime reports nothing, the errors are the only evidence. */
-export function watchConnections(url: string): ConnectionWatch {
-  const connectErrors = new WeakSet<object>();
-  let misdirected = false;
+type Request = Partial<Record<'method' | 'origin' | 'path', unknown>>;
+type Thrown = TransportResponse & { statusCode?: number; response?: unknown; cause?: unknown };
 
-  // Some errors do not say that they came during the handshake: a reset, a TLS alert, a proxy that refused CONNECT.
-  const stopConnectErrors = subscribe('undici:client:connectError', (message) => {
-    const error = own(message, 'error');
-    if (error === Object(error)) connectErrors.add(error as object);
-  });
-  const stopAnswers = subscribe('undici:request:headers', (message) => {
-    const request = own(message, 'request');
-    if (own(own(message, 'response'), 'statusCode') !== 421 || own(request, 'method') !== 'POST') return;
-    misdirected ||= `${own(request, 'origin')}${own(request, 'path')}` === url;
-  });
+/** Watches the requests of this process. If the runtime reports nothing, the errors are the only evidence. */
+export function watchExchange(url: string): ExchangeWatch {
+  const sent = new WeakSet<object>();
+  const unsent = new WeakSet<object>();
+  const answers = new Map<object, number>();
+  const watch: ExchangeWatch = { hidden: 0, neverConnected, answerIn, end: () => listen('unsubscribe') };
+
+  const onSent = (request: Request) => sent.add(request);
+  const onAnswer = (request: Request, report: unknown) => {
+    const status: number = Object(own(report, 'response')).statusCode;
+    answers.set(request, status);
+    if (status >= 500 || status === 408 || status === 425) watch.hidden ||= 1;
+    if (status === 421 && `${request.origin}${request.path}` === url) watch.hidden = 2;
+  };
+  const reports = Object.entries({
+    'undici:client:sendHeaders': onSent,
+    // undici 6 does not report the headers of HTTP/2.
+    'undici:request:bodySent': onSent,
+    'undici:request:headers': onAnswer,
+    'undici:request:error': (request: Request, report: unknown) => {
+      const error = own(report, 'error');
+      // Some errors do not say that they came during the handshake: a reset, a TLS alert, a proxy that refused CONNECT.
+      if (!sent.has(request) && error === Object(error)) unsent.add(error as object);
+      else if (!answers.has(request)) watch.hidden ||= 1;
+    },
+    'http.client.response.finish': onAnswer,
+    'http.client.request.error': (request: Request, report: unknown) => {
+      if (!answers.has(request) && !neverConnected(own(report, 'error'))) watch.hidden ||= 1;
+    },
+  }).map(([name, listener]) => [name, listenerOf(listener)] as const);
+  listen('subscribe');
+
+  function listenerOf(listener: (request: Request, report: unknown) => void) {
+    return (report: unknown) => {
+      const request: Request = Object(own(report, 'request'));
+      // An interceptor or a proxy may have changed the origin of the request.
+      if (request.method === 'POST' && url.endsWith(`${request.path}`)) listener(request, report);
+    };
+  }
+
+  function listen(change: 'subscribe' | 'unsubscribe'): void {
+    try {
+      const channels = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:diagnostics_channel');
+      for (const [name, listener] of reports) channels?.[change](name, listener);
+    } catch {
+      // This runtime has no such reports.
+    }
+  }
 
   function neverConnected(error: unknown, depth = 0): boolean {
     if (depth === maxDepth || error !== Object(error)) return false;
-    if (connectErrors.has(error as object)) return true;
+    if (unsent.has(error as object)) return true;
     // If several addresses were tried, each of them must have failed.
     const errors = own(error, 'errors');
     if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
@@ -53,14 +93,19 @@ export function watchConnections(url: string): ConnectionWatch {
     return saysSo(error) || (!own(error, 'syscall') && neverConnected(own(error, 'cause'), depth + 1));
   }
 
-  return {
-    neverConnected,
-    misdirected: () => misdirected,
-    end() {
-      stopConnectErrors();
-      stopAnswers();
-    },
-  };
+  function answerIn(error: unknown, depth = 0): TransportResponse | undefined {
+    if (depth === maxDepth || !error) return undefined;
+    try {
+      const { status: code, statusCode: status = code, headers, response, cause } = error as Thrown;
+      return status >= 300 && headers && [...answers.values()].includes(status)
+        ? { status, headers, body: '' }
+        : (answerIn(response, depth + 1) ?? answerIn(cause, depth + 1));
+    } catch {
+      return undefined;
+    }
+  }
+
+  return watch;
 }
 
 function saysSo(error: unknown): boolean {
@@ -80,22 +125,10 @@ function classOf(error: unknown): unknown {
   }
 }
 
-type Listener = (message: unknown) => void;
-interface Channel {
-  subscribe(listener: Listener): void;
-  unsubscribe(listener: Listener): void;
-}
 interface NodeGlobals {
-  process?: { getBuiltinModule?(name: string): { channel(name: string): Channel } | undefined };
-}
-
-/** Subscribes to a diagnostics channel, if this runtime has them. Returns a function that ends the subscription. */
-function subscribe(name: string, listener: Listener): () => void {
-  try {
-    const channel = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:diagnostics_channel')?.channel(name);
-    channel?.subscribe(listener);
-    return () => channel?.unsubscribe(listener);
-  } catch {
-    return () => {};
-  }
+  process?: {
+    getBuiltinModule?(
+      name: string,
+    ): Record<'subscribe' | 'unsubscribe', (name: string, listener: (report: unknown) => void) => void> | undefined;
+  };
 }

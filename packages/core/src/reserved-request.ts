@@ -11,12 +11,13 @@ import { type FailedRequest, probeEndpoint, requestToken } from './token-endpoin
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 import { keepUntil, type ReservedRequest, type Work } from './work.ts';
 
-/** Sends the reserved request. Undefined: it was too late for it, or the token was reset on its way. */
+/** Sends the reserved request. Undefined: it was too late for it, a probe got the token, or the token was reset on its way. */
 export async function requestReserved(work: Work, reserved: ReservedRequest): Promise<FlightResult | undefined> {
   const { tokenUrl, transport, clock } = work.settings;
   if (isLate(work, reserved)) return withdraw(work, reserved);
   const probedAt = clock.monotonic();
   const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, work.sendWithinMs / 2, clock));
+  if (outage === 'issued') return withdraw(work, reserved, true);
   if (outage) return failed(work, reserved, outage, clock.monotonic() - probedAt);
   return isLate(work, reserved) ? withdraw(work, reserved) : send(work, reserved);
 }
@@ -28,8 +29,12 @@ function isLate({ settings, sendWithinMs }: Work, { reservation, view, begunAt }
   return Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
 }
 
-async function withdraw({ settlement }: Work, { reservation, view }: ReservedRequest): Promise<undefined> {
-  await settlement.enter(reservation, { kind: 'unsent' }, view);
+async function withdraw(
+  { settlement }: Work,
+  { reservation, view }: ReservedRequest,
+  probed?: boolean,
+): Promise<undefined> {
+  await settlement.enter(reservation, { kind: 'unsent', probed }, view);
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */

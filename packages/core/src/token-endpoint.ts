@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { type ConnectionWatch, watchConnections } from './connection-evidence.ts';
+import { type ExchangeWatch, watchExchange } from './connection-evidence.ts';
 import { isServiceAuthError } from './errors.ts';
 import { maxBodyLength } from './fetch-transport.ts';
 import { isOfCredentials } from './ledger/holds.ts';
@@ -48,7 +48,7 @@ export async function requestToken(
   clock: Clock,
 ): Promise<TokenRequestResult> {
   const controller = new AbortController();
-  const watch = watchConnections(url);
+  const watch = watchExchange(url);
   let rejection: TokenRequestResult | undefined;
 
   async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
@@ -67,29 +67,30 @@ export async function requestToken(
   }
 
   // A transport that ignores its signal has this deadline too.
-  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch));
+  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch, clock));
   watch.end();
   if (result === timedOut) controller.abort();
-  if (watch.misdirected()) return misdirected;
-  if (result !== timedOut) return result;
-  return rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' };
+  if (watch.hidden === 2) return misdirected;
+  const outcome = result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
+  return outcome.kind === 'released' && watch.hidden ? { ...outcome, kind: 'ambiguous', charge: 1 } : outcome;
 }
 
 /**
- * Sends a probe: a request without credentials, to which no token can be issued (RFC 6749 section 3.2.1). Resolves with undefined if the endpoint
- * answers it, else with the outcome. Never rejects.
+ * Sends a probe: a request without credentials, to which no token should be issued (RFC 6749 section 3.2.1). Resolves with undefined if the endpoint
+ * rejects it, with `issued` if a broker or a certificate of the client adds the credentials, else with the outcome. Never rejects.
  */
 export async function probeEndpoint(
   url: string,
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
-): Promise<FailedRequest | undefined> {
+): Promise<FailedRequest | 'issued' | undefined> {
   const result = await requestToken(url, undefined, transport, timeoutMs, clock);
   // An operator that says how long to wait means every request.
   if (result.kind === 'released' && result.cause === 'rate_limited') return result;
+  if (result.kind === 'token') return 'issued';
   // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
-  if (result.kind === 'token' || (result.kind === 'released' && result.cause !== 'unreachable')) return undefined;
+  if (result.kind === 'released' && result.cause !== 'unreachable') return undefined;
   return { ...result, kind: 'released', cause: 'unreachable' };
 }
 
@@ -139,10 +140,12 @@ function interpret(response: TransportResponse, body: string, clock: Clock): Tok
   return { kind: 'released', cause: 'misconfigured', status };
 }
 
-function failureOf(error: unknown, watch: ConnectionWatch): TokenRequestResult {
+function failureOf(error: unknown, watch: ExchangeWatch, clock: Clock): TokenRequestResult {
   if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
     return { kind: 'ambiguous', charge: 1, reason: error.reason };
   }
+  const answer = watch.answerIn(error);
+  if (answer) return interpret(answer, '', clock);
   const what = describeError(error);
   return watch.neverConnected(error)
     ? { kind: 'released', cause: 'unreachable', error: what }

@@ -4,7 +4,7 @@ export interface TransportRequest {
   readonly method: 'POST';
   /** The headers. Their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The token request, or `{}`: a probe, which asks whether the endpoint works again. If you add credentials to a probe, a token is issued that nobody counts. */
+  /** The token request, or `{}`: a probe, which asks whether the endpoint works again. Add no credentials to a probe: a token that is issued to it is spent. */
   readonly body: string;
   /** Aborts at the deadline: `timeoutMs` after the request began, or earlier for a probe and for the body of an error. The answer must be complete before that. */
   readonly signal: AbortSignal;
@@ -28,6 +28,7 @@ export interface TransportResponse {
  * It must not follow redirects and must not retry: a second POST may issue a second token.
  * It rejects if there is no complete answer. After a rejection a token may have been issued, so one is counted, unless the error is evidence
  * that no byte was sent. That is so if the error, its `cause` or all of its `errors` have `syscall: 'connect'` or `'getaddrinfo'`, as errors of
- * Node have, or if the runtime reports it for a connection that was never established.
+ * Node have, or if the runtime reports it for a connection that was never established. On Node an error with `status` and `headers`, or with such a
+ * `response`, is the answer.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;

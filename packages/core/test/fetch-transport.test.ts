@@ -1,7 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -131,9 +133,9 @@ describe('a token request over a socket', () => {
   });
 
   test('leaves no listener behind', async () => {
-    const channels = ['undici:client:connectError', 'undici:request:headers'].map((name) => channel(name));
+    const names = ['undici:client:sendHeaders', 'undici:request:error', 'http.client.response.finish'];
     for (const url of [await deadAddress(), (await startServer((response) => response.end())).url]) await request(url);
-    expect(channels.map(({ hasSubscribers }) => hasSubscribers)).toEqual([false, false]);
+    expect(names.map((name) => channel(name).hasSubscribers)).toEqual([false, false, false]);
   });
 
   test.each([400, 401, 403, 404, 408, 425, 429, 500, 502, 503, 504])(
@@ -145,6 +147,105 @@ describe('a token request over a socket', () => {
       expect(bodies.length).toBe(1);
     },
   );
+});
+
+/** Sends a request by `node:http`, as most clients do. */
+const nodeTransport: Transport = ({ url, method, headers, body: sent, signal }) =>
+  new Promise((resolve, reject) => {
+    const message = httpRequest(url, { method, headers, signal, agent: false }, (answer) =>
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text(answer) }),
+    );
+    message.on('error', reject).end(sent);
+  });
+
+describe.each([
+  ['fetch', fetchTransport()],
+  ['node:http', nodeTransport],
+])('a transport that sends again by %s', (_, once) => {
+  const by = (transport: Transport, url: string) =>
+    requestToken(url, credentials, transport, 30_000, createManualClock());
+  const twice: Transport = (parts) => once(parts).catch(() => once(parts));
+
+  test('has a token counted if the endpoint issued one and cannot be reached afterwards', async () => {
+    const { url, bodies, close } = await startSocketServer((socket) => {
+      close();
+      socket.resetAndDestroy();
+    });
+    expect(await by(twice, url)).toMatchObject({ kind: 'ambiguous', charge: 1 });
+    expect(bodies.length).toBe(1);
+  });
+
+  test('has a token counted if the endpoint issued one and rejects the second request', async () => {
+    const { url, bodies } = await startServer((response) => {
+      if (bodies.length === 1) response.destroy();
+      else response.writeHead(401).end();
+    });
+    expect(await by(twice, url)).toMatchObject({ kind: 'ambiguous', charge: 1, status: 401 });
+    expect(bodies.length).toBe(2);
+  });
+
+  test('has a token counted if a gateway hid the first answer and the second request is rejected', async () => {
+    const { url, bodies } = await startServer((response) => response.writeHead(bodies.length === 1 ? 502 : 401).end());
+    const untilRejected: Transport = async (parts) => {
+      const answer = await once(parts);
+      return answer.status === 502 ? once(parts) : answer;
+    };
+    expect(await by(untilRejected, url)).toMatchObject({ kind: 'ambiguous', charge: 1, status: 401 });
+  });
+
+  test('costs nothing if the endpoint cannot be reached each time', async () => {
+    expect(await by(twice, await deadAddress())).toMatchObject({ kind: 'released', cause: 'unreachable' });
+  });
+
+  test('costs nothing for a request beside one of another caller that is lost', async () => {
+    const { url } = await startServer((response) => response.writeHead(401).end());
+    const others = await startSocketServer((socket) => socket.resetAndDestroy());
+    const [result] = await Promise.all([by(once, url), by(once, others.url.replace('token', 'other'))]);
+    expect(result).toMatchObject({ kind: 'released', cause: 'credentials' });
+  });
+});
+
+describe.each([
+  ['fetch', fetchTransport()],
+  ['node:http', nodeTransport],
+])('an answer that a transport throws, by %s,', (_, once) => {
+  type Throw = (answer: { status: number; headers: unknown }) => unknown;
+  const throwing =
+    (asError: Throw): Transport =>
+    async (parts) => {
+      throw asError(await once(parts));
+    };
+  const by = (asError: Throw, url: string) =>
+    requestToken(url, credentials, throwing(asError), 30_000, createManualClock());
+  const forms: readonly [string, Throw][] = [
+    ['the cause of an error', (cause) => new TypeError('fetch failed', { cause: named(cause) })],
+    ['the response of an error', (response) => Object.assign(new Error('failed'), { response })],
+    ['an error', (answer) => Object.assign(new Error('failed'), named(answer))],
+  ];
+  const named = ({ status, headers }: Parameters<Throw>[0]) => ({ statusCode: status, headers });
+
+  test.each(forms)('as %s is that answer, with its Retry-After', async (_form, asError) => {
+    const { url } = await startServer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
+    expect(await by(asError, url)).toEqual({ kind: 'released', cause: 'rate_limited', retryAfterMs: 7_200_000 });
+  });
+
+  test('may have been a token if it is a 5xx', async () => {
+    const { url } = await startServer((response) => response.writeHead(503).end());
+    expect(await by((response) => Object.assign(new Error('failed'), { response }), url)).toMatchObject({
+      kind: 'ambiguous',
+      charge: 1,
+      status: 503,
+    });
+  });
+
+  test('may have been a token if the endpoint answered something else', async () => {
+    const { url } = await startServer((response) => response.writeHead(200, json).end(body));
+    const other = { status: 401, headers: {} };
+    expect(await by(() => Object.assign(new Error('failed'), { response: other }), url)).toMatchObject({
+      kind: 'ambiguous',
+      charge: 1,
+    });
+  });
 });
 
 describe('an answer that does not come', () => {

@@ -142,6 +142,26 @@ describe('after an outage of the token endpoint', () => {
     }
   });
 
+  test('an endpoint that issues a token to a probe has it counted, and gets no other probe', async () => {
+    const bed = createBed();
+    // A broker, or a certificate of the client, adds the credentials: the endpoint issues a token whatever the body is.
+    const { endpoint, client } = bed;
+    const probes = () => endpoint.requests.filter(({ body }) => body === '{}').length;
+    await servedAfter(bed, answering(503), 9 * hour);
+    const first = probes();
+    expect(first).toBeGreaterThan(0);
+    const { used, pending, issuances } = await client().getUsage();
+    // The first token of the bed has left the window.
+    expect(used - pending).toBe(2);
+    expect(endpoint.issued).toBe(3);
+    expect(new Set(issuances.map(({ id }) => id)).size).toBe(used);
+    endpoint.otherwise(answering(503));
+    const { clock } = bed;
+    await clock.advance(25 * hour);
+    await asking(bed, () => probes() === first && endpoint.requests.length < 200);
+    expect(probes()).toBe(first);
+  });
+
   test('probes have no credentials', async () => {
     const bed = createBed('replicated');
     await servedAfter(bed, answering(503), 6 * hour);

@@ -1,8 +1,11 @@
 import { channel } from 'node:diagnostics_channel';
+import type { TransportResponse } from '@service-auth/core';
 import type { Random } from './random.ts';
 
 type Form = () => unknown;
 
+/** A token request as undici and `node:http` report it. */
+const reported = () => ({ method: 'POST', path: '/oauth/token' });
 const error = (fields: object, message = 'x'): Error => Object.assign(new Error(message), fields);
 const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
 const unreachable = { code: 'EHOSTUNREACH', syscall: 'connect' };
@@ -15,10 +18,10 @@ const before: readonly Form[] = [
   () => Object.assign(new AggregateError([error(refused), error(unreachable)], 'x'), { code: 'ECONNREFUSED' }),
   () => error({ code: 'ECONNRESET' }, handshake),
   () => error({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
-  // The error alone would not tell: undici reports the connection attempt that it comes from.
+  // The error alone would not tell: undici reports that it ended a request of which nothing was sent.
   () => {
     const cause = error({ code: 'ECONNRESET', syscall: 'read' });
-    channel('undici:client:connectError').publish({ error: cause });
+    channel('undici:request:error').publish({ request: reported(), error: cause });
     return new TypeError('fetch failed', { cause });
   },
 ];
@@ -37,6 +40,26 @@ const after: readonly Form[] = [
 
 /** An error that tells that nothing was sent. */
 export const neverConnected = (random: Random): unknown => random.pick(before)();
+
+/** The error of a transport that sent a request, lost its answer, and did not reach the endpoint the second time. */
+export function sentAgain(random: Random): unknown {
+  const request = reported();
+  if (random.chance(0.5)) channel('undici:client:sendHeaders').publish({ request });
+  else channel('undici:request:bodySent').publish({ request });
+  channel('undici:request:error').publish({ request, error: random.pick(after)() });
+  return neverConnected(random);
+}
+
+/** The error of a transport that throws an answer. */
+export function thrownAnswer(random: Random, { status, headers }: TransportResponse): unknown {
+  const by = random.pick(['undici:request:headers', 'http.client.response.finish']);
+  channel(by).publish({ request: reported(), response: { statusCode: status } });
+  return random.pick([
+    () => new TypeError('fetch failed', { cause: error({ statusCode: status, headers }) }),
+    () => error({ response: { status, headers } }),
+    () => error({ response: { statusCode: status, headers } }),
+  ])();
+}
 
 /** An error that does not tell that nothing was sent. */
 export const brokenConnection = (random: Random): unknown => random.pick(after)();

@@ -43,6 +43,27 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         countIsExact: true,
       }),
   },
+  resent: {
+    about: 'a transport that sends again after a lost answer, and one that throws answers as errors',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        tokens: random.pick([12, 24, 40]),
+        // Reports of the runtime do not say whose they are, so a second process would count more than is exact.
+        processes: 1,
+        callEveryMs: random.between(5, 30) * minute,
+        rates: {
+          token_sent_again: 0.3,
+          token_answer_thrown: 0.6,
+          token_unreachable: 0.1,
+          token_refused: 0.1,
+          token_rate_limited: 0.1,
+          token_redirected: 0.02,
+          token_reply_lost: 0.03,
+        },
+        countIsExact: true,
+      }),
+  },
   told: {
     about: 'an endpoint that limits the fleet, or is unavailable, and says for how long; late answers, two audiences',
     promised: true,
@@ -107,6 +128,19 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         callEveryMs: random.between(1, 15) * minute,
       };
     },
+  },
+  open: {
+    about: 'the real figures, an endpoint that issues tokens to probes, too, and fails for hours',
+    promised: true,
+    weight: 8,
+    settings: (random) => ({
+      ...established(random),
+      isOpen: true,
+      outage: { fromMs: begins(random), state: random.pick(['silent', 'failing'] as const) },
+      faultsForMs: random.between(33, 50) * hour,
+      lifetimeMs: random.between(1, 6) * hour,
+      callEveryMs: random.between(1, 15) * minute,
+    }),
   },
   'one-audience': {
     about:

@@ -20,6 +20,8 @@ export const callFaults = [
   'token_5xx_after',
   'token_sent_twice',
   'token_broken_after',
+  'token_sent_again',
+  'token_answer_thrown',
   'token_refusal_endless',
   'token_garbled',
   'token_cached',

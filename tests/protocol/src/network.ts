@@ -7,7 +7,7 @@ import type {
   Transport,
   TransportResponse,
 } from '@service-auth/core';
-import { brokenConnection, neverConnected } from './connection-errors.ts';
+import { brokenConnection, neverConnected, sentAgain, thrownAnswer } from './connection-errors.ts';
 import type { CallFault, Dice } from './faults.ts';
 import type { Machine } from './machine.ts';
 import type { Service } from './service.ts';
@@ -199,6 +199,8 @@ export function createNetwork(
         const queuedMs = hit('token_request_late') ? latency.between(second, reach.maxQueueMs) : 0;
         const twice = hit('token_sent_twice');
         const brokenAfter = hit('token_broken_after');
+        const again = hit('token_sent_again');
+        const thrown = hit('token_answer_thrown');
         const lost = hit('token_reply_lost');
         const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
         const requestedAt = world.now;
@@ -209,12 +211,14 @@ export function createNetwork(
           const slowMs = down === 'slow' ? 6 * second : 0;
           reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
+            if (again) return reject(sentAgain(dice.of('token_sent_again')));
             // After its deadline nobody reads the answer.
             if (!request.signal.aborted)
               watch.toldToWait(machine.name, Number(headerOf(answer)) * second || 0, answer.status);
             if (isRefusal(answer.status) && isProbe) watch.probeAnswered(machine.name);
             else if (isRefusal(answer.status)) watch.mayHaveIssued(-1);
-            resolve(answer);
+            if (thrown && answer.status !== 200) reject(thrownAnswer(dice.of('token_answer_thrown'), answer));
+            else resolve(answer);
           });
         });
       });

@@ -83,8 +83,16 @@ export async function run(
   const { maxPadding } = settings;
   // Few tokens are long.
   const paddingOf = maxPadding ? () => '~'.repeat(Math.round(maxPadding * lengths.next() ** 4)) : undefined;
-  const { repeatsToken } = settings;
-  const service: Service = createService(world, 'CANARY-secret-1', lifetimeMs, judge.issued, paddingOf, repeatsToken);
+  const { repeatsToken, isOpen } = settings;
+  const service: Service = createService(
+    world,
+    'CANARY-secret-1',
+    lifetimeMs,
+    judge.issued,
+    paddingOf,
+    repeatsToken,
+    isOpen,
+  );
   const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge);
   const around: Surroundings = {
     world,

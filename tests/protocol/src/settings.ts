@@ -76,6 +76,8 @@ export interface Settings {
   readonly maxRecordBytes?: number;
   /** The endpoint returns one token until that expires, with the life that it has left. */
   readonly repeatsToken?: boolean;
+  /** The endpoint issues a token to a request without credentials, which is a probe. */
+  readonly isOpen?: boolean;
   /** Tokens have up to so many more characters. */
   readonly maxPadding?: number;
   /** Undefined: core's default. */

@@ -1,9 +1,13 @@
 import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 
-/** A failure as a program meets it: where, and whether its connection was used before. */
+/** `repeats`: a dispatcher or plugin sends a failed request again. `throws`: answers of 400 and more become errors. */
+export type Manner = 'repeats' | 'throws';
+
+/** A failure as a program meets it: where, whether its connection was used before, and what its client makes of failures. */
 export interface Task {
   readonly url: string;
   readonly reused?: boolean;
+  readonly manner?: Manner;
 }
 
 /** The result of a program after a failure. */

@@ -12,6 +12,7 @@ import {
   type LedgerEntry,
   type LedgerRecord,
   maxLifetimeMs,
+  mayProbe,
   type StoredToken,
   withAudienceState,
 } from './record.ts';
@@ -83,8 +84,8 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
   const entry = own && record.entries.find(({ id }) => id === query.id);
   if (entry) {
     // A request that is sent in spite of a back-off must not cost a token while the endpoint is down.
-    const mayProbe = record.failures?.probeAt !== undefined || record.retry?.id === query.id;
-    const probesFirst = mayProbe && now < (record.failures?.retryAt ?? 0);
+    const isAhead = record.failures?.probeAt !== undefined || record.retry?.id === query.id;
+    const probesFirst = isAhead && mayProbe(record) && now < (record.failures?.retryAt ?? 0);
     return { kind: 'admitted', entry, generation: own.generation, probesFirst };
   }
 

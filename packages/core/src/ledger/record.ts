@@ -27,6 +27,14 @@ export interface LedgerEntry {
   readonly audience: string;
 }
 
+/** The end of the id of an entry whose token was issued to a probe. */
+export const probeMark = '?';
+
+/** Returns whether probes cost nothing: as far as the record knows, the endpoint issued no token to one. */
+export function mayProbe({ entries }: LedgerRecord): boolean {
+  return !entries.some(({ id }) => id.endsWith(probeMark));
+}
+
 /** A bucket that counts older entries. `at` is the latest instant of all of them, so none of them stops counting too early. */
 export interface Condensed {
   readonly at: number;

@@ -10,6 +10,8 @@ import {
   audienceStateOf,
   type LedgerEntry,
   type LedgerRecord,
+  mayProbe,
+  probeMark,
   type StoredToken,
   withAudienceState,
 } from './record.ts';
@@ -32,8 +34,8 @@ export type Outcome =
       /** The fingerprint of the token. Undefined: it could not be computed. */
       readonly hash?: string | undefined;
     }
-  /** No request was sent, because this process was too slow. */
-  | { readonly kind: 'unsent' }
+  /** No request was sent: this process was too slow, or the probe before it got a token, which counts. */
+  | { readonly kind: 'unsent'; readonly probed?: boolean | undefined }
   /** It is certain that no token was issued. */
   | {
       readonly kind: 'released';
@@ -80,8 +82,8 @@ export function settle(
   // Another process may have the lease now. It keeps it.
   const state = found.lease?.id === entry.id ? { ...found, lease: undefined } : found;
   // If the store did not confirm the first write, the outcome is written again. It must not count twice.
-  const twin = `${entry.id}+`;
-  const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin);
+  const [twin, probe] = [`${entry.id}+`, `${entry.id}${probeMark}`];
+  const others = record.entries.filter(({ id }) => id !== entry.id && id !== twin && id !== probe);
   // Use the entry from the record: the store's clock may have been corrected since.
   const known = record.entries.find(({ id }) => id === entry.id) ?? entry;
   // Count the back-off from the request, even if the store hears of it late.
@@ -115,8 +117,10 @@ export function settle(
           isOtherDying(record, audience) && !isRetry ? record.deaths : { count: 0, retryAt: 0, countedUntil: now },
       };
     }
-    case 'unsent':
-      return { ...withAudienceState(withRetryReturned(record, entry.id), state), entries: others };
+    case 'unsent': {
+      const probed = outcome.probed ? [{ ...entry, id: probe, at: Math.max(known.at, now), pending: false }] : [];
+      return { ...withAudienceState(withRetryReturned(record, entry.id), state), entries: [...others, ...probed] };
+    }
     case 'released':
       return released({ ...record, failures: before, entries: others }, state, failedAt, reservation, outcome);
     case 'ambiguous': {
@@ -131,7 +135,7 @@ export function settle(
         : [spareMs, maxBackoffMs];
       // Another request may have been told to wait for longer.
       const probedAt = Math.max(before?.probeAt ?? 0, Math.ceil(failedAt + Math.max(probeMs, retryAfterMs)));
-      const probeAt = spareMs > 0 ? probedAt : undefined;
+      const probeAt = spareMs > 0 && mayProbe(record) ? probedAt : undefined;
       // Another audience may go on, unless it failed, too.
       const isOther = before !== undefined && before.audience !== audience;
       const shared = before?.shared === true || isOther;

@@ -240,6 +240,15 @@ describe('what was surely not issued', () => {
     });
   });
 
+  test('a request that was not sent because its probe got a token leaves the token of the probe, once', () => {
+    const failures = failuresWith({ count: 9, retryAt: noon + hour, probeAt: noon, ambiguous: true });
+    const once = settled({ kind: 'unsent', probed: true }, { ...reserved, failures });
+    expect(once.entries).toEqual([older, { ...entry, id: `${entry.id}?`, at: noon, pending: false }]);
+    expect(settled({ kind: 'unsent', probed: true }, once)).toEqual(once);
+    const after = settled({ kind: 'ambiguous', charge: 1 }, { ...once, entries: [...once.entries, entry] });
+    expect(after.failures?.probeAt).toBeUndefined();
+  });
+
   test('an endpoint that cannot be reached costs nothing, and the fleet backs off longer each time', () => {
     const outcome: Outcome = { kind: 'released', cause: 'unreachable' };
     const first = [second, 2 * second, 4 * second, 8 * second];

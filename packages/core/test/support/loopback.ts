@@ -32,7 +32,9 @@ export async function startServer(
 }
 
 /** A server that sees bytes: `converse` gets each connection and, once it is complete, the request as it came over the wire. */
-export async function startSocketServer(converse: (socket: Socket, request: string) => void): Promise<Loopback> {
+export async function startSocketServer(
+  converse: (socket: Socket, request: string) => void,
+): Promise<Loopback & { close(): void }> {
   const bodies: string[] = [];
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {
@@ -56,7 +58,8 @@ export async function startSocketServer(converse: (socket: Socket, request: stri
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/oauth/token`, bodies };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/oauth/token`;
+  return { url, bodies, close: () => server.close() };
 }
 
 /** An address on loopback without a listener. */
