@@ -19,6 +19,11 @@ export function instantOf(clock: Clock): Instant {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
+/** Keeps the process running for an hour at most. Returns a function that ends this. All other timers of core run in the background. */
+export function keepAlive(clock: Clock): () => void {
+  return clock.setTimer(() => {}, 3_600_000);
+}
+
 const readWallClock = (): number => Date.now();
 
 /** The clock of this machine. */

@@ -1,37 +1,16 @@
 import type { Clock } from './clock.ts';
 import { raced } from './raced.ts';
-import { conflictError } from './store-answers.ts';
+
+/** A timer that does not keep the process running. */
+export const background = { background: true } as const;
 
 /** Waits for 50 to 150 % of `delayMs`, so that the processes of a fleet do not act at the same moment. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   let cancel = () => {};
   const over = new Promise<void>((resolve) => {
-    cancel = clock.setTimer(resolve, Math.ceil(delayMs * (0.5 + Math.random())));
+    cancel = clock.setTimer(resolve, Math.ceil(delayMs * (0.5 + Math.random())), background);
   });
   return raced(over, signal).finally(cancel);
-}
-
-const maxAttempts = 100;
-
-/**
- * Repeats an attempt until it returns a value. A swap fails when another process wrote first. Attempts are 10 ms to 1 s apart; the first `atOnce` follow
- * each other at once.
- * @throws `ERR_STORE` after 100 attempts, which take about a minute and a half
- */
-export async function untilDone<Result>(
-  clock: Clock,
-  attempt: () => Promise<Result | undefined>,
-  atOnce = 0,
-): Promise<Result> {
-  let delayMs = 10;
-  for (let attempts = 0; attempts < maxAttempts; attempts++) {
-    const result = await attempt();
-    if (result !== undefined) return result;
-    if (attempts < atOnce) continue;
-    await pause(clock, delayMs);
-    delayMs = Math.min(1_000, delayMs * 1.6);
-  }
-  throw conflictError(clock);
 }
 
 /** The result of {@link within} after the deadline. */
@@ -77,14 +56,18 @@ function setDeadline(clock: Clock, delayMs: number, callback: () => void): () =>
   const next = () => {
     const waitMs = leftMs > 0 ? Math.min(partMs, leftMs) : partMs;
     const dueAt = clock.monotonic() + waitMs;
-    cancel = clock.setTimer(() => {
-      leftMs -= waitMs;
-      if (leftMs > 0) return next();
-      const isLate = clock.monotonic() - dueAt > lateMs;
-      extra -= 1;
-      if (isLate && extra >= 0) next();
-      else callback();
-    }, waitMs);
+    cancel = clock.setTimer(
+      () => {
+        leftMs -= waitMs;
+        if (leftMs > 0) return next();
+        const isLate = clock.monotonic() - dueAt > lateMs;
+        extra -= 1;
+        if (isLate && extra >= 0) next();
+        else callback();
+      },
+      waitMs,
+      background,
+    );
   };
   next();
   return () => cancel();

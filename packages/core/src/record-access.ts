@@ -6,11 +6,10 @@ import type { LedgerRecord } from './ledger/record.ts';
 import { reconcile, type Seen } from './ledger/repair.ts';
 import { declare, isDeclarationDue } from './ledger/terms.ts';
 import { sharedMemoryStore } from './memory-store.ts';
-import { untilDone } from './pause.ts';
 import { RecordNews } from './record-news.ts';
 import { randomId } from './seal.ts';
 import type { CommonSettings } from './settings.ts';
-import { decoded, integrityError, readable } from './store-answers.ts';
+import { conflictError, decoded, integrityError, readable } from './store-answers.ts';
 import { type Callers, StoreCalls } from './store-calls.ts';
 
 /** The record at one moment. */
@@ -45,6 +44,7 @@ interface Remembered {
 }
 
 const maxReadMs = 30_000;
+const maxReads = 10;
 
 // A decoded record takes much memory. Those that were not used lately are read again when they are needed.
 const maxRecords = 16;
@@ -76,8 +76,12 @@ export class RecordAccess {
    * Reads and repairs the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
-  load(callers: Callers, tries: number): Promise<View> {
-    return untilDone(this.#settings.clock, () => this.#read(callers, tries), 10);
+  async load(callers: Callers, tries: number): Promise<View> {
+    for (let reads = 0; reads < maxReads; reads += 1) {
+      const view = await this.#read(callers, tries);
+      if (view) return view;
+    }
+    throw conflictError(this.#settings.clock);
   }
 
   /** Reads and repairs the record once. Undefined: the age of the answer is unknown. Read again. */
@@ -124,14 +128,15 @@ export class RecordAccess {
       const result = await this.calls.swap(callers, view.version, version, () => readable(text));
       this.#failedSwaps = 0;
       if (!result.swapped) return undefined;
-      const now = Math.max(next.highWaterAt, result.now);
-      // The store's clock may have been set back since the read. Instants in the record are of the clock before that.
-      const maxNow = Math.max(now, view.now + maxElapsedMs(view.readAt, readAt));
-      this.#remember(text, next, result.now, maxNow, readAt);
-      const storeAheadMs = result.now - readAt.wall;
-      const written = { record: next, now, readAt, storeAheadMs, version };
-      this.#keep(written);
-      return written;
+      // Instants in the record are of the clock as it was read. It may have been set back or have leapt forward since: the next read finds out.
+      const maxNow = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
+      const storeNow = Math.min(result.now, maxNow);
+      this.#remember(text, next, storeNow, maxNow, readAt);
+      const written = (at: number): View => {
+        return { record: next, now: Math.max(next.highWaterAt, at), readAt, storeAheadMs: at - readAt.wall, version };
+      };
+      this.#keep(written(storeNow));
+      return written(result.now);
     } catch (error) {
       // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
       this.#failedSwaps += 1;

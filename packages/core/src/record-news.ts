@@ -1,13 +1,12 @@
 import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from './events.ts';
 import type { LedgerRecord } from './ledger/record.ts';
-import type { Reconciled, Seen } from './ledger/repair.ts';
+import { type Reconciled, type Seen, tolerableMs } from './ledger/repair.ts';
 import { foreignTerms } from './ledger/terms.ts';
 import { isSecondRecord } from './record-sightings.ts';
 import type { CommonSettings } from './settings.ts';
 import type { StoreSnapshot } from './store.ts';
 import type { Callers } from './store-calls.ts';
 
-const tolerableMs = 600_000;
 const maxWarnings = 16;
 
 const secondRecord =

@@ -106,6 +106,7 @@ class Client implements ServiceAuth {
 
   async close(): Promise<void> {
     await within(closeWithinMs, this.#settings.clock, () => this.#keeper.close(closedError()));
+    this.#keeper.letGo();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

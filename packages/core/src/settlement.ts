@@ -2,6 +2,7 @@ import { instantOf } from './clock.ts';
 import { maxElapsedMs } from './instant.ts';
 import { expiringBy } from './ledger/clock-set-back.ts';
 import { type Outcome, type Reservation, settle } from './ledger/settle.ts';
+import { background } from './pause.ts';
 import type { Settings } from './settings.ts';
 import type { Intent, SharedLedger, Unsettled, View } from './shared-ledger.ts';
 
@@ -72,7 +73,7 @@ export function createSettlement(settings: Settings, ledger: SharedLedger): Sett
       const all = [...(ledger.unsettled ?? [])].map(([reservation, { writing }]) => writing ?? write(reservation));
       Promise.all(all).catch(() => retryLater(delayMs * 2));
     };
-    clock.setTimer(retry, delayMs, { background: true });
+    clock.setTimer(retry, delayMs, background);
   }
 
   return { enter, enterUnsettled };

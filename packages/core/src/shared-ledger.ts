@@ -1,7 +1,7 @@
 import type { LedgerRecord } from './ledger/record.ts';
 import type { Outcome, Reservation } from './ledger/settle.ts';
 import { aged } from './ledger-time.ts';
-import { untilDone } from './pause.ts';
+import { background } from './pause.ts';
 import { RecordAccess, type View } from './record-access.ts';
 import type { CommonSettings, Settings } from './settings.ts';
 import { conflictError } from './store-answers.ts';
@@ -27,8 +27,6 @@ interface Waiting {
   readonly settings: Settings;
   readonly intent: Intent<unknown>;
   readonly fromMemory: boolean;
-  /** The monotonic instant at which it was handed in. */
-  readonly since: number;
   resolve(committed: Committed<never>): void;
   reject(error: unknown): void;
 }
@@ -53,11 +51,8 @@ const maxLookAgeMs = 10 * second;
 const trustedMs = 60 * second;
 // With a shorter time, three hundred processes that start at once would meet again and again.
 const maxBackoffMs = 2 * second;
-// Three leases.
-const giveUpAfterMs = 180 * second;
-// Fewer conflicts in that time mean that the event loop stood still.
-const minConflicts = 20;
-const maxConflicts = 200;
+// They take some three minutes.
+const maxConflicts = 150;
 // A declaration that failed is tried again before others stop to enforce it.
 const declareAgainMs = 300 * second;
 
@@ -124,8 +119,7 @@ export class SharedLedger {
    */
   commit<Result>(settings: Settings, intent: Intent<Result>, fromMemory = false): Promise<Committed<Result>> {
     return new Promise((resolve, reject) => {
-      const since = this.settings.clock.monotonic();
-      const waiting: Waiting = { settings, intent, fromMemory, since, resolve, reject };
+      const waiting: Waiting = { settings, intent, fromMemory, resolve, reject };
       if (settings.requestBound) void this.#cycle([waiting]);
       else {
         this.#queue ??= [];
@@ -155,12 +149,13 @@ export class SharedLedger {
     return this.#reading.view;
   }
 
-  #read(callers: Callers, tries: number): Promise<View> {
-    const attempt = async () => {
-      const view = await this.#access.load(callers, tries);
-      return view.isRepaired ? this.#access.swap(callers, view, view.record) : view;
-    };
-    return untilDone(this.settings.clock, attempt, 10);
+  async #read(callers: Callers, tries: number): Promise<View> {
+    for (let conflicts = 1; ; conflicts += 1) {
+      const loaded = await this.#access.load(callers, tries);
+      const view = loaded.isRepaired ? await this.#access.swap(callers, loaded, loaded.record) : loaded;
+      if (view) return view;
+      if (conflicts > 1) await this.#backOff(conflicts);
+    }
   }
 
   async #run(): Promise<void> {
@@ -197,7 +192,6 @@ export class SharedLedger {
           return;
         }
         base = undefined;
-        waiting = waiting.filter((each) => !this.#isOverdue(each, conflicts));
         if (waiting.length === 0) return;
         await this.#backOff(conflicts);
         if (!waiting.some(({ settings }) => settings.requestBound)) waiting.push(...this.#takeQueue());
@@ -207,20 +201,12 @@ export class SharedLedger {
     }
   }
 
-  /** Rejects an intent that met conflicts for too long. */
-  #isOverdue({ since, reject }: Waiting, conflicts: number): boolean {
-    const { clock } = this.settings;
-    const isLate = clock.monotonic() - since >= giveUpAfterMs;
-    if (conflicts < (isLate ? minConflicts : maxConflicts)) return false;
-    reject(conflictError(clock));
-    return true;
-  }
-
   /** Waits for a random time that grows with each conflict, so that processes that write at once do not meet again. */
   #backOff(conflicts: number): Promise<void> {
+    if (conflicts >= maxConflicts) throw conflictError(this.settings.clock);
     const most = Math.min(maxBackoffMs, this.#access.calls.roundTripMs * 2 ** Math.min(conflicts, 30));
     return new Promise((resolve) => {
-      this.settings.clock.setTimer(resolve, Math.ceil(Math.random() * most));
+      this.settings.clock.setTimer(resolve, Math.ceil(Math.random() * most), background);
     });
   }
 }

@@ -59,11 +59,16 @@ export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: 
   return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 }) };
 }
 
+/** Creates the error of a write that lost each time against a change of the record, or although there was none. */
+export function refusedWrite(): Error {
+  const advice =
+    'it refused each write. Look for a policy, a trigger or a proxy that discards writes, and for reads of an old record.';
+  return Object.assign(new Error(advice), { code: 'WRITE_REFUSED', advice });
+}
+
 /** Creates the error of a change of the record that met another one each time. */
 export function conflictError(clock: Clock): Error {
-  const message =
-    'The record changed during each attempt to replace it. Check that the store returns what was written last.';
-  return serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 });
+  return storeFailure('swap', refusedWrite(), clock).thrown;
 }
 
 function ownText(value: unknown, name: string): string | undefined {

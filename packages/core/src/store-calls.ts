@@ -3,7 +3,7 @@ import { timedOut, within } from './pause.ts';
 import { recordKeyOf } from './seal.ts';
 import type { CommonSettings, Settings } from './settings.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
-import { checked, checkedResult, silentStore, storeFailure } from './store-answers.ts';
+import { checked, checkedResult, refusedWrite, silentStore, storeFailure } from './store-answers.ts';
 import { describeError, own } from './untrusted.ts';
 
 /** The clients for which the store is called. Their listeners get the events. */
@@ -11,6 +11,8 @@ export type Callers = readonly Settings[];
 
 const minTimeoutMs = 2_000;
 const maxTimeoutMs = 8_000;
+// A replica that is a little behind shows a record that has changed meanwhile.
+const maxStaleReads = 10;
 
 /** Returns the deadline of sending a request, from the read of the record that allowed it: a read and a swap must fit in. */
 export function sendWithinMs({ timeoutMs }: Pick<CommonSettings, 'timeoutMs'>): number {
@@ -25,6 +27,8 @@ export class StoreCalls {
   roundTripMs = 0;
   /** The latest call failed. */
   failing = false;
+  /** A swap of this version lost, and so many reads have shown the version again since. */
+  #lost: { readonly version: string | undefined; reads: number } | undefined;
   readonly #settings: CommonSettings;
   readonly #clientId: string;
 
@@ -37,14 +41,18 @@ export class StoreCalls {
    * Loads the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
    * @throws `ERR_STORE`
    */
-  load(callers: Callers, tries: number): Promise<StoreSnapshot> {
+  async load(callers: Callers, tries: number): Promise<StoreSnapshot> {
     const { store } = this.#settings;
-    return this.#call(callers, 'load', async (options) => checked(await store.load(this.key, options)), tries);
+    const lost = this.#lost;
+    const run = async (options: StoreCallOptions) => checked(await store.load(this.key, options));
+    const snapshot = await this.#call(callers, 'load', run, tries);
+    if (lost && lost.version === snapshot.version) lost.reads += 1;
+    return snapshot;
   }
 
   /**
    * Replaces the record that has the version `expected`. `encode` returns the new one.
-   * @throws `ERR_STORE`, also if `encode` throws
+   * @throws `ERR_STORE`, also if `encode` throws, or if the store keeps no write
    */
   swap(
     callers: Callers,
@@ -55,7 +63,12 @@ export class StoreCalls {
     const { store } = this.#settings;
     const run = async (options: StoreCallOptions) => {
       const change = { expected, version, record: encode() };
-      return checkedResult(await store.swap(this.key, change, options));
+      const result = checkedResult(await store.swap(this.key, change, options));
+      const lost = this.#lost;
+      if (result.swapped) this.#lost = undefined;
+      else if (!lost || lost.version !== expected) this.#lost = { version: expected, reads: 0 };
+      else if (lost.reads >= maxStaleReads) throw refusedWrite();
+      return result;
     };
     return this.#call(callers, 'swap', run, 1);
   }

@@ -2,7 +2,7 @@ import { acquireToken } from './acquire-token.ts';
 import { type CachedToken, withExpiry } from './cached-token.ts';
 import { forgetKey, SecretMemory } from './client-secret.ts';
 import { ClientSettings } from './client-settings.ts';
-import { instantOf } from './clock.ts';
+import { instantOf, keepAlive } from './clock.ts';
 import { isServiceAuthError } from './errors.ts';
 import type { ServiceAuthEventFields } from './events.ts';
 import { endFlight, type FlightDetails, type RunningFlight, startFlight } from './flight.ts';
@@ -41,6 +41,7 @@ export class TokenKeeper {
   #acquiring: RunningFlight | undefined;
   #ledger: SharedLedger | undefined;
   #isTelling = false;
+  #holds: Set<() => void> | undefined;
 
   constructor(options: ClientOptions) {
     this.settings = new ClientSettings(options);
@@ -87,12 +88,25 @@ export class TokenKeeper {
     return reason === 'rejected' && flight.details.reason !== reason ? outcome.catch(() => {}) : outcome;
   }
 
-  /** Runs `job` with the parts that it needs, as a part of no incoming request. */
+  /** Runs `job` with the parts that it needs, as a part of no incoming request. The process stays alive until then, or until {@link letGo}. */
   run<Result>(job: (work: Work) => Promise<Result>): Promise<Result> {
     const settings = this.settings.forAttempt();
     this.#ledger ??= ledgerOf(this.settings.common, settings.clientId);
     const work = createWork(settings, this.#ledger, this.#secret);
-    return outsideRequest(() => job(work));
+    return outsideRequest(() => {
+      const end = keepAlive(settings.clock);
+      this.#holds ??= new Set();
+      this.#holds.add(end);
+      return job(work).finally(() => {
+        end();
+        this.#holds?.delete(end);
+      });
+    });
+  }
+
+  /** Keeps the process alive no longer. */
+  letGo(): void {
+    for (const end of this.#holds ?? []) end();
   }
 
   /** Serves no token any more, and ends all flights. */

@@ -1,4 +1,4 @@
-import { type Clock, instantOf, systemClock } from './clock.ts';
+import { type Clock, instantOf, keepAlive, systemClock } from './clock.ts';
 import { configError, problemOfMethods, problemOfText, reportTo, reportUnknown } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
@@ -72,7 +72,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
   }
 
   return {
-    getUsage: () => outsideRequest(getUsage),
+    getUsage: () => outsideRequest(() => getUsage().finally(keepAlive(clock))),
     get recordKey() {
       return recordKey();
     },

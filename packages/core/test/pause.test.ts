@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { pause, timedOut, untilDone, within } from '../src/pause.ts';
+import { pause, timedOut, within } from '../src/pause.ts';
 import { raced } from '../src/raced.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 
@@ -57,24 +57,6 @@ describe('pause', () => {
     controller.abort();
     await expect(ended).resolves.toBeUndefined();
     expect([clock.timers.all, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
-  });
-});
-
-describe('untilDone', () => {
-  test('tries until there is a result, ever less often, and passes failures on', async () => {
-    const clock = createManualClock();
-    const triedAt: number[] = [];
-    const attempt = async () => {
-      triedAt.push(clock.monotonic());
-      return triedAt.length === 15 ? 'done' : undefined;
-    };
-    expect(await clock.until(untilDone(clock, attempt))).toBe('done');
-    expect(triedAt).toHaveLength(15);
-    const gaps = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0));
-    expect(gaps[0]).toBeLessThanOrEqual(15);
-    expect(Math.max(...gaps)).toBeGreaterThan(400);
-    expect(Math.max(...gaps)).toBeLessThanOrEqual(1_501);
-    await expect(untilDone(clock, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   });
 });
 

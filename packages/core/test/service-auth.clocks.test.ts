@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { fails, losesReply } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
-import { answering, failing } from './support/scripted-endpoint.ts';
+import { answering, failing, gated } from './support/scripted-endpoint.ts';
 
 describe('a wall clock that is set', () => {
   test.each([
@@ -349,6 +349,47 @@ describe('the clock of a shared store', () => {
       await clock.advance(1);
       expect(auth.peekToken()).toBeUndefined();
     }
+  });
+
+  test.each([2 * hour, 26 * hour])('that leaps forward by %i ms while a process runs frees no budget', async (leap) => {
+    const { client, clock, token, store, endpoint, eventsOf } = createBed();
+    const issuanceLimit = { tokens: 10, reserve: 0 };
+    await token(client({ issuanceLimit }));
+    await clock.advance(60 * hour);
+    const spend = async (audience: string) => {
+      const auths = Array.from({ length: 7 }, (_, index) =>
+        client({ issuanceLimit, audience: `${audience} ${index}` }),
+      );
+      for (const auth of auths) await clock.until(auth.getToken().catch(() => {}));
+      return auths;
+    };
+    const before = endpoint.requests.length;
+    const running = await spend('first');
+    store.aheadMs += leap;
+    await clock.until(Promise.all(running.map((auth) => auth.getUsage())));
+    await spend('second');
+    expect(endpoint.requests.length - before).toBe(10);
+    expect(eventsOf('clock_anomaly')).toContainEqual(expect.objectContaining({ clock: 'store', byMs: leap }));
+    store.aheadMs -= leap;
+    await spend('third');
+    expect(endpoint.requests.length - before).toBe(10);
+    await clock.advance(26 * hour);
+    await spend('fourth');
+    expect(endpoint.requests.length - before).toBeGreaterThan(10);
+  });
+
+  test('that leaps forward while a token is on its way frees no budget', async () => {
+    const { client, clock, token, store, endpoint } = createBed();
+    const auth = client();
+    const { answer, release } = gated(endpoint.issue);
+    endpoint.next(answer);
+    const first = token(auth);
+    await settled();
+    store.aheadMs += 26 * hour;
+    release();
+    await first;
+    await clock.advance(minute);
+    expect(await auth.getUsage()).toMatchObject({ used: 1 });
   });
 
   test('that goes back does not free budget, and is reported', async () => {

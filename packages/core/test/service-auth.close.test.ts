@@ -73,6 +73,28 @@ describe('close', () => {
     expect(clock.timers.all).toBe(0);
   });
 
+  test('leaves nothing that keeps the process running, while the store hangs and while the endpoint does', async () => {
+    for (const hanging of ['store', 'endpoint']) {
+      const { client, clock, endpoint, store, token } = createBed();
+      const auth = client();
+      const keptAlive = () => clock.timers.all - clock.timers.background;
+      await token(auth);
+      if (hanging === 'store') store.always('both', hangs);
+      else endpoint.otherwise(silent);
+      const calls = [client({ audience: 'other' }), auth].map((each) => {
+        void each.getToken({ minLifeMs: 86_000_000 }).catch(() => {});
+        void each.reset().catch(() => {});
+        return each;
+      });
+      await settled();
+      expect(keptAlive()).toBeGreaterThan(0);
+      const closing = Promise.all(calls.map((each) => each.close()));
+      await clock.advance(2 * second);
+      await closing;
+      expect([hanging, keptAlive()]).toEqual([hanging, 0]);
+    }
+  });
+
   test('ends the wait for another process', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(silent);

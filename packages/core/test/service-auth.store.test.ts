@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
+import type { Store } from '../src/index.ts';
+import { createBed, day, failure, hour, minute, ofProcess, second } from './support/bed.ts';
 import { answersAfter, duplicates, fails, hangs, hangsAfterwards, losesReply } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
 import { failing, gated } from './support/scripted-endpoint.ts';
@@ -499,6 +500,41 @@ describe('a store that breaks the contract', () => {
     const error = await failure('ERR_STORE', clock.until(client().getToken()));
     expect(error.message).toContain('could not be written');
     expect(new Set(eventsOf('store_failed').map(({ operation }) => operation))).toEqual(new Set(['swap']));
+  });
+
+  test.each([0, 1])(
+    'a store that keeps %i writes and no more is an error that says so, after seconds',
+    async (kept) => {
+      const { client, clock, endpoint, store, eventsOf } = createBed();
+      let swaps = 0;
+      const swap: Store['swap'] = async (key, change) => {
+        swaps += 1;
+        return swaps > kept ? { swapped: false, now: clock.now() } : store.swap(key, change);
+      };
+      const auth = client({ store: { ...ofProcess(store), swap } });
+      const from = clock.monotonic();
+      // A token that has arrived is used. Its outcome is written later.
+      const outcome = clock.until(auth.getToken());
+      if (kept > 0) await outcome;
+      else expect((await failure('ERR_STORE', outcome)).message).toContain('it refused each write.');
+      expect(endpoint.requests.length).toBe(kept);
+      expect(swaps).toBeLessThan(20);
+      expect(clock.monotonic() - from).toBeLessThan(20 * second);
+      expect(eventsOf('store_failed')).toContainEqual(
+        expect.objectContaining({ operation: 'swap', error: 'Error WRITE_REFUSED' }),
+      );
+    },
+  );
+
+  test('a store whose reads are a little behind its writes is no failure', async () => {
+    const { client, clock, store, eventsOf, token } = createBed();
+    const behind = await store.load('any').then(({ now }) => ({ now }));
+    const other = client();
+    await token(other);
+    let stale = 8;
+    const load: Store['load'] = async (key) => (stale-- > 0 ? behind : store.load(key));
+    await clock.until(client({ store: { ...ofProcess(store), load } }).getToken());
+    expect([stale < 0, eventsOf('store_failed')]).toEqual([true, []]);
   });
 
   test('methods that throw at once are failures like others', async () => {

@@ -25,6 +25,8 @@ export interface Judge extends Pick<LimitWatch, 'began' | 'denied' | 'looked'> {
   /** The record was replaced by a call that a process made at `calledAt`. */
   wrote(machine: string, calledAt: number): void;
   outgrew(machine: string, bytes: number): void;
+  /** The store did not keep what a process wrote. */
+  discarded(machine: string): void;
   /** The endpoint answers the probe of a process. */
   probeAnswered(machine: string): void;
   /** A quarter of the budget is of unknown outcome: the rest is spared. */
@@ -55,6 +57,7 @@ export function createJudge(
   const violations: string[] = [];
   const had = new Set<string>();
   const named = new Map<string, string>();
+  const discardedAt = new Map<string, readonly number[]>();
   let published = 0;
 
   function violated(promise: string, detail: string): void {
@@ -74,6 +77,12 @@ export function createJudge(
     looked: limit.looked,
     outgrew(machine, bytes) {
       violated('no record outgrows its store', `${machine} wrote ${bytes} bytes`);
+    },
+    discarded(machine) {
+      // Calls, and outcomes that are not written yet, try again now and then.
+      const recent = (discardedAt.get(machine) ?? []).filter((at) => at > world.now - 180_000);
+      discardedAt.set(machine, [...recent, world.now]);
+      if (recent.length >= 60) violated('a store that keeps nothing is given up', machine);
     },
     wrote(machine, calledAt) {
       limit.wrote(machine, calledAt);

@@ -56,7 +56,8 @@ export function createLedgerWatch(
   const terms = limits.terms.map((term) => termLimits(term, durability));
   const usedIn = (record: LedgerRecord, term: TermLimits) =>
     admission(record, ledgerNow(), { ...limits, terms: [term] }, 'reset')[0]?.used ?? 0;
-  const isComparable = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
+  const isComparable =
+    lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back && !rates.store_clock_leap;
   let known: LedgerRecord | undefined;
   let applications = 0;
   const mayBeIssued: { readonly at: number; readonly tokens: number }[] = [];

@@ -20,9 +20,13 @@ export interface Network {
   transportOf(machine: Machine): Transport;
   /** Until when the endpoint has told those who asked to wait. */
   readonly toldToWaitUntil: number;
+  /** The machines that were given the record. */
+  readonly readers: ReadonlySet<string>;
   /** No machine reaches it, or only this machine does not. */
   readonly broken: {
     store: boolean;
+    /** The store keeps no write. */
+    discards: boolean;
     endpoint: EndpointState;
     cutOff: string | undefined;
     some: FailingAudiences | undefined;
@@ -58,6 +62,8 @@ interface CallWatch {
   wrote(machine: string, calledAt: number): void;
   /** A machine wrote a record that is larger than the store keeps. */
   outgrew(machine: string, bytes: number): void;
+  /** The store did not keep what a machine wrote. */
+  discarded(machine: string): void;
   /** A machine sends a token request, or a probe. */
   sending(machine: string, isProbe: boolean): void;
   /** A machine is told to wait for so long. */
@@ -91,8 +97,15 @@ export function createNetwork(
   watch: CallWatch,
 ): Network {
   let toldToWaitUntil = 0;
+  const readers = new Set<string>();
   const answers = new Map<string | undefined, { readonly value: string; readonly answer: TransportResponse }[]>();
-  const broken: Network['broken'] = { store: false, endpoint: 'up', cutOff: undefined, some: undefined };
+  const broken: Network['broken'] = {
+    store: false,
+    discards: false,
+    endpoint: 'up',
+    cutOff: undefined,
+    some: undefined,
+  };
 
   /** Standing still or dying just before or just after a call leaves. Says whether it leaves. */
   function interrupt(machine: Machine, at: 'call' | 'send', maxMs: number): boolean {
@@ -151,7 +164,10 @@ export function createNetwork(
         reply(latency.between(0.2, 8) + replyLateMs, () => {
           if (replyError) reject(new Error('connection lost'));
           else {
-            if (!('swapped' in result)) watch.looked(machine.name);
+            if (!('swapped' in result)) {
+              watch.looked(machine.name);
+              readers.add(machine.name);
+            }
             resolve(result);
           }
         });
@@ -169,7 +185,11 @@ export function createNetwork(
       swap: (_key: string, change: StoreChange) => {
         const bytes = Buffer.byteLength(change.record);
         if (bytes > (maxRecordBytes ?? Number.POSITIVE_INFINITY)) watch.outgrew(machine.name, bytes);
-        return callStore(machine, 'swap', () => store.swap(side, change));
+        return callStore(machine, 'swap', () => {
+          if (!broken.discards) return store.swap(side, change);
+          watch.discarded(machine.name);
+          return { swapped: false, now: store.load(side).now };
+        });
       },
     };
   }
@@ -280,6 +300,7 @@ export function createNetwork(
   }
 
   return {
+    readers,
     storeOf,
     transportOf,
     broken,

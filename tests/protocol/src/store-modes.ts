@@ -10,6 +10,9 @@ const insured = (tokens: number) => ({ tokens, reserve: undefined, bound: tokens
 
 const replicated = (tokens: number) => ({ ...insured(tokens), durability: 'replicated' as const });
 
+/** Whatever may be spent is spent within hours. */
+const thirsty = { lifetimeMs: hour / 3, callEveryMs: 10 * minute };
+
 /** A store that is lost, goes back, is full or written by somebody else, or whose clock is wrong. */
 export const storeModes: Readonly<Record<string, Mode>> = {
   coarse: {
@@ -120,6 +123,50 @@ export const storeModes: Readonly<Record<string, Mode>> = {
     about: 'control: the same without the reserve',
     promised: false,
     settings: (random) => drawn(random, { tokens: 12, rates: { ...everything, split_brain: 2 }, lossesPerWindow: 1 }),
+  },
+  restored: {
+    about: 'a replicated store that goes back to an older state once a window while no process runs',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([6, 12, 24]);
+      const given = { ...replicated(tokens), ...(random.chance(0.5) && thirsty), lossesPerWindow: 1 };
+      return drawn(random, { ...given, rates: { ...everything, store_restored: 2 } });
+    },
+  },
+  'restored-thrice': {
+    about: 'control: the same three times a window',
+    promised: false,
+    settings: (random) =>
+      drawn(random, { ...replicated(12), ...thirsty, rates: { crash: 5, store_restored: 12 }, lossesPerWindow: 3 }),
+  },
+  discarding: {
+    about: 'a store that keeps no write for up to two hours: each one is answered as a conflict',
+    promised: true,
+    settings: (random) => drawn(random, { rates: { ...everything, store_discards: 4 } }),
+  },
+  leaps: {
+    about: 'a store whose clock leaps forward by up to 30 hours while processes run, and may be put right',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        rates: { ...everything, ...undying, wall_clock_step: 0, store_clock_step: 0, store_clock_leap: 3 },
+      }),
+  },
+  'leaps-forgotten': {
+    about: 'a replicated store whose clock leaps forward once a window while no process runs',
+    promised: true,
+    settings: (random) => {
+      const rates = { ...everything, store_clock_step: 0, store_clock_leap: 2 };
+      return drawn(random, { ...replicated(random.pick([12, 24])), rates, lossesPerWindow: 1 });
+    },
+  },
+  'leaps-uninsured': {
+    about: 'control: the same without the reserve',
+    promised: false,
+    settings: (random) => {
+      const rates = { ...everything, store_clock_step: 0, store_clock_leap: 3 };
+      return drawn(random, { tokens: 12, rates, lossesPerWindow: 1 });
+    },
   },
   'wild-clock': {
     about: 'beyond the assumptions: the clock of the store jumps by hours and days, and back',

@@ -44,6 +44,7 @@ export function scheduleFaults(reachable: Reachable, until: number): void {
 export function endFaults({ world, dice, network, store }: Reachable): void {
   dice.stop();
   network.broken.store = false;
+  network.broken.discards = false;
   network.broken.endpoint = 'up';
   network.broken.cutOff = undefined;
   network.broken.some = undefined;
@@ -69,11 +70,16 @@ function happenings({
   const memoryMs =
     longestMs + Math.min(hour, longestMs / 24) + Math.min(2 * hour, Math.max(7 * minute, longestMs / 12));
   const losses: number[] = [];
+  let leaptAt = Number.NEGATIVE_INFINITY;
   const mayLose = () => losses.filter((at) => at > world.now - memoryMs).length < lossesPerWindow && !store.isSplit;
 
   function someone(fault: TimedFault): { index: number; member: Fleet['members'][number] } {
     const index = dice.of(fault).integer(0, fleet.members.length - 1);
     return { index, member: fleet.members[index] as Fleet['members'][number] };
+  }
+
+  function killAll(): void {
+    for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
   }
 
   /** For a while, then not. */
@@ -177,13 +183,48 @@ function happenings({
       const random = dice.of('store_clock_set_right');
       store.stepClock(-store.clockOffset * (random.chance(0.6) ? 1 : random.next()));
     },
+    store_clock_leap() {
+      const isForgotten = (settings.rates.crash ?? 0) > 0;
+      // A process that reads the record for the first time cannot know.
+      if (!isForgotten && fleet.members.some(({ machine }) => !network.readers.has(machine.name))) return;
+      if ((isForgotten && !mayLose()) || world.now < leaptAt + memoryMs || !dice.strike('store_clock_leap')) return;
+      leaptAt = world.now;
+      const random = dice.of('store_clock_leap');
+      const byMs = random.between(0.2, 30) * hour;
+      // Processes run through it, or nobody remembers anything.
+      if (isForgotten) {
+        losses.push(world.now);
+        killAll();
+      }
+      store.stepClock(byMs);
+      // Entries of a clock that leapt unseen are as old as they seem, also after it was put right.
+      if (!isForgotten && random.chance(0.5))
+        world.at(world.now + random.next() ** 2 * 30 * hour, () => store.stepClock(-byMs));
+    },
+    store_discards: () =>
+      during(
+        'store_discards',
+        2 * hour,
+        () => {
+          network.broken.discards = true;
+        },
+        () => {
+          network.broken.discards = false;
+        },
+      ),
     store_wiped() {
       if (!mayLose() || !dice.strike('store_wiped')) return;
       losses.push(world.now);
       store.wipe();
       // With all that anybody remembers, or without.
-      if (settings.rates.crash && dice.of('store_wiped').chance(0.5))
-        for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
+      if (settings.rates.crash && dice.of('store_wiped').chance(0.5)) killAll();
+    },
+    store_restored() {
+      if (!mayLose() || !dice.strike('store_restored')) return;
+      losses.push(world.now);
+      killAll();
+      const random = dice.of('store_restored');
+      store.regress(random.pick([minute, hour, 6 * hour, 30 * hour]) * random.next());
     },
     store_regressed() {
       if (!mayLose() || !dice.strike('store_regressed')) return;

@@ -1,10 +1,10 @@
-import type { AudienceState, Backoff, Condensed, LedgerEntry, LedgerRecord, StoredToken } from './record.ts';
+import type { AudienceState, Backoff, LedgerRecord, StoredToken } from './record.ts';
 
 const hour = 3_600_000;
 
-/** The store's clock was ahead and was set back. */
-export interface SetBack {
-  /** The earliest instant that the clock can show now if it had not been set back: the latest one it showed, plus the time measured since. */
+/** The store's clock was set back, or leapt forward. */
+export interface ClockStep {
+  /** The earliest instant that the clock can show now if it had made no step: the latest one it showed, plus the time measured since. */
   readonly minOldNow: number;
   /** The latest instant that it can show in that case. It holds for the tokens of `known`, because this process measured the time since it saw them. */
   readonly maxOldNow: number;
@@ -15,29 +15,43 @@ export interface SetBack {
 }
 
 /**
+ * Translates what a record counts to a clock that made a step. Nothing lies in the future, so an entry of a clock that was set back counts in full or
+ * longer. If the clock leapt forward, what this process has seen keeps its age, and so does what was written before the leap.
+ */
+export function withClockStep(record: LedgerRecord, { now, minOldNow, maxOldNow, known }: ClockStep): LedgerRecord {
+  const { completeSince, highWaterAt } = record;
+  const leapSince = (at: number) => Math.max(0, Math.ceil(now - at));
+  const restLeapMs = now > maxOldNow ? leapSince(Math.max(highWaterAt, minOldNow)) : 0;
+  const seen = known && [...known.entries, ...known.condensed, ...known.terms, { completeSince: known.completeSince }];
+  const asSeen = new Set(seen?.map((part) => JSON.stringify(part)));
+  const moved = (at: number, part: object) =>
+    Math.min(now, at + (asSeen.has(JSON.stringify(part)) ? leapSince(minOldNow) : restLeapMs));
+  const movedPart = <Part extends { at: number }>(part: Part): Part => ({ ...part, at: moved(part.at, part) });
+  return {
+    ...record,
+    terms: record.terms.map((term) => ({ ...term, seenAt: moved(term.seenAt, term) })),
+    completeSince: moved(completeSince, { completeSince }),
+    highWaterAt: now,
+    entries: record.entries.map(movedPart).sort((a, b) => a.at - b.at),
+    condensed: record.condensed.map(movedPart),
+  };
+}
+
+/**
  * Translates a record to a clock that was set back. All instants in it come from a clock that was ahead.
  * An entry never lies before its true instant, so it counts in full or longer.
  * A back-off or a lease keeps the time that it had left at `minOldNow`, an hour at most. A token keeps the life that it certainly has, and its
  * fingerprint the life that it may have.
  */
-export function withClockSetBack(record: LedgerRecord, setBack: SetBack): LedgerRecord {
+export function withClockSetBack(record: LedgerRecord, setBack: ClockStep): LedgerRecord {
   const { now, minOldNow } = setBack;
   const { probeAt, toldUntil } = record.failures ?? {};
-  const notLater = <Part extends LedgerEntry | Condensed>(part: Part): Part => ({
-    ...part,
-    at: Math.min(part.at, now),
-  });
   const moved = (until: number, mostMs = Number.POSITIVE_INFINITY) =>
     Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, mostMs))));
   const rest = (until: number) => moved(until, hour);
   const shorter = <Part extends Backoff>(backoff: Part): Part => ({ ...backoff, retryAt: rest(backoff.retryAt) });
   return {
-    ...record,
-    terms: record.terms.map((term) => ({ ...term, seenAt: Math.min(term.seenAt, now) })),
-    completeSince: Math.min(record.completeSince, now),
-    highWaterAt: now,
-    entries: record.entries.map(notLater),
-    condensed: record.condensed.map(notLater),
+    ...withClockStep(record, setBack),
     audiences: record.audiences.map(
       (state): AudienceState => ({
         ...state,
@@ -64,7 +78,7 @@ export function withClockSetBack(record: LedgerRecord, setBack: SetBack): Ledger
 }
 
 /** Translates the tokens alone: another process wrote the record after the clock was set back, and could not know how old they are. */
-export function withMeasuredTokens(record: LedgerRecord, setBack: SetBack): LedgerRecord {
+export function withMeasuredTokens(record: LedgerRecord, setBack: ClockStep): LedgerRecord {
   const audiences = record.audiences.map((state): AudienceState => {
     const token = state.token && isKnown(state.token, setBack) ? aged(state.token, setBack) : state.token;
     return { ...state, token };
@@ -77,13 +91,13 @@ export function withMeasuredTokens(record: LedgerRecord, setBack: SetBack): Ledg
  * Translates a token. If its remaining life is unknown, it counts as expired. It stays in the record, because later tokens need a higher generation.
  * Its life is unknown if this process sees it for the first time: its writer may have stood still between its read and its write.
  */
-function aged(token: StoredToken, setBack: SetBack): StoredToken {
+function aged(token: StoredToken, setBack: ClockStep): StoredToken {
   const { now, maxOldNow } = setBack;
   const leftMs = isKnown(token, setBack) ? Math.floor(token.expiresAt - maxOldNow) : 0;
   return expiringBy(token, now + Math.max(0, leftMs));
 }
 
-function isKnown({ id, expiresAt }: StoredToken, { known }: SetBack): boolean {
+function isKnown({ id, expiresAt }: StoredToken, { known }: ClockStep): boolean {
   return known?.audiences.some(({ token }) => token?.id === id && token.expiresAt === expiresAt) ?? false;
 }
 

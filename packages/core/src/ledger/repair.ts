@@ -1,4 +1,4 @@
-import { type SetBack, withClockSetBack, withMeasuredTokens } from './clock-set-back.ts';
+import { type ClockStep, withClockSetBack, withClockStep, withMeasuredTokens } from './clock-set-back.ts';
 import { compact } from './condense.ts';
 import { revoke, unitedFingerprints } from './generations.ts';
 import type { Limits } from './limits.ts';
@@ -14,6 +14,8 @@ import { unitedResets } from './resets.ts';
 import { unitedTerms } from './terms.ts';
 
 const minute = 60_000;
+/** The store's clock may gain so much within a day. */
+export const tolerableMs: number = 10 * minute;
 
 /** The record as this process read or wrote it last. */
 export interface Seen {
@@ -74,7 +76,7 @@ export function reconcile(
 }
 
 /** Finds out whether the store's clock was set back. A minute or less lies within the margin of a token: the ledger's time stands still for so long. */
-function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): SetBack | undefined {
+function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number): ClockStep | undefined {
   const known = seen?.epoch === record.epoch ? seen : undefined;
   const isSame = known?.sequence === record.sequence;
   const minOldNow = Math.max(record.highWaterAt, known && isSame ? known.now + known.elapsedMs : 0);
@@ -90,12 +92,17 @@ function translated(
   loaded: LedgerRecord,
   seen: Seen | undefined,
   now: number,
-  back: SetBack | undefined,
+  back: ClockStep | undefined,
 ): LedgerRecord {
   if (back) return withClockSetBack(loaded, back);
-  const lostMs = seen?.epoch === loaded.epoch ? seen.now + seen.elapsedMs - now : 0;
-  if (!seen || lostMs <= minute) return loaded;
-  const minOldNow = now + lostMs;
+  if (seen?.epoch !== loaded.epoch) return loaded;
+  const minOldNow = seen.now + seen.elapsedMs;
+  if (now - seen.now - seen.maxElapsedMs > tolerableMs) {
+    // Somebody may have written the record since then, before the clock leapt or after that.
+    const maxOldNow = Math.max(loaded.highWaterAt, seen.now) + seen.maxElapsedMs + tolerableMs;
+    return withClockStep(loaded, { minOldNow, maxOldNow, known: seen.record, now });
+  }
+  if (minOldNow - now <= minute) return loaded;
   return withMeasuredTokens(loaded, { minOldNow, maxOldNow: maxOldNowOf(seen), known: seen.record, now });
 }
 
@@ -108,7 +115,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const regressed = loaded?.epoch === older.epoch;
   const gainedMs = now - seen.now - seen.elapsedMs;
   // Ignore up to ten minutes that the store's clock lost: it may gain them again, and entries count ten minutes longer for this.
-  const shiftMs = Math.max(gainedMs, Math.min(0, gainedMs + 10 * minute));
+  const shiftMs = Math.max(gainedMs, Math.min(0, gainedMs + tolerableMs));
   const shifted = <Part extends { at: number }>(part: Part) => ({
     ...part,
     at: Math.max(0, Math.ceil(part.at + shiftMs)),

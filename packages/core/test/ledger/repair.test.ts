@@ -368,6 +368,70 @@ describe('clocks', () => {
     });
   });
 
+  describe('of a clock that leapt forward', () => {
+    const leap = 26 * hour;
+    const young = { ...usualTerm, tokens: 10 };
+    const known = recordWith({
+      completeSince: noon - 3 * hour,
+      highWaterAt: noon,
+      terms: [declaredBy('other', young, noon - minute)],
+      entries: [entryAt(noon - 2 * hour), entryAt(noon - hour)],
+      condensed: [{ at: noon - 3 * hour, pending: true, count: 5 }],
+    });
+    const now = noon + leap + minute;
+    const agesOf = ({ entries, condensed, terms, completeSince }: LedgerRecord) =>
+      [...entries, ...condensed, { at: terms[0]?.seenAt ?? 0 }, { at: completeSince }].map(({ at }) => now - at);
+    const ages = [2 * hour, hour, 3 * hour, minute, 3 * hour].map((age) => age + minute);
+
+    test('keep their age if this process ran through the leap', () => {
+      const found = repaired(known, seenAt(known, noon, minute), now);
+      expect(found).toMatchObject({ now, changed: true, lost: false, clockBackMs: 0 });
+      expect(agesOf(found.record)).toEqual(ages);
+      expect(spentIn(found.record, now)).toEqual(spentIn(known));
+    });
+
+    test('keep their age also if another process wrote them before the leap, and this one did not see it', () => {
+      const before = recordWith({ ...known, sequence: 8, entries: [], condensed: [], terms: [], completeSince: 0 });
+      const found = repaired(known, seenAt(before, noon - 5 * minute, 6 * minute), now);
+      expect(agesOf(found.record)).toEqual(ages);
+    });
+
+    test('keep the age that another process gave them', () => {
+      const first = repaired(known, seenAt(known, noon, minute), now).record;
+      const again = repaired({ ...first, sequence: 10 }, seenAt(known, noon, 2 * minute), now + minute);
+      expect(again.record.entries).toEqual(first.entries);
+      expect(again.record.condensed).toEqual(first.condensed);
+    });
+
+    test('keep their age if this process saw them, and a process that did not know wrote the record meanwhile', () => {
+      const later = entryAt(now - second);
+      const written = { ...known, sequence: 10, highWaterAt: now - second, entries: [...known.entries, later] };
+      const found = repaired(written, seenAt(known, noon, minute), now);
+      expect(agesOf(found.record)).toEqual([ages[0], ages[1], second, ...ages.slice(2)]);
+    });
+
+    test('are left as they are if a late write, older than what this process saw, seems to come from a clock that leapt', () => {
+      const late = { ...known, sequence: 10, highWaterAt: noon - hour };
+      const found = repaired(late, seenAt(known, noon, 50 * hour), noon + 50 * hour);
+      expect(found).toMatchObject({ changed: false, record: { entries: known.entries } });
+    });
+
+    test('are left as they are if it was ten minutes or less', () => {
+      const found = repaired(known, seenAt(known, noon, minute), noon + 11 * minute);
+      expect(found).toMatchObject({ changed: false, record: { entries: known.entries } });
+    });
+  });
+
+  test('a clock that goes to and fro, with that of the machine, lets no entry age by more than it lost', () => {
+    // A clock that is set forward together with that of the machine looks like a machine that slept.
+    let record = recordWith({ highWaterAt: noon, entries: [entryAt(noon - hour)] });
+    for (let round = 0; round < 4; round++) {
+      record = repaired(record, seenAt(record, noon, 0), noon - 9 * hour).record;
+      record = repaired(record, seenAt(record, noon - 9 * hour, 0, 9 * hour), noon).record;
+    }
+    expect(record.entries.map(({ at }) => noon - at)).toEqual([9 * hour]);
+  });
+
   test('a clock that was set back makes what was dropped in the meantime unknown again', () => {
     // While the clock was ahead, everything up to this instant was dropped.
     const completeSince = noon - 2 * hour;

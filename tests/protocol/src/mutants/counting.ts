@@ -43,6 +43,14 @@ export const countingMutants: readonly Mutant[] = [
     modes: ['split', 'wiped'],
   },
   {
+    name: 'a quarter is kept back for an older record',
+    about: 'the reserve of a replicated store is not half of the limit',
+    file: 'ledger/limits.ts',
+    find: "durability === 'replicated' ? 2 : 5",
+    replace: "durability === 'replicated' ? 4 : 5",
+    modes: ['restored'],
+  },
+  {
     name: 'no cold cap',
     about: 'a new record may gain as much as an old one',
     file: 'ledger/limits.ts',

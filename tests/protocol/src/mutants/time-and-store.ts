@@ -46,6 +46,14 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     modes: ['faults'],
   },
   {
+    name: 'writes that a store discards are conflicts',
+    about: 'a swap that loses although the record has not changed is tried again for minutes',
+    file: 'store-calls.ts',
+    find: 'lost.reads += 1;',
+    replace: 'lost.reads += 0;',
+    modes: ['discarding'],
+  },
+  {
     name: 'no send-by check',
     about: 'a request is sent although its reservation is long ago',
     file: 'reserved-request.ts',
