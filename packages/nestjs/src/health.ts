@@ -1,6 +1,5 @@
 import { isServiceAuthError, type ServiceAuth, type Usage } from '@service-auth/core';
-import type { Condition } from './condition.ts';
-import { conditionOf } from './shared-clients.ts';
+import { type Condition, conditionOf } from './condition.ts';
 
 /** The health of a client, with details for operators. */
 export interface Health {
@@ -41,11 +40,15 @@ export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise
 
   const { message, blockedUntil } = worst;
   // peekToken() hides a token that must be revalidated in a shared store first. If the store fails, the client serves this token all the same.
-  const hasToken = client.peekToken() !== undefined || (condition?.tokenExpiresAt ?? 0) > now;
+  const hasToken = client.peekToken() !== undefined || (condition?.hasToken === true && !isClosed(usage));
   // After `blockedUntil` the status is no longer `down`: an application that is down gets no traffic, so it would never ask for a token again.
   const isBlocked = blockedUntil > now;
   const retryAt = isBlocked && Number.isFinite(blockedUntil) ? { retryAt: new Date(blockedUntil).toISOString() } : {};
   return { status: isBlocked && !hasToken ? 'down' : 'degraded', details: { ...budget, message, ...retryAt } };
+}
+
+function isClosed(usage: PromiseSettledResult<Usage>): boolean {
+  return usage.status === 'rejected' && isServiceAuthError(usage.reason) && usage.reason.code === 'ERR_CLOSED';
 }
 
 /** The same instant, computed twice, may differ by some milliseconds. The first of such troubles stays the first. */
