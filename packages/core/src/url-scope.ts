@@ -4,7 +4,7 @@ const ambiguous = /[\\\s\p{Cc}]/u;
 
 // A path that is decoded has one of these if some server would leave the directory, end the path early, or read other bytes: two dots as a segment, which may
 // have parameters (`..;x`); a control character; and UTF-8 of more bytes than necessary, which some decoders accept (RFC 3629 section 10).
-const misleading = /(^|[/\\])\.\. *([/\\;?#]|$)|[\0-\x1f\x7f\xc0\xc1]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/;
+const misleading = /(^|[/\\])\.\. *([/\\;?#]|$)|[^ -~\x80-\xbf\xc2-\xff]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/;
 const maxDecodings = 5;
 
 /** Parses an address, or returns its problem. The problem does not quote the address, which may contain credentials. */

@@ -1,7 +1,13 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource, isReplayable, ownProperties, sendWithToken } from '@service-auth/core/http';
+import {
+  checkTokenSource,
+  hasAuthorization,
+  isReplayable,
+  ownProperties,
+  sendWithToken,
+} from '@service-auth/core/http';
 import { Exchange } from './exchange.ts';
-import { fieldsOf, hasAuthorization } from './headers.ts';
+import { fieldsOf } from './headers.ts';
 
 /** A function with the signature of fetch: the global one, undici's, or a mock. */
 export type FetchLike = (

@@ -27,7 +27,10 @@ test('a form is sent again with its content type when got has replaced it by a s
 
 test.each<[kind: string, body: unknown]>([
   ['a stream', stream],
-  ['a form of the package form-data', Object.defineProperty(Readable.from(['x']), Symbol.toStringTag, { value: 'FormData' })],
+  [
+    'a form of the package form-data',
+    Object.defineProperty(Readable.from(['x']), Symbol.toStringTag, { value: 'FormData' }),
+  ],
   ['an iterator', [][Symbol.iterator]()],
 ])('%s is not sent again', (_, body) => {
   const request = { body, headers: {}, context: {} } as never;

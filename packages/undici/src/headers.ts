@@ -4,9 +4,6 @@ import type { Dispatcher } from 'undici';
 type Headers = Dispatcher.DispatchOptions['headers'];
 type Pairs = Iterable<[name: string, value: string]>;
 
-const isAuthorization = (name: { readonly length: number }): boolean =>
-  name.length === 'authorization'.length && String(name).toLowerCase() === 'authorization';
-
 /**
  * The headers in a form that can be read repeatedly, because an iterator over pairs can be read only once. Some other interceptors
  * accept objects only.
@@ -17,14 +14,6 @@ export function readHeaders(headers: Headers): Headers {
   for (const [name, value] of headers as Pairs)
     fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
   return fields;
-}
-
-/** True if the headers contain an `Authorization`. They are an object, or a list in which names and values alternate. */
-export function hasAuthorization(headers: Headers): boolean {
-  if (!headers) return false;
-  if (Array.isArray(headers)) return headers.some((name, index) => index % 2 === 0 && isAuthorization(name));
-  for (const name in headers) if (isAuthorization(name) && Object.hasOwn(headers, name)) return true;
-  return false;
 }
 
 /** Adds the token. */

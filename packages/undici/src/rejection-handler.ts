@@ -91,7 +91,12 @@ export class RejectionHandler {
       // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
       controller.resume?.();
     }
-    this.#target.onResponseStart?.(controller, status, isPublic(headers) ? headers : { ...headers, vary: '*' }, message);
+    this.#target.onResponseStart?.(
+      controller,
+      status,
+      isPublic(headers) ? headers : { ...headers, vary: '*' },
+      message,
+    );
   }
 
   onData(chunk: unknown): unknown {

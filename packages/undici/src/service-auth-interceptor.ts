@@ -1,9 +1,9 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource } from '@service-auth/core/http';
+import { checkTokenSource, hasAuthorization } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { coverageOf } from './coverage.ts';
 import { Exchange } from './exchange.ts';
-import { hasAuthorization, readHeaders } from './headers.ts';
+import { readHeaders } from './headers.ts';
 import type { Handler } from './recording.ts';
 
 /**

@@ -607,10 +607,7 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     for (const path of [...without, ...withToken]) {
       await (await dispatcher.request({ origin, path, method: 'GET' })).body.dump();
     }
-    expect(seen).toEqual([
-      ...without.map((path) => [path, false]),
-      ...withToken.map((path) => [path, true]),
-    ]);
+    expect(seen).toEqual([...without.map((path) => [path, false]), ...withToken.map((path) => [path, true])]);
   });
 
   test('what undici refuses to send reaches the caller', async () => {

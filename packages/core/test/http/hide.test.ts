@@ -2,7 +2,7 @@ import { Agent, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { hideAgentRequests, hideProperty } from '../../src/http/index.ts';
+import { hideAgentRequests, hideProperty } from '../../src/http/hide.ts';
 
 test('a hidden property is kept, and no longer printed', () => {
   const part = { secret: 's', other: 1 };
