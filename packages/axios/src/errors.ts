@@ -36,7 +36,7 @@ export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfi
   };
   for (const name of Reflect.ownKeys(error)) {
     const descriptor = Object.getOwnPropertyDescriptor(error, name) as PropertyDescriptor;
-    if (name !== 'stack') Object.defineProperty(copy, name, ownProperties(descriptor));
+    Object.defineProperty(copy, name, ownProperties(descriptor));
   }
   for (const [name, descriptor] of Object.entries(added)) {
     Object.defineProperty(copy, name, ownProperties({ ...descriptor, enumerable: false, configurable: true }));

@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { types } from 'node:util';
 import { isServiceAuthError, ServiceAuthError } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
@@ -51,6 +52,13 @@ describe.each(Object.entries(copies))('an error of ours with %s', (_, axios) => 
     expect(added).toMatchObject(Array(3).fill({ enumerable: false, configurable: true }));
     expect(added).toMatchObject([{ writable: true }, { set: expect.any(Function) }, { writable: true }]);
     expect(error.stack).toContain('serviceAuthError');
+  });
+
+  test('has a configuration that does not show the other requests of its agent', async () => {
+    const { instance } = await connect();
+    const httpAgent = new Agent();
+    await rejectionOf(instance.get('/a', { httpAgent }));
+    expect(Object.keys(httpAgent)).not.toContain('sockets');
   });
 
   test('is still there for those who set `error` to the body of the answer', async () => {

@@ -345,6 +345,26 @@ describe('another fetch', () => {
   });
 });
 
+test('while the vault is down and the token is revoked, the answer is the 401 of the API, and events tell why', async () => {
+  const service = await startService();
+  const told: string[] = [];
+  let isDown = false;
+  const clientSecret = () => {
+    if (isDown) throw new Error('the vault is down');
+    return service.credentials.clientSecret;
+  };
+  const auth = createAuth(service, { clientSecret, onEvent: ({ type }) => void told.push(type) });
+  const authFetch = createAuthFetch(auth);
+  await authFetch(`${service.baseUrl}/api/v1/`);
+  isDown = true;
+  service.revoke('all');
+  expect((await authFetch(`${service.baseUrl}/api/v1/`)).status).toBe(401);
+  expect(told).toEqual(['token_issued', 'token_rejected', 'client_secret_failed']);
+  isDown = false;
+  await auth.reset();
+  expect((await authFetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+});
+
 describe('in place of the global fetch', () => {
   const original = globalThis.fetch;
   afterEach(() => {
