@@ -5,7 +5,6 @@ const ambiguous = /[\\\s\p{Cc}]/u;
 // A path that is decoded has one of these if some server would leave the directory, end the path early, or read other bytes: two dots as a segment, which may
 // have parameters (`..;x`); a control character; and UTF-8 of more bytes than necessary, which some decoders accept (RFC 3629 section 10).
 const misleading = /(^|[/\\])\.\. *([/\\;?#]|$)|[^ -~\x80-\xbf\xc2-\xff]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/;
-const maxDecodings = 5;
 
 /** Parses an address, or returns its problem. The problem does not quote the address, which may contain credentials. */
 export function parseAddress(value: unknown, allowInsecureHttp: boolean): URL | string {
@@ -89,14 +88,11 @@ export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boole
 }
 
 /** Returns whether a server that decodes a path once or several times could read another path in it, or whether it is encoded too often to tell. */
-function isMisleading(path: string): boolean {
-  let decoded = path;
-  for (let times = 0; times < maxDecodings; times += 1) {
-    const before = decoded;
-    decoded = before.replace(/%([\da-f]{2})/gi, (_, byte) => String.fromCharCode(Number.parseInt(byte, 16)));
-    if (decoded === before) return misleading.test(decoded);
-  }
-  return true;
+function isMisleading(path: string, decodings = 5): boolean {
+  // It decodes each byte by itself, and `%u002e` as some servers do. `decodeURIComponent` throws at bytes that are no UTF-8.
+  const decoded = unescape(path);
+  if (decoded === path) return misleading.test(path);
+  return decodings === 0 || isMisleading(decoded, decodings - 1);
 }
 
 function parse(text: string): URL | undefined {

@@ -110,6 +110,8 @@ describe('covers', () => {
         '/v1/%e0%80%ae%e0%80%ae/x',
         '/v1/..%3fx',
         '/v1/..%20/x',
+        '/v1/%u002e%u002e%u002fx',
+        '/v1/..%u2215x',
         `/v1/%${'25'.repeat(1_000)}`,
       ];
       for (const path of [...outside, ...disguised]) {

@@ -27,28 +27,30 @@ interface Trouble {
  * must not spend the budget that it reports.
  */
 export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise<Health> {
-  const [usage] = await Promise.allSettled([client.getUsage()]);
+  let usage: Usage | undefined;
+  let failure: unknown;
+  try {
+    usage = await client.getUsage();
+  } catch (error) {
+    failure = error;
+  }
   const condition = conditionOf(client);
   const now = condition?.now ?? Date.now();
-  const troubles =
-    usage.status === 'rejected'
-      ? [troubleOfStore(usage.reason)]
-      : [troubleOfRequests(condition), troubleOfBudget(usage.value, lowBudget)];
-  const budget = usage.status === 'rejected' ? {} : { remaining: usage.value.remaining, usable: usage.value.usable };
+  const troubles = usage
+    ? [troubleOfRequests(condition), troubleOfBudget(usage, lowBudget)]
+    : [troubleOfStore(failure)];
+  const budget = usage && { remaining: usage.remaining, usable: usage.usable };
   const [worst] = troubles.filter((trouble) => trouble !== undefined).sort(laterFirst);
-  if (!worst) return { status: 'up', details: budget };
+  if (!worst) return { status: 'up', details: { ...budget } };
 
   const { message, blockedUntil } = worst;
+  const isClosed = isServiceAuthError(failure) && failure.code === 'ERR_CLOSED';
   // peekToken() hides a token that must be revalidated in a shared store first. If the store fails, the client serves this token all the same.
-  const hasToken = client.peekToken() !== undefined || (condition?.hasToken === true && !isClosed(usage));
+  const hasToken = client.peekToken() !== undefined || (!isClosed && condition?.hasToken === true);
   // After `blockedUntil` the status is no longer `down`: an application that is down gets no traffic, so it would never ask for a token again.
   const isBlocked = blockedUntil > now;
   const retryAt = isBlocked && Number.isFinite(blockedUntil) ? { retryAt: new Date(blockedUntil).toISOString() } : {};
   return { status: isBlocked && !hasToken ? 'down' : 'degraded', details: { ...budget, message, ...retryAt } };
-}
-
-function isClosed(usage: PromiseSettledResult<Usage>): boolean {
-  return usage.status === 'rejected' && isServiceAuthError(usage.reason) && usage.reason.code === 'ERR_CLOSED';
 }
 
 /** The same instant, computed twice, may differ by some milliseconds. The first of such troubles stays the first. */
