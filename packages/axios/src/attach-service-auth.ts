@@ -2,6 +2,7 @@ import type { TokenSource } from '@service-auth/core';
 import { checkTokenSource, ownProperties } from '@service-auth/core/http';
 import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
+import { refuseVersion } from './old-axios.ts';
 import { send } from './send.ts';
 
 declare module 'axios' {
@@ -53,7 +54,7 @@ export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource):
 }
 
 function attach(host: Host | undefined): Attachment {
-  refuseOldAxios(axios.VERSION);
+  refuseVersion(axios.VERSION);
   const bare: AxiosInstance | undefined = host?.create?.({});
   // Test frameworks create mocks of axios that have only some of its methods.
   if (!host?.interceptors?.request || !bare?.defaults) {
@@ -79,11 +80,4 @@ function attach(host: Host | undefined): Attachment {
   };
   Object.defineProperty(host, attachmentKey, ownProperties({ value: attachment, configurable: true }));
   return attachment;
-}
-
-/** Refuses versions that send requests to https through a proxy without a tunnel, so that the proxy can read the token. npm only warns of them. */
-export function refuseOldAxios(version: string): void {
-  const [major, minor = 0] = String(version).split('.').map(Number);
-  if (major !== 1 || minor >= 17) return;
-  throw new TypeError(`[service-auth/axios] axios ${version} shows the token to a proxy. Update it to 1.17 or newer.`);
 }

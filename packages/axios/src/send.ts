@@ -4,6 +4,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
 import { createExchange } from './exchange.ts';
+import { refuseOldCopy } from './old-axios.ts';
 import { printableUrl, requestUrl } from './request-url.ts';
 
 /** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
@@ -22,6 +23,7 @@ export function send(
   const url = requestUrl(config);
   for (const source of sources) {
     if (!source.covers(url)) continue;
+    refuseOldCopy(config, url);
     const exchange = createExchange({ config, url, source }, dispatch);
     return sendWithToken(source, exchange).then(
       (ending) => settled(exchange.isRejected(ending) ? withCause(ending, tokenRejected) : ending),

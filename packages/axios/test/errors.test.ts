@@ -3,7 +3,6 @@ import { types } from 'node:util';
 import { isServiceAuthError, ServiceAuthError } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { describe, expect, test } from 'vitest';
-import { refuseOldAxios } from '../src/attach-service-auth.ts';
 import { attachServiceAuth } from '../src/index.ts';
 import { copies } from './copies.ts';
 import { createInstance, rejectionOf } from './instance.ts';
@@ -83,14 +82,4 @@ describe.each(Object.entries(copies))('an error of ours with %s', (_, axios) => 
     expect(await rejectionOf(instance.get('/'))).toBe(error);
     expect(Object.getOwnPropertyNames(error)).toEqual(['stack', 'message']);
   });
-});
-
-test.each(['1.16.9', '1.6.8', '1.0.0'])('axios %s is refused, because it shows the token to a proxy', (version) => {
-  expect(() => refuseOldAxios(version)).toThrow(
-    new TypeError(`[service-auth/axios] axios ${version} shows the token to a proxy. Update it to 1.17 or newer.`),
-  );
-});
-
-test.each(['1.17.0', '1.21.1', '2.0.0', undefined])('axios %s is taken', (version) => {
-  expect(() => refuseOldAxios(version as string)).not.toThrow();
 });
