@@ -3,9 +3,8 @@
  * list of pairs, or a list in which names and values alternate.
  */
 export function hasAuthorization(headers: object | null | undefined): boolean {
-  const list: unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
-  const names = list.map((entry, index) =>
-    Array.isArray(list[0]) ? (entry as unknown[])[0] : index % 2 === 0 && entry,
-  );
-  return names.some((name) => /^authorization$/i.test(name as string));
+  const list = Array.isArray(headers) ? headers : Object.entries(Object(headers));
+  const isPairs = Array.isArray(list[0]);
+  // Values stand at odd places.
+  return list.some((entry, index) => /^authorization$/i.test(isPairs ? entry[0] : index % 2 || entry));
 }
