@@ -3,7 +3,7 @@
 //   npx --yes pnpm@12 example examples/axios-existing-app.ts
 //
 // Runs against a service on loopback; with SERVICE_AUTH_URL and the other variables set, against the real one.
-import { attachServiceAuth, sanitizeError } from '@service-auth/axios';
+import { attachServiceAuth } from '@service-auth/axios';
 import { createServiceAuthFromEnv } from '@service-auth/core';
 import { startTestService } from '@service-auth/testing';
 import axios from 'axios';
@@ -14,9 +14,7 @@ const env = service?.env ?? process.env;
 // The application as it was: an instance, an interceptor, calls all over the code.
 const api = axios.create({ baseURL: `${env['SERVICE_BASE_URL']}/api/v1`, timeout: 10_000 });
 api.interceptors.response.use(undefined, (error) => {
-  // An AxiosError leads to the token: log what sanitizeError leaves of it.
-  const { method, url, message } = sanitizeError(error);
-  console.log(`${method} ${url}: ${message}`);
+  console.log(`${error.config.method.toUpperCase()} ${api.getUri(error.config)}: ${error.message}`);
   throw error;
 });
 async function ask(): Promise<string> {

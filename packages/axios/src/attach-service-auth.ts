@@ -1,8 +1,8 @@
 import type { TokenSource } from '@service-auth/core';
 import { checkTokenSource, ownProperties } from '@service-auth/core/http';
-import type { AxiosInstance, InternalAxiosRequestConfig } from 'axios';
+import axios, { type AxiosInstance, type InternalAxiosRequestConfig } from 'axios';
 import { createDispatch } from './dispatch.ts';
-import { createProxyGuard } from './proxy.ts';
+import { refuseVersion } from './old-axios.ts';
 import { send } from './send.ts';
 
 declare module 'axios' {
@@ -32,7 +32,7 @@ type Host = AxiosInstance & { [attachmentKey]?: Attachment };
 /**
  * Makes requests of `instance` carry the token of `auth` wherever `auth.covers(url)` is true. A request that the API answers with 401 is sent
  * once more if another token is available. Requests to other URLs, with their own `Authorization` or `auth`, or with `{ serviceAuth: false }`
- * are sent unchanged. `instance` is any axios instance of axios 1.6.8 or newer, the default one included.
+ * are sent unchanged. `instance` is any axios instance of axios 1.17 or newer, the default one included. Older versions show the token to a proxy.
  *
  * Attaching the same `auth` again changes nothing. If several clients cover a URL, the one that was attached first serves it.
  *
@@ -41,7 +41,7 @@ type Host = AxiosInstance & { [attachmentKey]?: Attachment };
  *
  * A request that gets no token rejects with a ServiceAuthError of its own, with the `config` of the request.
  * @returns a function that detaches `auth` and leaves the instance as it was. Requests that were already sent end as they began
- * @throws TypeError if `instance` is no axios instance, or `auth` is no client or has no `baseUrl`
+ * @throws TypeError if `instance` is no axios instance, if axios is older than 1.17, or if `auth` is no client or has no `baseUrl`
  */
 export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource): () => void {
   checkTokenSource(auth, 'axios');
@@ -54,6 +54,7 @@ export function attachServiceAuth(instance: AttachableAxios, auth: TokenSource):
 }
 
 function attach(host: Host | undefined): Attachment {
+  refuseVersion(axios.VERSION);
   const bare: AxiosInstance | undefined = host?.create?.({});
   // Test frameworks create mocks of axios that have only some of its methods.
   if (!host?.interceptors?.request || !bare?.defaults) {
@@ -63,11 +64,10 @@ function attach(host: Host | undefined): Attachment {
   }
   const sources = new Set<TokenSource>();
   const dispatch = createDispatch(bare);
-  const guard = createProxyGuard(dispatch);
   // The adapter runs after all interceptors, so it checks the final URL and headers.
   const wrapAdapter = (config: InternalAxiosRequestConfig): InternalAxiosRequestConfig => {
     const { adapter } = config;
-    config.adapter = (final) => send(Object.assign(final, { adapter }), sources, dispatch, guard);
+    config.adapter = (final) => send(Object.assign(final, { adapter }), sources, dispatch);
     return config;
   };
   const id = host.interceptors.request.use(wrapAdapter, null, { synchronous: true });

@@ -1,5 +1,5 @@
 import axios, { type AxiosError, type AxiosInstance, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
-import { redactError } from './redact-error.ts';
+import { redactError } from './errors.ts';
 
 /** The settings that replace those of the configuration that left the interceptors. */
 export type Changes = Partial<InternalAxiosRequestConfig>;

@@ -1,7 +1,6 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import {
   discardBody,
-  hideProperty,
   isRedirect,
   isReplayable,
   ownProperties,
@@ -10,9 +9,9 @@ import {
 import type { InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
-import { isDirect } from './proxy.ts';
-import { redactConfig } from './redact-error.ts';
+import { hide, redactConfig } from './errors.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
+import { isDirect } from './request-url.ts';
 
 /** A request to a URL that `source` covers. */
 export interface CoveredRequest {
@@ -57,7 +56,7 @@ export function createExchange(
     for (;;) {
       const ending = await dispatch.send(config, changesWith(token));
       // Successful answers are redacted too: axios turns an answer that it cannot parse into an error later.
-      hideProperty(ending.response, 'request');
+      hide(ending.response, 'request');
       let next: Hop | undefined;
       try {
         next = nextHop(ending);

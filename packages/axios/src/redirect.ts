@@ -28,7 +28,7 @@ export function changesOf({ url, method, data, followed }: Hop, config: Internal
     return { url, method, data, params: undefined, allowAbsoluteUrls: true, ...left };
   }
   // An adapter of the application, such as a mock, gets `url` and `baseURL` as axios would pass them. axios's adapters get the URL that was
-  // checked, because versions of axios treat `allowAbsoluteUrls` differently.
+  // checked.
   return typeof adapter === 'function' && allowAbsoluteUrls !== false ? {} : { url, allowAbsoluteUrls: true };
 }
 
@@ -69,7 +69,7 @@ export function hopOfFetch(response: AxiosResponse, hop: Hop, source: TokenSourc
 
 /**
  * The next request of axios's http adapter. It has the token only if `source` covers its URL: by itself the adapter would send the token to every
- * path of the origin, and in older versions to subdomains. `ask` calls the application's own `beforeRedirect`.
+ * path of the origin. `ask` calls the application's own `beforeRedirect`.
  */
 export function hopOfHttp(
   options: RedirectOptions,

@@ -1,5 +1,7 @@
 import type { AxiosRequestConfig } from 'axios';
 
+const loopback = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])([:/?#]|$)/i;
+
 /**
  * The URL of a request as axios builds it, without `params`. `instance.getUri()` would merge all settings again, and in some versions of axios
  * its result differs from the URL that is requested.
@@ -19,6 +21,14 @@ export function printableUrl(config: AxiosRequestConfig): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether to ignore the proxies of the environment: plain http is allowed to loopback only because the token then stays on this machine.
+ * A `proxy` in the configuration is the application's own choice and is used.
+ */
+export function isDirect({ proxy }: AxiosRequestConfig, url: string): boolean {
+  return !proxy && loopback.test(url);
 }
 
 function withoutTrailingSlashes(text: string): string {

@@ -2,9 +2,9 @@ import type { TokenSource } from '@service-auth/core';
 import { ownProperties, sendWithToken, tokenRejected } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
-import { errorOfRequest } from './error-of-request.ts';
+import { errorOfRequest } from './errors.ts';
 import { createExchange } from './exchange.ts';
-import type { ProxyGuard } from './proxy.ts';
+import { refuseOldCopy } from './old-axios.ts';
 import { printableUrl, requestUrl } from './request-url.ts';
 
 /** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
@@ -12,7 +12,6 @@ export function send(
   config: InternalAxiosRequestConfig,
   sources: Iterable<TokenSource>,
   dispatch: Dispatch,
-  guard: ProxyGuard,
 ): Promise<AxiosResponse> {
   if (
     (config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) ||
@@ -24,15 +23,14 @@ export function send(
   const url = requestUrl(config);
   for (const source of sources) {
     if (!source.covers(url)) continue;
+    refuseOldCopy(config, url);
     const exchange = createExchange({ config, url, source }, dispatch);
-    const sent = () =>
-      sendWithToken(source, exchange).then(
-        (ending) => settled(exchange.isRejected(ending) ? withCause(ending, tokenRejected) : ending),
-        (error) => {
-          throw errorOfRequest(error, config);
-        },
-      );
-    return guard(config, url)?.then(sent) ?? sent();
+    return sendWithToken(source, exchange).then(
+      (ending) => settled(exchange.isRejected(ending) ? withCause(ending, tokenRejected) : ending),
+      (error) => {
+        throw errorOfRequest(error, config);
+      },
+    );
   }
   return dispatch.send(config).then((ending) => {
     return settled(ending.response?.status === 401 ? withCause(ending, () => uncovered(config)) : ending);

@@ -8,6 +8,6 @@ const require = createRequire(import.meta.url);
 export const copies: Readonly<Record<string, AxiosStatic>> = {
   'axios 1.21 as ESM': axios,
   'axios 1.21 as CommonJS': require('axios'),
-  'axios 1.6.8 as ESM': oldestAxios as unknown as AxiosStatic,
-  'axios 1.6.8 as CommonJS': require('axios-oldest'),
+  'axios 1.17 as ESM': oldestAxios as unknown as AxiosStatic,
+  'axios 1.17 as CommonJS': require('axios-oldest'),
 };

@@ -2,12 +2,9 @@ const loopbackHost = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 // URL parsers disagree about backslashes, white space and control characters, or remove them.
 const ambiguous = /[\\\s\p{Cc}]/u;
 
-// These are two dots and a separator that the URL parser does not resolve: one of them is encoded, or the separator begins a path parameter.
-const dot = '(?:\\.|%(?:25)*2e)';
-const dotsInDisguise = new RegExp(
-  `${dot}{2}(?:%(?:25)*(?:2f|5c|3b)|;)|%(?:25)*(?:2f|5c)${dot}{2}|${dot}%(?:25)+2e|%(?:25)+2e${dot}`,
-  'i',
-);
+// A path that is decoded has one of these if some server would leave the directory, end the path early, or read other bytes: two dots as a segment, which may
+// have parameters (`..;x`); a control character; and UTF-8 of more bytes than necessary, which some decoders accept (RFC 3629 section 10).
+const misleading = /(^|[/\\])\.\. *([/\\;?#]|$)|[^ -~\x80-\xbf\xc2-\xff]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/;
 
 /** Parses an address, or returns its problem. The problem does not quote the address, which may contain credentials. */
 export function parseAddress(value: unknown, allowInsecureHttp: boolean): URL | string {
@@ -85,10 +82,17 @@ export function urlScope(baseUrl: URL | undefined): (url: string | URL) => boole
     // Do not use `target.origin`: a blob: URL has the origin of the page that created it.
     if (!target || `${target.protocol}//${target.host}` !== origin || target.username || target.password) return false;
     if (path === '') return true;
-    // Some servers decode once or twice, or remove path parameters (`..;x`), before they resolve dots. They would leave the path.
-    if (dotsInDisguise.test(target.pathname)) return false;
+    if (isMisleading(target.pathname)) return false;
     return target.pathname === path || target.pathname.startsWith(`${path}/`);
   };
+}
+
+/** Returns whether a server that decodes a path once or several times could read another path in it, or whether it is encoded too often to tell. */
+function isMisleading(path: string, decodings = 5): boolean {
+  // It decodes each byte by itself, and `%u002e` as some servers do. `decodeURIComponent` throws at bytes that are no UTF-8.
+  const decoded = unescape(path);
+  if (decoded === path) return misleading.test(path);
+  return decodings === 0 || isMisleading(decoded, decodings - 1);
 }
 
 function parse(text: string): URL | undefined {

@@ -23,8 +23,8 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
   expect(Object.keys(http).sort()).toEqual([
     'checkTokenSource',
     'discardBody',
+    'hasAuthorization',
     'hideAgentRequests',
-    'hideProperty',
     'isRedirect',
     'isReplayable',
     'ownProperties',

@@ -75,6 +75,10 @@ describe('covers', () => {
         '/v1/a.%2fb',
         '/v1/a%5c.b',
         '/x/../v1/y',
+        '/v1/a..%2fb',
+        '/v1/100%25',
+        '/v1/%e2%82%ac/%C3%A9',
+        '/v1/a?b=..%2f..%00',
       ]) {
         expect([path, covers(`https://api.example.com${path}`)]).toEqual([path, true]);
       }
@@ -93,6 +97,22 @@ describe('covers', () => {
         '/v1/.%252e/x',
         '/v1/..%252fx',
         '/v1/%25252e%25252e%25252fx',
+        '/v1/..%25%32%66x',
+        '/v1/%25%32%65%25%32%65/x',
+        '/v1/%2%65%2%65/x',
+        '/v1/%252%65.%2fx',
+        '/v1/..%00/x',
+        '/v1/..%0d/x',
+        '/v1/x%2500',
+        '/v1/%7f',
+        '/v1/..%c0%af',
+        '/v1/%c0%ae%c0%ae/x',
+        '/v1/%e0%80%ae%e0%80%ae/x',
+        '/v1/..%3fx',
+        '/v1/..%20/x',
+        '/v1/%u002e%u002e%u002fx',
+        '/v1/..%u2215x',
+        `/v1/%${'25'.repeat(1_000)}`,
       ];
       for (const path of [...outside, ...disguised]) {
         expect([path, covers(`https://api.example.com${path}`)]).toEqual([path, false]);

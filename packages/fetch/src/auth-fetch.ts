@@ -1,7 +1,13 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource, isReplayable, ownProperties, sendWithToken } from '@service-auth/core/http';
+import {
+  checkTokenSource,
+  hasAuthorization,
+  isReplayable,
+  ownProperties,
+  sendWithToken,
+} from '@service-auth/core/http';
 import { Exchange } from './exchange.ts';
-import { fieldsOf, hasAuthorization } from './headers.ts';
+import { fieldsOf } from './headers.ts';
 
 /** A function with the signature of fetch: the global one, undici's, or a mock. */
 export type FetchLike = (
@@ -13,7 +19,7 @@ export type FetchLike = (
 
 /** Options of {@link createAuthFetch}. */
 export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
-  /** The function that sends the requests. Default: the global `fetch`, read at each request. */
+  /** The function that sends the requests. Default: the global `fetch`, read at each request, which this function may replace. */
   readonly fetch?: Fetch | undefined;
   /**
    * True: the body of a `Request` is read into memory before it is sent, so that it can be sent again after a 401. Default false: the body
@@ -41,15 +47,28 @@ export function createAuthFetch(
   { fetch: given, bufferRequests = false }: AuthFetchOptions<FetchLike> = {},
 ): FetchLike {
   checkTokenSource(auth, 'fetch');
+  const globalAtFirst = globalThis.fetch;
+  const send = (given as typeof fetch | undefined) ?? sendByGlobal;
+  let isInGlobal = false;
+
+  function sendByGlobal(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    isInGlobal = true;
+    try {
+      return fetch(input, init);
+    } finally {
+      isInGlobal = false;
+    }
+  }
 
   function start(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    const send = (given ?? fetch) as unknown as typeof fetch;
     const request = typeof input === 'object' && isRequest(input) ? input : undefined;
     const url = request?.url ?? String(input);
     if (!auth.covers(url)) return send(input, init);
     // A Request as `init` has its fields on the prototype, where a spread does not copy them. The new Request has the class that `send` expects.
     if (init && isRequest(init)) return start(new (init.constructor as typeof Request)(input, init));
-    const copy = ownProperties(init) as RequestInit;
+    const copy = ownProperties(init) as RequestInit & { next?: { internal?: unknown } };
+    // Core and Next.js mark the requests that they send by the global fetch: this one asks for the token.
+    if (copy.next && ownProperties(copy.next).internal === true) return send(input, init);
     // fetch says what is wrong with headers of another type.
     if (typeof (copy.headers ?? {}) !== 'object') return send(input, init);
     const fields = fieldsOf(copy.headers ?? request?.headers);
@@ -82,6 +101,8 @@ export function createAuthFetch(
   // This is no async function, because that would take a tenth more time for each request.
   function authFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     try {
+      // The application put this function, or one that calls it, in place of the global one.
+      if (isInGlobal) return globalAtFirst(input, init);
       return start(input, init);
     } catch (error) {
       return Promise.reject(error);

@@ -1,19 +1,7 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { discardBody, isRedirect, ownProperties, redirectTo, type SendWithTokenOptions } from '@service-auth/core/http';
-import { type Fields, without, withToken } from './headers.ts';
-
-/** One request without its token: the caller's, or the next one after a redirect. */
-export interface Hop {
-  readonly target: string | Request;
-  readonly init: RequestInit;
-  readonly fields: Fields;
-  /** True if its body can be sent again. */
-  readonly canResend: boolean;
-  /** False after a redirect out of `baseUrl`. It stays false, because the host there could choose where in the API the token goes. */
-  readonly carriesToken: boolean;
-  /** The number of redirects before this request. */
-  readonly followed: number;
-}
+import { discardBody, isRedirect, ownProperties, type SendWithTokenOptions } from '@service-auth/core/http';
+import { withToken } from './headers.ts';
+import { type Hop, nextHop } from './redirect.ts';
 
 /** The settings that all requests of one call share. */
 export interface Call {
@@ -73,27 +61,4 @@ export class Exchange implements SendWithTokenOptions<Response> {
   discard({ body }: Response): void {
     discardBody(body);
   }
-}
-
-/**
- * The next request after a redirect.
- * @throws `TypeError` in the cases in which fetch rejects
- */
-function nextHop({ status, headers }: Response, { target, init, fields, ...hop }: Hop, auth: TokenSource) {
-  const request = typeof target === 'string' ? undefined : target;
-  const { method = request?.method ?? 'GET', signal = request?.signal ?? null } = init;
-  const from = request?.url ?? String(target);
-  const to = redirectTo({ ...hop, status, location: headers.get('location'), from, method });
-  if (!to) return undefined;
-  if (to.crossesOrigin && init.mode === 'same-origin') throw new TypeError('A redirect leads to another origin');
-  const { becomesGet, crossesOrigin, dropHeaders } = to;
-  const { href } = to.url;
-  return {
-    target: href,
-    init: ownProperties({ ...init, ...(becomesGet ? { method: 'GET', body: null } : { method }), signal }),
-    fields: without(fields, dropHeaders),
-    canResend: becomesGet || hop.canResend,
-    carriesToken: hop.carriesToken && !crossesOrigin && auth.covers(href),
-    followed: hop.followed + 1,
-  };
 }

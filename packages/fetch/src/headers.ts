@@ -3,22 +3,12 @@ import type { AccessToken } from '@service-auth/core';
 /** Headers in the two forms that are fast to copy: creating a `Headers` takes longer than all other work of this package. */
 export type Fields = Record<string, string> | [name: string, value: string][];
 
-const isAuthorization = (name: string): boolean =>
-  name.length === 'authorization'.length && name.toLowerCase() === 'authorization';
-
 /** Copies headers of any form. */
 export function fieldsOf(headers: RequestInit['headers']): Fields {
   if (!headers) return {};
   return Symbol.iterator in headers
     ? [...(headers as Iterable<[string, string]>)]
     : { ...(headers as Record<string, string>) };
-}
-
-/** True if the headers contain an `Authorization`. */
-export function hasAuthorization(fields: Fields): boolean {
-  if (Array.isArray(fields)) return fields.some(([name]) => isAuthorization(name));
-  for (const name in fields) if (isAuthorization(name) && Object.hasOwn(fields, name)) return true;
-  return false;
 }
 
 /** Adds the token. */

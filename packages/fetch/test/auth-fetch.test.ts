@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { inspect } from 'node:util';
 import { fetchTransport } from '@service-auth/core';
-import { createAuth, startService } from '@service-auth/test-support/service';
+import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
 import * as undici from 'undici';
-import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { createAuthFetch } from '../src/index.ts';
 
 /** A fetch that remembers what it was given and answers each time as told. */
@@ -341,6 +341,84 @@ describe('another fetch', () => {
     } finally {
       globalThis.fetch = original;
     }
+    expect(calls).toHaveLength(1);
+  });
+});
+
+test('while the vault is down and the token is revoked, the answer is the 401 of the API, and events tell why', async () => {
+  const service = await startService();
+  const told: string[] = [];
+  let isDown = false;
+  const clientSecret = () => {
+    if (isDown) throw new Error('the vault is down');
+    return service.credentials.clientSecret;
+  };
+  const auth = createAuth(service, { clientSecret, onEvent: ({ type }) => void told.push(type) });
+  const authFetch = createAuthFetch(auth);
+  await authFetch(`${service.baseUrl}/api/v1/`);
+  isDown = true;
+  service.revoke('all');
+  expect((await authFetch(`${service.baseUrl}/api/v1/`)).status).toBe(401);
+  expect(told).toEqual(['token_issued', 'token_rejected', 'client_secret_failed']);
+  isDown = false;
+  await auth.reset();
+  expect((await authFetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+});
+
+describe('in place of the global fetch', () => {
+  const original = globalThis.fetch;
+  afterEach(() => {
+    globalThis.fetch = original;
+  });
+
+  test('it sends by the fetch that was there before, also the token request', async () => {
+    const service = await startService();
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api` });
+    globalThis.fetch = createAuthFetch(auth);
+    const url = `${service.baseUrl}/api/v1/`;
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(`${service.baseUrl}/elsewhere`)).status).toBe(404);
+    service.revoke('all');
+    expect((await fetch(url, { method: 'POST', body: 'x' })).status).toBe(200);
+    expect(service.counts).toMatchObject({ issued: 2, apiUnauthorized: 1 });
+  });
+
+  test('a token request to an address under baseUrl needs no token', async () => {
+    const service = await startService();
+    globalThis.fetch = createAuthFetch(createAuth(service));
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+  });
+
+  test('several clients serve the API that each covers, also behind a function of the application', async () => {
+    const [one, two] = [await startService(), await startService()];
+    globalThis.fetch = createAuthFetch(createAuth(one, { baseUrl: `${one.baseUrl}/api` }));
+    const first = createAuthFetch(createAuth(two, { baseUrl: `${two.baseUrl}/api` }));
+    globalThis.fetch = (...details) => first(...details);
+    for (const { baseUrl } of [one, two]) expect((await fetch(`${baseUrl}/api/v1/`)).status).toBe(200);
+    expect((await original(`${two.baseUrl}/api/v1/`)).status).toBe(401);
+  });
+
+  test('a redirect out of baseUrl and back has no token again', async () => {
+    const service = await startService();
+    const foreign = await startForeign();
+    globalThis.fetch = createAuthFetch(createAuth(service));
+    service.api.next({ status: 302, headers: { location: foreign.url } });
+    foreign.answers.next({ status: 302, headers: { location: `${service.baseUrl}/api/v1/` } });
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(401);
+  });
+
+  test('a mock that is put there later gets the requests, and what it replaced comes back', async () => {
+    const service = await startService();
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api` });
+    const authFetch = createAuthFetch(auth);
+    globalThis.fetch = authFetch;
+    await auth.getToken();
+    const { calls, fetch: mock } = createRecorder();
+    globalThis.fetch = mock as typeof fetch;
+    await authFetch(`${service.baseUrl}/api/v1/`);
+    expect(calls).toHaveLength(1);
+    globalThis.fetch = authFetch;
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
     expect(calls).toHaveLength(1);
   });
 });

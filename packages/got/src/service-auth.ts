@@ -19,21 +19,10 @@ import type {
 } from 'got';
 import { rememberForm, replayOf } from './body.ts';
 
-/** Options of {@link serviceAuth}. */
-export interface ServiceAuthGotOptions {
-  /** True removes the `Authorization` header from the `options` of got's errors, where printing an error would show it. Default true. */
-  readonly scrubErrors?: boolean | undefined;
-}
-
 /** The result of {@link serviceAuth}, for `got.extend()`. It has no other options, because got infers the return type of requests from them. */
 export type ServiceAuthGotExtension = Required<Pick<ExtendOptions, 'handlers' | 'hooks'>>;
 
-// The number of sent tokens that are remembered as our own. A request does not last longer than so many renewals.
-const knownTokens = 8;
 const resent = 'serviceAuthSent';
-
-type Shown = Pick<Options, 'headers'>;
-type Cancelable = { cancel(reason?: string): void };
 
 /**
  * Options for `got.extend()` that add the token of `auth` to every request whose URL `auth.covers()`, and send it once more if the API answers
@@ -41,43 +30,36 @@ type Cancelable = { cancel(reason?: string): void };
  * `{ context: { serviceAuth: false } }` are sent unchanged.
  * @throws TypeError if `auth` is no client or has no `baseUrl`
  */
-export function serviceAuth(
-  auth: TokenSource,
-  { scrubErrors = true }: ServiceAuthGotOptions = {},
-): ServiceAuthGotExtension {
+export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   checkTokenSource(auth, 'got');
-  const sent = new Map<string, AccessToken>();
+  /** The tokens of this client by the value that stands for each in the headers. */
+  const sent = new WeakMap<object, AccessToken>();
   const rejections = new WeakSet<object>();
-  const tokenOf = ({ headers }: Pick<OptionsInit, 'headers'>): AccessToken | undefined =>
-    sent.get(String(headers?.['authorization']));
+  const tokenIn = (headers: Options['headers']) => sent.get(Object(headers['authorization']));
 
   const attach: BeforeRequestHook = async (options) => {
     const { headers, url, context, signal } = options;
-    // This is our own header from before a redirect or a retry.
-    if (tokenOf(options)) delete headers['authorization'];
+    // This is a header of this package, from before a redirect or a retry.
+    if (tokenIn(headers)) delete headers['authorization'];
     if (Object.hasOwn(headers, 'authorization') && headers['authorization'] !== undefined) return;
     if ((Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) || !auth.covers(url as URL)) return;
     const token = await auth.getToken({ signal });
-    const { authorization } = token;
+    // Node sends this value as text, and printing does not show it. got's errors contain the headers, and got calls no hook with the errors of an abort, of
+    // `cancel()`, of a stream that the application destroys, and of a `json()` that finds no JSON.
+    const hidden = { toString: () => token.authorization };
+    sent.set(hidden, token);
+    headers['authorization'] = hidden as never;
     // got's cache would store all headers of this request with an answer that has `Vary`.
     if (options.cache) options.cache = false;
-    // Hide them now, because got calls no hook with the error of an abort, and the error contains the agents.
-    if (scrubErrors) for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
-    if (signal && scrubErrors) setUntilAborted(headers, authorization, signal);
-    else headers['authorization'] = authorization;
-    if (sent.has(authorization)) return;
-    sent.set(authorization, token);
-    if (sent.size > knownTokens) sent.delete(sent.keys().next().value as string);
+    // The agents are in got's errors, too.
+    for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
   };
 
-  /** The token that a 401 rejects, if it is one of ours. */
+  /** The token that a 401 rejects, if the request had one. */
   function rejectedBy(response: Response): AccessToken | undefined {
-    const { statusCode, request } = response;
-    const token = tokenOf(request.options);
-    // Remove it now, because got calls no hook with the error of a `json()` that finds no JSON.
-    if (token) scrub(request);
-    if (!token || statusCode !== 401) return undefined;
-    rejections.add(response);
+    if (response.statusCode !== 401) return undefined;
+    const token = tokenIn(response.request.options.headers);
+    if (token) rejections.add(response);
     return token;
   }
 
@@ -85,7 +67,7 @@ export function serviceAuth(
     const { response, cause } = error;
     // got sets an empty object as the cause of an answer with a wrong status.
     if (response && rejections.has(response) && !(cause instanceof Error)) error.cause = tokenRejected();
-    return scrub(error);
+    return error;
   };
 
   const replace: AfterResponseHook = (response, retryWithMergedOptions) => {
@@ -118,28 +100,6 @@ export function serviceAuth(
     return retryWithMergedOptions(ownProperties(changes));
   }
 
-  /** Removes the headers that this plug-in added. An `Authorization` of the application stays. */
-  function scrub<Failed extends { readonly options?: Shown | undefined }>(failed: Failed): Failed {
-    const { options } = failed;
-    if (!scrubErrors || !options) return failed;
-    if (tokenOf(options)) delete options.headers?.['authorization'];
-    return failed;
-  }
-
-  /** got 14 calls no hook with the error of `cancel()`. */
-  function scrubWhenCancelled(promise: Cancelable, options: Options): void {
-    const { cancel } = promise;
-    let current: Shown = options;
-    options.hooks.beforeRequest.push((ofThisAttempt) => {
-      current = ofThisAttempt;
-    });
-    promise.cancel = (reason) => {
-      cancel.call(promise, reason);
-      // The promise is rejected now, and its error has not reached the caller yet.
-      scrub({ options: current });
-    };
-  }
-
   const prepare: HandlerFunction = (options, next) => {
     // Without options the input was invalid, and got reports that itself.
     if (!options) return next(options);
@@ -151,19 +111,11 @@ export function serviceAuth(
     beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
     const request = next(options) as Request;
     if (options.isStream) {
-      // got has no hook for the response of a stream, and no hook for the error with which the application destroys it.
-      const destroy = request.destroy.bind(request);
+      // got has no hook for the response of a stream.
       request.once('response', (response: Response) => {
         const token = rejectedBy(response);
         if (token) void replaceRejected(auth, token, { canResend: false });
       });
-      // got calls destroy() without an error before it sends the request again.
-      request.destroy = (error) => {
-        if (error) scrub(request);
-        return destroy(error);
-      };
-    } else if ('cancel' in request) {
-      scrubWhenCancelled(request as Cancelable, options);
     }
     return request as never;
   };
@@ -172,18 +124,4 @@ export function serviceAuth(
     handlers: [prepare],
     hooks: { beforeRequest: [attach], afterResponse: [replace], beforeError: [complete] },
   };
-}
-
-/** Sets the header so that it disappears when `signal` aborts: got calls no hook with the error of an abort, which contains these headers. */
-function setUntilAborted(headers: OptionsInit['headers'] & {}, authorization: string, signal: AbortSignal): void {
-  let value: string | undefined = authorization;
-  const descriptor: PropertyDescriptor = {
-    enumerable: true,
-    configurable: true,
-    get: () => (signal.aborted && value === authorization ? undefined : value),
-    set(other) {
-      value = other;
-    },
-  };
-  Object.defineProperty(headers, 'authorization', ownProperties(descriptor));
 }

@@ -353,12 +353,8 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       return { statusCode, reported: invalidate.mock.calls.map(([{ id }]) => id) };
     }
 
-    test('is handled after seven of them', async () => {
-      expect(await outlive(7)).toEqual({ statusCode: 200, reported: ['id-1'] });
-    });
-
-    test('is forgotten after eight: its token is kept no longer', async () => {
-      expect(await outlive(8)).toEqual({ statusCode: 401, reported: [] });
+    test('is handled after many of them', async () => {
+      expect(await outlive(20)).toEqual({ statusCode: 200, reported: ['id-1'] });
     });
   });
 
@@ -455,7 +451,7 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect(service.counts.tokenRequests).toBe(1);
     });
 
-    test('of got does not show the token, unless it is told to', async () => {
+    test('of got does not show the token', async () => {
       const service = await startService();
       const auth = createAuth(service);
       const url = `${service.baseUrl}/api/v1/`;
@@ -468,7 +464,6 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
         return service.findSecrets(inspect(error, { depth: 9 }) + JSON.stringify(error));
       };
       expect(await printed(serviceAuth(auth))).toEqual([]);
-      expect(await printed(serviceAuth(auth, { scrubErrors: false }))).toEqual(['access token']);
     });
   });
 

@@ -1,8 +1,14 @@
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Clock, isServiceAuthError, ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import {
+  type Clock,
+  createServiceAuth,
+  isServiceAuthError,
+  ServiceAuthError,
+  type ServiceAuthOptions,
+} from '@service-auth/core';
+import { trackCondition } from './condition.ts';
 import { eventLog } from './event-log.ts';
 import type { ServiceAuth } from './service-auth.ts';
-import { type SharedClient, shareClient } from './shared-clients.ts';
 
 // This is also core's default.
 const defaultTimeoutMs = 30_000;
@@ -18,15 +24,23 @@ export interface ClientLifecycle extends OnModuleInit, OnApplicationBootstrap, O
  */
 export function createClientLifecycle(name: string | undefined): ClientLifecycle {
   const context = name === undefined ? 'ServiceAuth' : `ServiceAuth:${name}`;
-  let shared: SharedClient | undefined;
+  let client: ServiceAuth | undefined;
   let warmUpFirst: (() => Promise<void>) | undefined;
 
   return {
     open(options, warmUp) {
-      shared = openClient(name, () => shareClient(options, eventLog(context)));
-      const { client } = shared;
-      if (warmUp) warmUpFirst = () => warmUpOnce(client, options, new Logger(context));
-      return client;
+      const opened = openClient(name, options);
+      client = opened;
+      trackCondition(opened, options.clock);
+      opened.subscribe(eventLog(context));
+      let warmedUp: Promise<void> | undefined;
+      if (warmUp) {
+        warmUpFirst = () => {
+          warmedUp ??= warmUpClient(opened, options, new Logger(context));
+          return warmedUp;
+        };
+      }
+      return opened;
     },
     // Nest calls this for one module after the other. It begins the warm-ups of all clients before it waits for the first of them.
     onModuleInit() {
@@ -37,22 +51,13 @@ export function createClientLifecycle(name: string | undefined): ClientLifecycle
     },
     // Close the client no earlier: until now the HTTP server has answered requests, which may need a token.
     async onApplicationShutdown() {
-      await shared?.release();
+      await client?.close();
     },
   };
 }
 
-const warmUps = new WeakMap<ServiceAuth, Promise<void>>();
-
-/** Begins the warm-up of a client, or returns the one that has begun: modules may share a client. */
-function warmUpOnce(client: ServiceAuth, options: ServiceAuthOptions, logger: Logger): Promise<void> {
-  const started = warmUps.get(client) ?? warmedUp(client, options, logger);
-  warmUps.set(client, started);
-  return started;
-}
-
 /** Waits for a token, at most `timeoutMs`. The time-out ends only this wait: the client's token request continues, and the first caller joins it. */
-async function warmedUp(
+async function warmUpClient(
   client: ServiceAuth,
   { timeoutMs = defaultTimeoutMs, clock }: ServiceAuthOptions,
   logger: Logger,
@@ -81,10 +86,10 @@ function startTimer(callback: () => void, delayMs: number, clock: Clock | undefi
   return () => clearTimeout(timer);
 }
 
-/** Adds the name of the client to an error about its options. */
-function openClient(name: string | undefined, open: () => SharedClient): SharedClient {
+/** Creates a client. Adds its name to an error about its options. */
+function openClient(name: string | undefined, options: ServiceAuthOptions): ServiceAuth {
   try {
-    return open();
+    return createServiceAuth(options);
   } catch (error) {
     if (name === undefined || !isServiceAuthError(error) || error.code !== 'ERR_CONFIG') throw error;
     const { problems } = error;

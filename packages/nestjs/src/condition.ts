@@ -1,4 +1,4 @@
-import type { Clock, ServiceAuthErrorCode, ServiceAuthEvent } from '@service-auth/core';
+import type { Clock, ServiceAuth, ServiceAuthErrorCode, ServiceAuthEvent } from '@service-auth/core';
 
 /** The last failure, if nothing has succeeded since. */
 interface Failure {
@@ -11,43 +11,75 @@ interface Failure {
 export interface Condition {
   readonly now: number;
   readonly failure: Failure | undefined;
-  /** The expiry of the newest token of this process, in epoch milliseconds of the client's clock; 0 without a token. */
-  readonly tokenExpiresAt: number;
-  note(event: ServiceAuthEvent): void;
+  /** Whether the newest token of this process is alive. */
+  readonly hasToken: boolean;
 }
 
-/** Tracks the condition of one client. */
-export function trackCondition(clock: Clock | undefined): Condition {
-  let failure: Failure | undefined;
-  let tokenExpiresAt = 0;
-  return {
+type Told = Pick<Clock, 'now' | 'monotonic'>;
+
+// Health checks of another build of this package find the condition by this symbol: a process may load the ES module and the CommonJS build.
+const conditionKey: unique symbol = Symbol.for('@service-auth/nestjs');
+const maxSleepMs = 7 * 86_400_000;
+const machine: Told = { now: Date.now, monotonic: () => performance.now() };
+
+/** Tracks the condition of a client from now on. */
+export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Told = machine): void {
+  let failure: (Failure & { leftMs(): number }) | undefined;
+  let tokenLeftMs = () => 0;
+  const condition: Condition = {
     get now() {
-      return clock?.now() ?? Date.now();
+      return clock.now();
     },
     get failure() {
-      return failure;
+      if (!failure) return undefined;
+      const { code, retryAt } = failure;
+      const byThisClock = Math.round(clock.now() + failure.leftMs());
+      return { code, retryAt: Math.abs(byThisClock - retryAt) < 1_000 ? retryAt : byThisClock };
     },
-    get tokenExpiresAt() {
-      return tokenExpiresAt;
+    get hasToken() {
+      return tokenLeftMs() > 0;
     },
-    note(event) {
-      switch (event.type) {
-        case 'token_issued':
-        case 'token_adopted':
-          failure = undefined;
-          tokenExpiresAt = event.expiresAt;
-          break;
-        case 'token_request_failed':
-          failure = { code: event.code, retryAt: event.retryAt ?? event.at };
-          break;
-        case 'client_secret_failed':
-          failure = { code: 'ERR_CLIENT_SECRET', retryAt: event.at };
-          break;
-        case 'issuance_refused':
-          failure = { code: 'ERR_ISSUANCE_LIMIT', retryAt: event.retryAt };
-          // With 'refresh' and 'rejected' the client keeps serving its cached token.
-          if (event.reason !== 'refresh' && event.reason !== 'rejected') tokenExpiresAt = 0;
-      }
-    },
+  };
+  client.subscribe((event: ServiceAuthEvent) => {
+    const fail = (code: ServiceAuthErrorCode, retryAt: number = event.at) => {
+      failure = { code, retryAt, leftMs: countdown(retryAt - event.at, clock) };
+    };
+    switch (event.type) {
+      case 'token_issued':
+      case 'token_adopted':
+        failure = undefined;
+        tokenLeftMs = countdown(event.expiresAt - event.at, clock);
+        break;
+      case 'token_request_failed':
+        fail(event.code, event.retryAt);
+        break;
+      case 'client_secret_failed':
+        fail('ERR_CLIENT_SECRET');
+        break;
+      case 'issuance_refused':
+        fail('ERR_ISSUANCE_LIMIT', event.retryAt);
+        // With 'refresh' and 'rejected' the client keeps serving its cached token.
+        if (event.reason !== 'refresh' && event.reason !== 'rejected') tokenLeftMs = () => 0;
+    }
+  });
+  Object.defineProperty(client, conditionKey, { value: condition });
+}
+
+/** The condition of a client. Undefined if Nest did not create it. */
+export function conditionOf(client: object): Condition | undefined {
+  return (client as { [conditionKey]?: Condition })[conditionKey];
+}
+
+/**
+ * Counts milliseconds down, as core does for its token: by the monotonic clock, which may stand still while the machine sleeps. A wall clock that is ahead of it by up
+ * to a week shows a sleep; a wall clock that made any other step is ignored.
+ */
+function countdown(durationMs: number, clock: Told): () => number {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => {
+    const elapsedMs = clock.monotonic() - monotonic;
+    const aheadMs = clock.now() - wall - elapsedMs;
+    const sleptMs = aheadMs > 0 && aheadMs <= maxSleepMs ? aheadMs : 0;
+    return Math.max(0, durationMs - elapsedMs - sleptMs);
   };
 }

@@ -1,6 +1,5 @@
 import { isServiceAuthError, type ServiceAuth, type Usage } from '@service-auth/core';
-import type { Condition } from './condition.ts';
-import { conditionOf } from './shared-clients.ts';
+import { type Condition, conditionOf } from './condition.ts';
 
 /** The health of a client, with details for operators. */
 export interface Health {
@@ -28,20 +27,26 @@ interface Trouble {
  * must not spend the budget that it reports.
  */
 export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise<Health> {
-  const [usage] = await Promise.allSettled([client.getUsage()]);
+  let usage: Usage | undefined;
+  let failure: unknown;
+  try {
+    usage = await client.getUsage();
+  } catch (error) {
+    failure = error;
+  }
   const condition = conditionOf(client);
   const now = condition?.now ?? Date.now();
-  const troubles =
-    usage.status === 'rejected'
-      ? [troubleOfStore(usage.reason)]
-      : [troubleOfRequests(condition), troubleOfBudget(usage.value, lowBudget)];
-  const budget = usage.status === 'rejected' ? {} : { remaining: usage.value.remaining, usable: usage.value.usable };
+  const troubles = usage
+    ? [troubleOfRequests(condition), troubleOfBudget(usage, lowBudget)]
+    : [troubleOfStore(failure)];
+  const budget = usage && { remaining: usage.remaining, usable: usage.usable };
   const [worst] = troubles.filter((trouble) => trouble !== undefined).sort(laterFirst);
-  if (!worst) return { status: 'up', details: budget };
+  if (!worst) return { status: 'up', details: { ...budget } };
 
   const { message, blockedUntil } = worst;
+  const isClosed = isServiceAuthError(failure) && failure.code === 'ERR_CLOSED';
   // peekToken() hides a token that must be revalidated in a shared store first. If the store fails, the client serves this token all the same.
-  const hasToken = client.peekToken() !== undefined || (condition?.tokenExpiresAt ?? 0) > now;
+  const hasToken = client.peekToken() !== undefined || (!isClosed && condition?.hasToken === true);
   // After `blockedUntil` the status is no longer `down`: an application that is down gets no traffic, so it would never ask for a token again.
   const isBlocked = blockedUntil > now;
   const retryAt = isBlocked && Number.isFinite(blockedUntil) ? { retryAt: new Date(blockedUntil).toISOString() } : {};

@@ -64,7 +64,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 
 const Configurable: ConfigurableModule = ConfigurableModuleClass;
 
-/** Provides one client. Modules with equal options share the client and its token. */
+/** Provides one client. Clients with equal options have one token and one budget. */
 export class ServiceAuthModule extends Configurable {
   /** Provides a client for tests that always has the same token. It uses no network and issues no token. */
   static forTesting(options: ServiceAuthTestingModuleOptions = {}): DynamicModule {

@@ -24,7 +24,7 @@ export abstract class ServiceAuth implements Client {
   abstract retryNow(): Promise<RetryResult>;
   abstract getUsage(): Promise<Usage>;
   abstract subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
-  /** Closes the client for every module that shares it. Nest calls this at shutdown, so the application need not call it. */
+  /** Closes the client. Nest calls this at shutdown, so the application need not call it. */
   abstract close(): Promise<void>;
   abstract [Symbol.asyncDispose](): Promise<void>;
 }

@@ -4,6 +4,7 @@ import {
   createServiceAuth,
   fetchTransport,
   memoryStore,
+  type ServiceAuthEvent,
   type ServiceAuthOptions,
   type Transport,
 } from '@service-auth/core';
@@ -143,8 +144,7 @@ test.each(Object.entries(obstacles))(
     const options = { ...service.options, clock, timeoutMs: 5_000 };
     const { given, met, end } = await obstacle(options);
     const logger = recordingLogger();
-    // Two modules share the client, and wait for it once.
-    const imports = ['a', 'b'].map((name) => ServiceAuthModule.forRoot({ ...options, ...given, name, warmUp: true }));
+    const imports = [ServiceAuthModule.forRoot({ ...options, ...given, name: 'a', warmUp: true })];
     let started = false;
     const starting = boot({ imports }, logger).finally(() => {
       started = true;
@@ -200,4 +200,30 @@ test('a warm-up leaves no timer behind', async () => {
   const service = await startService({ clock });
   await boot({ imports: [ServiceAuthModule.forRoot({ ...service.options, clock, warmUp: true })] });
   expect(clock.pendingTimers).toEqual({ background: 0, foreground: 0 });
+});
+
+test('clients with equal options have one token, one budget, a log and a listener each, and an end of their own', async () => {
+  const service = await startService();
+  const told: string[] = [];
+  const logger = recordingLogger();
+  const start = (name: string) => {
+    const onEvent = ({ type }: ServiceAuthEvent) => {
+      told.push(`${name}: ${type}`);
+      throw new Error('a listener of the application');
+    };
+    return boot({ imports: [ServiceAuthModule.forRoot({ ...service.options, name, onEvent })] }, logger);
+  };
+  const apps = [await start('a'), await start('b'), await start('c')];
+  const clients = apps.map((app, index) => app.get<ServiceAuth>(getServiceAuthToken('abc'[index])));
+  await Promise.all(clients.map((client) => client.getToken()));
+  expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
+  expect(told.map((line) => line.slice(0, 1)).toSorted()).toEqual(['a', 'b', 'c']);
+  const [issuer] = told.filter((line) => line.endsWith('token_issued')).map((line) => line.slice(0, 1));
+  const logged = logger.lines.filter((line) => line.includes(' issued ('));
+  expect(logged).toEqual([expect.stringContaining(`[ServiceAuth:${issuer}]`)]);
+
+  await apps[0]?.close();
+  await expect(clients[0]?.getToken()).rejects.toMatchObject({ code: 'ERR_CLOSED' });
+  await clients[1]?.getToken();
+  expect(await clients[1]?.getUsage()).toMatchObject({ used: 1 });
 });

@@ -2,7 +2,7 @@ import type { AccessToken } from '@service-auth/core';
 import { createRecording, type Handler, type Recording } from './recording.ts';
 
 /** Decides for the handler of one attempt what to do after a 401. */
-export interface Exchange {
+export interface RejectionPolicy {
   readonly caller: Handler;
   /**
    * Resolves to undefined, or to a function that sends the request again and returns false if the dispatcher was closed meanwhile.
@@ -18,6 +18,16 @@ type Context = { readonly history?: readonly URL[] } | null | undefined;
 type Controller = { abort: Abort; resume?(): void };
 
 const nobody: Handler = {};
+
+/**
+ * Returns whether caches may store the answer to a request with a token (RFC 9111 section 3.5). Outer caches do not see the token, so they must not store any
+ * other answer: `vary: *` says that it depends on more than they see (RFC 9110 section 12.5.5).
+ */
+function isPublic(headers: object): boolean {
+  return /(^|[\s,])(public|s-maxage|must-revalidate)([\s,=]|$)/i.test(
+    String((headers as { 'cache-control'?: unknown })['cache-control']),
+  );
+}
 
 /** Creates the error that undici has for a caller that aborts without a reason. */
 function aborted(): Error {
@@ -35,7 +45,7 @@ export function fail(handler: Handler, error: unknown): void {
  * undici crashes if the server closes a paused connection. It is a class, because every request creates one and closures would take longer.
  */
 export class RejectionHandler {
-  readonly #exchange: Exchange;
+  readonly #policy: RejectionPolicy;
   readonly #caller: Handler;
   readonly #token: AccessToken;
   readonly #isFirst: boolean;
@@ -46,10 +56,10 @@ export class RejectionHandler {
   #abort: Abort | undefined;
   #visited: readonly URL[] | undefined;
 
-  constructor(exchange: Exchange, token: AccessToken, isFirst: boolean) {
-    this.#exchange = exchange;
-    this.#caller = exchange.caller;
-    this.#target = exchange.caller;
+  constructor(policy: RejectionPolicy, token: AccessToken, isFirst: boolean) {
+    this.#policy = policy;
+    this.#caller = policy.caller;
+    this.#target = policy.caller;
     this.#token = token;
     this.#isFirst = isFirst;
   }
@@ -81,8 +91,12 @@ export class RejectionHandler {
       // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
       controller.resume?.();
     }
-    // RFC 9110 section 12.5.5: the answer depends on a header that outer caches do not see, the token, so they must not store it.
-    this.#target.onResponseStart?.(controller, status, { ...headers, vary: '*' }, message);
+    this.#target.onResponseStart?.(
+      controller,
+      status,
+      isPublic(headers) ? headers : { ...headers, vary: '*' },
+      message,
+    );
   }
 
   onData(chunk: unknown): unknown {
@@ -102,11 +116,11 @@ export class RejectionHandler {
   }
 
   onError(error: unknown): unknown {
-    return this.#exchange.refuses(error) ? undefined : this.#target.onError?.(error);
+    return this.#policy.refuses(error) ? undefined : this.#target.onError?.(error);
   }
 
   onResponseError(controller: unknown, error: unknown): unknown {
-    return this.#exchange.refuses(error) ? undefined : this.#target.onResponseError?.(controller, error);
+    return this.#policy.refuses(error) ? undefined : this.#target.onResponseError?.(controller, error);
   }
 
   onUpgrade(...details: unknown[]): unknown {
@@ -132,7 +146,7 @@ export class RejectionHandler {
   #record(): void {
     this.#recording = createRecording(() => this.#release());
     this.#target = this.#recording;
-    this.#exchange.decide(this.#token, this.#isFirst, this.#visited ?? []).then(
+    this.#policy.decide(this.#token, this.#isFirst, this.#visited ?? []).then(
       (sendAgain) => (this.#isRecording && sendAgain?.() ? this.#drop() : this.#release()),
       (error) => this.#fail(error),
     );

@@ -1,9 +1,10 @@
 import type { TokenSource } from '@service-auth/core';
-import { checkTokenSource } from '@service-auth/core/http';
+import { checkTokenSource, hasAuthorization } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
-import { AuthenticatedRequest } from './authenticated-request.ts';
+import { coverageOf } from './coverage.ts';
+import { Exchange } from './exchange.ts';
+import { readHeaders } from './headers.ts';
 import type { Handler } from './recording.ts';
-import { coverageOf, hasAuthorization, readHeaders } from './request.ts';
 
 /**
  * An interceptor for `compose()`. It adds the token of `auth` to every request whose URL `auth.covers()`, and sends it once more if the API answers
@@ -23,7 +24,7 @@ export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.Dispatcher
     if (!isUsable || !covers(options)) return dispatch(options, handler);
     const headers = readHeaders(options.headers);
     if (hasAuthorization(headers)) return dispatch({ ...options, headers: headers ?? null }, handler);
-    new AuthenticatedRequest(auth, dispatch, options, headers, handler as Handler).start();
+    new Exchange(auth, dispatch, options, headers, handler as Handler).start();
     return true;
   };
 }

@@ -577,6 +577,39 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
   });
 
+  test('a path that is sent with dots or a fragment in it has no token: a server could resolve it to another one', async () => {
+    const seen: [path: string | undefined, hasToken: boolean][] = [];
+    const server = createServer(({ url, headers }, response) => {
+      seen.push([url, headers.authorization !== undefined]);
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const auth = createAuth(await startService(), { baseUrl: `${origin}/api/v1` });
+    const dispatcher = createAgent(undici, serviceAuthInterceptor(auth));
+    const without = [
+      '/api/v1/a//../../admin',
+      '/api/v1/a/..//../admin',
+      '/api/v1/a/./..//../admin',
+      '/admin/../api/v1/x',
+      '/other/%2e%2e/api/v1/x',
+      '//../api/v1/x',
+      '/./api/v1/x',
+      '/admin/;/../../api/v1/x',
+      '/api/v1/a//.%2E/../admin',
+      '/api/v1/x#/../../admin',
+      '/admin\\..\\api/v1/x',
+      '/api/v1/..%25%32%66admin',
+      '/api/v1x',
+    ];
+    const withToken = ['/api/v1', '/api/v1/x//y', '/api/v1/{id}?q="a"', '/api/v1/x?to=/../../admin', '/api/v1/a..b'];
+    for (const path of [...without, ...withToken]) {
+      await (await dispatcher.request({ origin, path, method: 'GET' })).body.dump();
+    }
+    expect(seen).toEqual([...without.map((path) => [path, false]), ...withToken.map((path) => [path, true])]);
+  });
+
   test('what undici refuses to send reaches the caller', async () => {
     const service = await startService();
     const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service)));

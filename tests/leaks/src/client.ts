@@ -13,8 +13,6 @@ export interface Client {
   readonly hidesRequest?: true;
   /** A GET. Resolves with the status, and what a user may log of the answer. */
   get(url: string, deadline: Deadline): Promise<[status: number, ...shown: unknown[]]>;
-  /** The value that the documentation says to log in place of an error. */
-  sanitize?(error: unknown): unknown;
   /** Shows everything else that can be printed of the client. Runs only while no server is silent. */
   visit?(): Promise<unknown>;
   close?(): Promise<unknown>;

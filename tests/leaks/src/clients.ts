@@ -1,5 +1,5 @@
 import { Agent as HttpAgent } from 'node:http';
-import { attachServiceAuth, sanitizeError } from '@service-auth/axios';
+import { attachServiceAuth } from '@service-auth/axios';
 import { createServiceAuth, type ServiceAuthOptions } from '@service-auth/core';
 import { createAuthFetch } from '@service-auth/fetch';
 import { serviceAuth } from '@service-auth/got';
@@ -52,7 +52,6 @@ const withAxios =
     return {
       auth,
       hidesRequest: true,
-      sanitize: sanitizeError,
       async get(url, { signal, timeoutMs: timeout }) {
         const response = await instance.get(url, { ...(signal && { signal }), ...(timeout && { timeout }) });
         const data = defaults.responseType === 'stream' ? await response.data.toArray() : response.data;

@@ -85,7 +85,6 @@ async function meet(client: string, store: string, { up, down }: Stores, behavio
     (error) => {
       if (connected.hidesRequest && !isServiceAuthError(error)) log(error);
       else print(error);
-      if (connected.sanitize) print(connected.sanitize(error));
       return outcomeOf(error);
     },
   );

@@ -2,7 +2,8 @@
 export { ownProperties } from '../untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
-export { hideAgentRequests, hideProperty } from './hide.ts';
+export { hasAuthorization } from './headers.ts';
+export { hideAgentRequests } from './hide.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
 export { isRedirect, redirectTo } from './redirect.ts';
 export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-token.ts';

@@ -25,6 +25,16 @@ const spellings: readonly [name: string, spell: (api: string, foreign: string) =
   ['an address in decimal', (_, foreign) => `http://${foreign.replace('127.0.0.1', '2130706433')}/api/v1/`],
 ];
 
+/** Paths under baseUrl for `URL`, and not for a server that decodes them once more, merges slashes, or ends them at a control character. */
+const disguises: readonly string[] = [
+  '/a//../../../others',
+  '/..%2fothers',
+  '/..%25%32%66others',
+  '/%25%32%65%25%32%65/others',
+  '/..%00/others',
+  '/..%c0%afothers',
+];
+
 const hostOf = (url: string): string => new URL(url).host;
 
 async function sendToStranger(fixture: Fixture, url: string): Promise<void> {
@@ -62,6 +72,22 @@ export function originCases(define: DefineCase): ContractCase[] {
         expectStatus({ status }, 401);
         assert.equal(fixture.service.counts.tokenRequests, 0, 'a token was asked for');
         expectNoRejection(fixture);
+      },
+      { client: (service) => ({ baseUrl: `${service.baseUrl}/api/v1/items` }) },
+    ),
+
+    define(
+      'no token is sent with a path that a server may resolve to one outside baseUrl',
+      async (fixture) => {
+        for (const path of disguises) {
+          await fixture.send({ url: `${fixture.service.url}/api/v1/items${path}` }).catch(() => {});
+        }
+        const exposed = fixture.apiRequests().filter(({ bearer, path }) => bearer === 'valid' && /%|\.\./.test(path));
+        assert.deepEqual(
+          exposed.map(({ path }) => path),
+          [],
+          'the token was sent with such a path',
+        );
       },
       { client: (service) => ({ baseUrl: `${service.baseUrl}/api/v1/items` }) },
     ),

@@ -48,8 +48,8 @@ const newest = async () => (await import('axios')).default;
 const oldest = async () => (await import('axios-oldest')).default as unknown as AxiosStatic;
 
 export const axiosClients: readonly Client[] = [
-  { name: 'axios 1.6.8', dependency: 'axios-oldest', load: async () => connectTo(await oldest()) },
-  { name: 'axios 1.6.8 as CommonJS', dependency: 'axios-oldest', load: async () => connectTo(require('axios-oldest')) },
+  { name: 'axios 1.17', dependency: 'axios-oldest', load: async () => connectTo(await oldest()) },
+  { name: 'axios 1.17 as CommonJS', dependency: 'axios-oldest', load: async () => connectTo(require('axios-oldest')) },
   { name: 'axios 1.21', dependency: 'axios', load: async () => connectTo(await newest()) },
   { name: 'axios 1.21 as CommonJS', dependency: 'axios', load: async () => connectTo(require('axios')) },
   {

@@ -48,6 +48,10 @@ export const originMistakes: readonly Mistake<ConnectHttpClient>[] = [
       ),
       ...caught(reachedForeign, 'a foreign host is reached, without a token'),
       ...caught(/the client returned 200 instead of 401/, 'a path outside baseUrl gets no token'),
+      ...caught(
+        /the token was sent with/,
+        'no token is sent with a path that a server may resolve to one outside baseUrl',
+      ),
     },
   },
   {

@@ -1,16 +1,16 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import { isReplayable, ownProperties, replaceRejected } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
+import { withToken } from './headers.ts';
 import type { Handler } from './recording.ts';
-import { type Exchange, fail, RejectionHandler } from './rejection-handler.ts';
-import { signalOf, withToken } from './request.ts';
+import { fail, RejectionHandler, type RejectionPolicy } from './rejection-handler.ts';
 
 type Headers = Dispatcher.DispatchOptions['headers'];
 
 const closedCodes: ReadonlySet<unknown> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 /** A request that carries the token. It is a class, because creating closures for each request would take longer than the rest of this package. */
-export class AuthenticatedRequest implements Exchange {
+export class Exchange implements RejectionPolicy {
   readonly caller: Handler;
   readonly #auth: TokenSource;
   readonly #dispatch: Dispatcher.Dispatch;
@@ -74,4 +74,10 @@ export class AuthenticatedRequest implements Exchange {
     const next = await replaceRejected(this.#auth, token, { signal: signalOf(this.#options), canResend });
     return next && (() => this.#sendAgain(next));
   }
+}
+
+/** The signal that ends the wait for a token. undici also accepts event emitters: their abort takes effect after the wait. */
+function signalOf(options: Dispatcher.DispatchOptions & { signal?: unknown }): AbortSignal | undefined {
+  const signal = options.signal as Partial<AbortSignal> | null | undefined;
+  return signal?.addEventListener ? (signal as AbortSignal) : undefined;
 }

@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { types } from 'node:util';
 import { isServiceAuthError, ServiceAuthError } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
@@ -41,6 +42,22 @@ describe.each(Object.entries(copies))('an error of ours with %s', (_, axios) => 
       throw error;
     });
     expect(await rejectionOf(instance.get('/a'))).toMatchObject({ config: { url: '/a was seen' } });
+  });
+
+  test('has nothing new to print, and what is new can be replaced', async () => {
+    const { instance } = await connect();
+    const error = (await rejectionOf(instance.get('/a'))) as Failure;
+    const added = (['config', 'error', 'stack'] as const).map((name) => Object.getOwnPropertyDescriptor(error, name));
+    expect(added).toMatchObject(Array(3).fill({ enumerable: false, configurable: true }));
+    expect(added).toMatchObject([{ writable: true }, { set: expect.any(Function) }, { writable: true }]);
+    expect(error.stack).toContain('serviceAuthError');
+  });
+
+  test('has a configuration that does not show the other requests of its agent', async () => {
+    const { instance } = await connect();
+    const httpAgent = new Agent();
+    await rejectionOf(instance.get('/a', { httpAgent }));
+    expect(Object.keys(httpAgent)).not.toContain('sockets');
   });
 
   test('is still there for those who set `error` to the body of the answer', async () => {

@@ -1,0 +1,33 @@
+import type { TokenSource } from '@service-auth/core';
+import type { Dispatcher } from 'undici';
+
+/**
+ * Creates a function that returns whether `auth` covers the URL of a request. It remembers the last origin: joining each origin and path would take
+ * longer than all other work before a request. If the root of an origin is covered, the whole origin is.
+ */
+export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOptions) => boolean {
+  let last: string | undefined;
+  let isWholeCovered = false;
+  return (options) => {
+    const { origin, path } = options;
+    if (typeof origin === 'string' && origin !== last) {
+      last = origin;
+      isWholeCovered = URL.canParse(origin) && auth.covers(new URL('/', origin));
+    }
+    return (origin === last && isWholeCovered && path.startsWith('/')) || coversAsWritten(auth, options);
+  };
+}
+
+/**
+ * undici sends a path as it is written. The server resolves dots in it, and perhaps to another path than `URL` does, or drops a fragment. So such a path gets no
+ * token. Neither does a request without its origin, as with a `Client` of undici 6 and 7.
+ */
+function coversAsWritten(auth: TokenSource, { origin = '', path }: Dispatcher.DispatchOptions): boolean {
+  const base = typeof origin === 'string' ? origin.replace(/\/$/, '') : origin.origin;
+  const [written = ''] = String(path).split('?');
+  const url = base + path;
+  return auth.covers(url) && depthOf(new URL(url).pathname) === depthOf(written) && !url.includes('#');
+}
+
+/** Dots that are resolved take their segments with them. */
+const depthOf = (path: string): number => path.split('/').length;
