@@ -86,7 +86,7 @@ describe.runIf(redis && postgres)('a store', () => {
       address: (port: number) => `postgres://test@127.0.0.1:${port}/postgres`,
     },
   ];
-  const commands = [['token'], ['curl', '/api/v1/x'], ['record', 'export'], ['record', 'discard', '--yes']];
+  const commands = [['token'], ['record', 'export'], ['record', 'discard', '--yes']];
 
   test.for(servers)(
     'that refuses connections ($name) ends each command with 69 and says what to look at',

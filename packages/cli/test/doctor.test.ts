@@ -122,7 +122,7 @@ test('a program that states its window in seconds is found by the record, and on
     }),
   ]);
   expect(code).toBe(0);
-  const own = await doctor({ ...variablesOf(service, file()), SERVICE_AUTH_LIMITS: '150/86400' });
+  const own = await doctor({ ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_LIMIT: '150/86400' });
   expect(own.code).toBe(1);
   expect(own.bad).toContainEqual(
     expect.objectContaining({ part: 'configuration', message: expect.stringContaining('such as 10/1h,50/24h') }),
@@ -192,7 +192,7 @@ describe.runIf(redis && postgres)('in a server', () => {
     const service = await startCanaryService();
     const env = (prefix: string) => ({
       ...variablesOf(service, `${other.url}?prefix=${prefix}:`),
-      SERVICE_AUTH_LIMITS: '2/24h',
+      SERVICE_AUTH_TOKEN_LIMIT: '2/24h',
     });
     await run(['token'], { env: env('one') });
     await run(['token'], { env: env('two') });

@@ -117,7 +117,7 @@ async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise
       {
         state: 'warning',
         message: 'SERVICE_BASE_URL is not set, so the token is sent nowhere',
-        advice: 'adapters and service-auth curl need it.',
+        advice: 'adapters and the forwarding of service-auth serve need it.',
       },
     ];
   }

@@ -72,7 +72,7 @@ export async function checked<Result>(
 
 /** True if the environment states the agreement. Otherwise that of the record counts. */
 export function statesLimit(env: Environment): boolean {
-  return ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_LIMITS', 'SERVICE_AUTH_RESERVE'].some((name) => env[name]);
+  return ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_RESERVE'].some((name) => env[name]);
 }
 
 /** The name of this program in the journal. */

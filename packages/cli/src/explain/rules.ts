@@ -150,8 +150,7 @@ const termsDiffer: Rule = (usage) => {
     cause: 'terms-differ',
     short: 'programs state different limits',
     evidence: `Programs of the fleet state different limits: ${list}${hasOwn ? ', and others than this program' : ''}. The strictest of all counts.`,
-    remedy:
-      'Set the same SERVICE_AUTH_TOKEN_LIMIT or SERVICE_AUTH_LIMITS everywhere. A limit that nobody states any more ends after an hour.',
+    remedy: 'Set the same SERVICE_AUTH_TOKEN_LIMIT everywhere. A limit that nobody states any more ends after an hour.',
     weight: 0.3,
   };
 };
