@@ -30,15 +30,8 @@ export const servers: readonly Command[] = [
   {
     name: 'mock',
     summary: 'Runs the service on this machine, for trying and for tests',
-    details:
-      'Prints the variables to export once it listens, and a line on standard error for each request. Answers are statuses such as 503, or cut: the connection breaks after the token was issued. Each is for one request, in order; the last one stands if * follows it: 503,401*.',
-    options: {
-      port,
-      limit: { value: 'NUMBER', text: 'The tokens per 24 hours. Default 150' },
-      'token-lifetime': { value: 'DURATION', text: 'How long a token lives, such as 90s. Default 24h' },
-      'token-answers': { value: 'LIST', text: 'Answers of the token endpoint to the next requests: 503,429,cut' },
-      'api-answers': { value: 'LIST', text: 'Answers of the API to the next requests: 401*' },
-    },
+    details: 'Prints the variables to export once it listens.',
+    options: { port },
     examples: [
       ['In one terminal', 'service-auth mock > mock.env'],
       ['In another one', 'service-auth token --env-file mock.env --store file:./try'],

@@ -52,7 +52,8 @@ function addPlace(entrance: 'network' | 'observe', text: string, places: Place[]
   else places.push({ entrance, host: host.replace(/^\[|\]$/g, ''), port: number });
 }
 
-function portOf(text: string): number | undefined {
+/** Reads the number of a port. Undefined: it is none. */
+export function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
