@@ -129,6 +129,19 @@ test('a program that states its window in seconds is found by the record, and on
   );
 });
 
+test.for(['SERVICE_AUTH_URL', 'SERVICE_BASE_URL'])('a password in %s is a failure, and is not shown', async (name) => {
+  const service = await startCanaryService();
+  const addresses = ['https://u:P@h/', 'https:u:P@h', 'https:/u:P@h', 'u:P@h', 'ftp://u:P@h'];
+  for (const address of addresses.map((text) => text.replace('P', secretCanary))) {
+    const { stdout, code } = await run(['doctor', '--json'], {
+      env: { ...variablesOf(service, file()), [name]: address },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain(name);
+    expect(sightings(stdout)).toEqual([]);
+  }
+});
+
 test('credentials that are wrong are found with --issue alone', async () => {
   const service = await startCanaryService();
   const env = { ...variablesOf(service, file()), SERVICE_AUTH_CLIENT_SECRET: 'another secret' };
