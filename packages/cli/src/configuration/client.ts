@@ -88,7 +88,7 @@ function variableOf(option: string): string {
 
 /** The name of a variable with what may be given in its place. */
 export function named(variable: string): string {
-  if (variable === 'SERVICE_AUTH_CLIENT_SECRET') return `${variable} (or ${variable}_FILE, or --client-secret-stdin)`;
+  if (variable === 'SERVICE_AUTH_CLIENT_SECRET') return `${variable} (or ${variable}_FILE)`;
   const option = Object.entries(variables).find(([, name]) => name === variable)?.[0];
   return option === undefined ? variable : `${variable} (--${option})`;
 }

@@ -53,5 +53,4 @@ export const readerOptions: Options = {
 export const configurationOptions: Options = {
   ...variableOptions,
   ...envFile,
-  'client-secret-stdin': { text: 'Reads the client secret from standard input' },
 };

@@ -3,7 +3,7 @@ import type { Command, Flags, Option } from './command.ts';
 import { UsageError } from './exit.ts';
 
 const insteadOf = {
-  'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE, or use --client-secret-stdin',
+  'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE; /dev/stdin is a file, too',
   'store-key': 'Set SERVICE_AUTH_STORE_KEY or SERVICE_AUTH_STORE_KEY_FILE',
 } as const;
 

@@ -84,8 +84,7 @@ export async function run(context: Context): Promise<number> {
   };
   reread = () => {
     if (keyFile !== undefined) void attempt('key', rereadKey);
-    // Standard input can be read once.
-    if (context.flags['client-secret-stdin'] !== true) void attempt('secret', clients.rereadSecret);
+    void attempt('secret', clients.rereadSecret);
   };
   if (isDue) reread();
   if (!context.signal.aborted) await once(context.signal, 'abort');

@@ -381,22 +381,6 @@ test('SIGHUP reads the file of the client secret again, and a file that is gone 
   expect((await token()).status).not.toBe(401);
 });
 
-test('SIGHUP reads the key again although the client secret came by standard input', async () => {
-  const file = join(emptyFolder(), 'key');
-  const key = 'a-key-of-this-machine-0123456789abcdef';
-  writeFileSync(file, key);
-  const args = ['--listen', '127.0.0.1:0', '--key-file', file, '--client-secret-stdin'];
-  const env = { SERVICE_AUTH_CLIENT_SECRET: undefined };
-  const { running, token } = await startServing({ args, env, input: secretCanary });
-  expect(await token({ client_secret: key })).toMatchObject({ status: 200 });
-  writeFileSync(file, `${key}-changed`);
-  running.kill('SIGHUP');
-  await running.untilPrinted('the key was read again');
-  expect(await token({ client_secret: key })).toMatchObject({ status: 401 });
-  expect(await token({ client_secret: `${key}-changed` })).toMatchObject({ status: 200 });
-  expect(running.printed.stderr).not.toContain('not read again');
-});
-
 test('no output shows a secret or a token, whatever is asked', async () => {
   const service = await startCanaryService();
   service.tokenEndpoint.always({ fields: { access_token: `${tokenCanary}.x.y` } });
