@@ -125,7 +125,10 @@ test('a program that states its window in seconds is found by the record, and on
   const own = await doctor({ ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_LIMIT: '150/86400' });
   expect(own.code).toBe(1);
   expect(own.bad).toContainEqual(
-    expect.objectContaining({ part: 'configuration', message: expect.stringContaining('such as 10/1h,50/24h') }),
+    expect.objectContaining({
+      part: 'configuration',
+      message: expect.stringContaining('must be like 300 or 10/1h,50/24h'),
+    }),
   );
 });
 

@@ -104,8 +104,6 @@ function named({ option: given, message }: ConfigProblem, read: (name: string) =
   if (!Object.hasOwn(variables, whole)) return { option: given, message };
   const option = variables[whole as keyof typeof variables];
   if (read(option) === undefined) return { option, message: 'is not set' };
-  if (whole !== 'issuanceLimit.tokens') return { option, message };
-  const [, part] = given.split(/(?=\[)/s);
-  const detail = part === undefined ? '' : ` (windows${part} ${message})`;
-  return { option, message: `must be 1 to 1000000 tokens, or 1 to 8 windows such as 10/1h,50/24h${detail}` };
+  const isLimit = whole === 'issuanceLimit.tokens';
+  return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h (${message})` : message };
 }
