@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { createServiceAuth } from '@service-auth/core';
 import { fileStore } from '@service-auth/file';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import pg from 'pg';
-import { createClient } from 'redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
