@@ -78,7 +78,7 @@ async function startServe({ client }: Service, stack: AsyncDisposableStack): Pro
     SERVICE_AUTH_AUDIENCE: client.audience,
     SERVICE_AUTH_STORE: `file:${directory}`,
   };
-  const child = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, 'serve', '--no-key'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   stack.defer(async () => {
     child.kill('SIGKILL');
     await once(child, 'exit');

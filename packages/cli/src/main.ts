@@ -43,10 +43,10 @@ function flushed(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'operands' | 'rest'>): Promise<number> {
+async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'operands'>): Promise<number> {
   const { stdout, stderr } = world;
   const invocation = readArguments(argv, commands, everywhere);
-  const { command, flags, operands, rest } = invocation;
+  const { command, flags, operands } = invocation;
   try {
     if (flags['help'] === true || (!command && argv.length === 0)) {
       const { commandHelp, programHelp } = await import('./line/help.ts');
@@ -61,7 +61,7 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     checkInvocation(invocation);
     if (!command) throw new UsageError(['a command is missing']);
     const { run } = await command.load();
-    const exitCode = await run({ ...world, flags, operands, rest });
+    const exitCode = await run({ ...world, flags, operands });
     return command.endsBySignal ? exitCode : (endOf(world.signal) ?? exitCode);
   } catch (error) {
     const ended = endOf(world.signal);

@@ -86,7 +86,7 @@ describe.runIf(redis && postgres)('a store', () => {
       address: (port: number) => `postgres://test@127.0.0.1:${port}/postgres`,
     },
   ];
-  const commands = [['token'], ['curl', '/api/v1/x'], ['record', 'export'], ['record', 'discard', '--yes']];
+  const commands = [['token'], ['record', 'export'], ['record', 'discard', '--yes']];
 
   test.for(servers)(
     'that refuses connections ($name) ends each command with 69 and says what to look at',
@@ -139,10 +139,29 @@ test.for([
   ['durable-object:orders', 'packages/cloudflare/README.md#on-call'],
   ['cloudflare://orders', 'packages/cloudflare/README.md#on-call'],
   ['d1:tokens', 'sqlite:record.db'],
+  ['postgres:///db', 'is no address'],
+  ['redis://127.0.0.1/0?prefix=a@b', '@ and % in a password'],
 ] as const)('the address %s is refused with 2', async ([address, sentence]) => {
   const service = await startCanaryService();
   const outcome = await run(['token'], { env: variablesOf(service, address), cwd: emptyFolder() });
   expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+});
+
+test.for(
+  ['postgres', 'postgresql', 'mysql', 'mariadb', 'redis', 'rediss'].flatMap((scheme) => [
+    `${scheme}:/u:${secretCanary}@h/db`,
+    `${scheme}:u:${secretCanary}@h/db`,
+    `${scheme}:///u:${secretCanary}@h/db`,
+    `${scheme}://u:1/${secretCanary}@h/db`,
+    `${scheme}://u:1?${secretCanary}@h/db`,
+    `${scheme}://u:1#${secretCanary}@h/db`,
+  ]),
+)('an address whose password is not where it belongs is refused and not shown: %s', async (address) => {
+  const env = variablesOf(await startCanaryService(), address);
+  const [token, doctor] = await Promise.all([run(['token'], { env }), run(['doctor', '--json'], { env })]);
+  expect(token).toMatchObject({ code: 2, stdout: '' });
+  expect(JSON.parse(doctor.stdout).lines).toContainEqual(expect.objectContaining({ part: 'store', state: 'failure' }));
+  for (const { stdout, stderr } of [token, doctor]) expect(sightings(stdout + stderr)).toEqual([]);
 });
 
 test.for([

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { createServiceAuth } from '@service-auth/core';
 import { fileStore } from '@service-auth/file';
 import { secretCanary, sightings } from '@service-auth/test-tools/canaries';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import { freePort } from '@service-auth/test-tools/servers/server';
 import pg from 'pg';
-import { createClient } from 'redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { postgres, redis, startCanaryService, variablesOf } from './support/world.ts';
@@ -122,11 +122,27 @@ test('a program that states its window in seconds is found by the record, and on
     }),
   ]);
   expect(code).toBe(0);
-  const own = await doctor({ ...variablesOf(service, file()), SERVICE_AUTH_LIMITS: '150/86400' });
+  const own = await doctor({ ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_LIMIT: '150/86400' });
   expect(own.code).toBe(1);
   expect(own.bad).toContainEqual(
-    expect.objectContaining({ part: 'configuration', message: expect.stringContaining('such as 10/1h,50/24h') }),
+    expect.objectContaining({
+      part: 'configuration',
+      message: expect.stringContaining('must be like 300 or 10/1h,50/24h'),
+    }),
   );
+});
+
+test.for(['SERVICE_AUTH_URL', 'SERVICE_BASE_URL'])('a password in %s is a failure, and is not shown', async (name) => {
+  const service = await startCanaryService();
+  const addresses = ['https://u:P@h/', 'https:u:P@h', 'https:/u:P@h', 'u:P@h', 'ftp://u:P@h'];
+  for (const address of addresses.map((text) => text.replace('P', secretCanary))) {
+    const { stdout, code } = await run(['doctor', '--json'], {
+      env: { ...variablesOf(service, file()), [name]: address },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain(name);
+    expect(sightings(stdout)).toEqual([]);
+  }
 });
 
 test('credentials that are wrong are found with --issue alone', async () => {
@@ -192,7 +208,7 @@ describe.runIf(redis && postgres)('in a server', () => {
     const service = await startCanaryService();
     const env = (prefix: string) => ({
       ...variablesOf(service, `${other.url}?prefix=${prefix}:`),
-      SERVICE_AUTH_LIMITS: '2/24h',
+      SERVICE_AUTH_TOKEN_LIMIT: '2/24h',
     });
     await run(['token'], { env: env('one') });
     await run(['token'], { env: env('two') });

@@ -364,6 +364,29 @@ test('a client secret that only some programs have wrong is a warning that says 
   expect((await told(fleet)).line).toMatch(/^OK/);
 });
 
+test('a client secret that was withdrawn while a token lives is told apart from one that only some programs have wrong', async () => {
+  const fleet = await settledFleet();
+  const worker = fleet.start('worker');
+  fleet.service.setClientSecret('the next secret');
+  while ((await fleet.failures()).length === 0) {
+    await fleet.pass(30);
+    await tried(worker.getToken());
+  }
+  expect((await fleet.usage()).tokens).toHaveLength(1);
+  const { line, first } = await told(fleet);
+  expect(line).toMatch(
+    /^WARNING - [^;|]*; the token endpoint rejected the credentials for https:\S+ \(401\), whose token lives until [-\d :]+: compare their client secret [^|;]*\|/,
+  );
+  expect(first).not.toContain('some programs');
+  const { audience } = fleet.service.credentials;
+  const [finding] = explain(await fleet.usage(), {
+    now: fleet.clock.now(),
+    audience,
+    failures: await fleet.failures(),
+  });
+  expect(finding?.evidence).toContain('so the secret was withdrawn since');
+});
+
 test('programs that died are told before anybody asks again', async () => {
   const fleet = await settledFleet();
   const kill = async (instance: string) => {

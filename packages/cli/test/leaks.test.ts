@@ -19,7 +19,6 @@ const commands: readonly (readonly string[])[] = [
   ['doctor', '--issue', '--json'],
   ['reset', '--audience', audience, '--yes'],
   ['retry', '--yes'],
-  ['curl', '/api/v1/x', '--', '--silent', '--verbose'],
   ['record', 'export'],
   ['record', 'import', '/nowhere'],
   ['record', 'discard', '--yes'],
@@ -59,7 +58,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
       ...env,
       SERVICE_AUTH_URL: secretCanary,
       SERVICE_AUTH_STORE: `${secretCanary}:`,
-      SERVICE_AUTH_LIMITS: secretCanary,
+      SERVICE_AUTH_TOKEN_LIMIT: secretCanary,
     };
     return [wrong, 2];
   },

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { everywhere } from '../src/commands.ts';
 import { emptyFolder, node, program } from './support/program.ts';
 import { startCanaryService, variablesOf } from './support/world.ts';
 
@@ -37,6 +38,17 @@ async function execute(command: string, args: readonly string[], env: Readonly<R
 test('the page shows exactly these files', () => {
   const page = readFileSync(join(folder, '../../docs/pipelines.md'), 'utf8');
   for (const file of readdirSync(folder)) expect(page, file).toContain(`\n${read(file)}\`\`\``);
+});
+
+test('the line of the help that calls the API does so', async () => {
+  const service = await startCanaryService();
+  const [, line = ''] = everywhere.examples.find(([, command]) => command.includes('curl')) ?? [];
+  const called = await execute(
+    'sh',
+    ['-ec', line.replace('https://api.example.com', service.baseUrl)],
+    variablesOf(service, `file:${emptyFolder()}/store`),
+  );
+  expect(JSON.parse(called.stdout)).toMatchObject({ path: '/api/v1/orders', bearer: 'valid' });
 });
 
 test('the job of GitHub Actions calls the API, and a second one costs nothing', async () => {

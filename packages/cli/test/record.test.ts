@@ -1,11 +1,40 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { emptyRecord, recordKey } from '@service-auth/core/record';
 import { fileStore } from '@service-auth/file';
 import { sightings } from '@service-auth/test-tools/canaries';
 import { expect, test } from 'vitest';
+import { run as exported } from '../src/commands/record-export.ts';
 import { emptyFolder, manyProcesses, run } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
+
+test('a damaged record cannot command a terminal, and a file has it as it is', async () => {
+  const service = await startCanaryService();
+  const directory = join(emptyFolder(), 'store');
+  const env = variablesOf(service, `file:${directory}`);
+  const damaged = 'service-auth/1 \u001b]0;title\u0007\u001b[2J';
+  await fileStore(directory).swap(
+    await recordKey({ authUrl: service.authUrl, clientId: service.credentials.clientId }),
+    { version: 'v', record: damaged },
+  );
+  expect((await run(['record', 'export'], { env })).stdout).toBe(`${damaged}\n`);
+  const printed: string[] = [];
+  const stdout = Object.assign(
+    new Writable({
+      write(chunk, _, done) {
+        printed.push(String(chunk));
+        done();
+      },
+    }),
+    {
+      isTTY: true,
+    },
+  );
+  const { stdin, stderr } = process;
+  await exported({ flags: {}, operands: [], env, stdin, stdout, stderr, signal: new AbortController().signal });
+  expect(printed.join('')).toBe('service-auth/1 \\u001b]0;title\\u0007\\u001b[2J\n');
+});
 
 test.for(stores)(
   'a record moves from $name to a file and back into an empty store, without the secret',

@@ -12,7 +12,6 @@ const audience = 'https://api.example/';
 /** Each command that uses a store, with the exit code for a store that does not answer. */
 const commands: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
   [['token'], 69, /store could not be/],
-  [['curl', '/api/v1/x', '--', '--silent'], 69, /store could not be/],
   [['usage'], 69, /store could not be read/],
   [['usage', '--watch'], 69, /store could not be read/],
   [['explain'], 69, /store could not be read/],

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { emptyFolder, manyProcesses, run, start } from './support/program.ts';
+import { emptyFolder, manyProcesses, node, program, run, start } from './support/program.ts';
 import { startCanaryService, stores, variablesOf } from './support/world.ts';
 
 const schema = JSON.parse(readFileSync(new URL('exec-credential.schema.json', import.meta.url), 'utf8'));
@@ -147,17 +147,16 @@ test('Ctrl-C during a token request ends the program with 130, and the next one 
   expect(service.counts.issued).toBe(1);
 });
 
-test('the secret comes from a variable, a file or standard input, and from one of them alone', async () => {
+test('the secret comes from a variable, a file or a pipe, and from one of them alone', async () => {
   const service = await startCanaryService();
   const { SERVICE_AUTH_CLIENT_SECRET: secret = '', ...env } = variablesOf(service, file());
   const secretFile = join(emptyFolder(), 'secret');
   writeFileSync(secretFile, `${secret}\n`);
   const fromFile = { ...env, SERVICE_AUTH_CLIENT_SECRET_FILE: secretFile };
   expect(await run(['token'], { env: fromFile })).toMatchObject({ code: 0, stderr: '' });
-  expect(await run(['token', '--client-secret-stdin'], { env, input: `${secret}\r\n` })).toMatchObject({
-    code: 0,
-    stderr: '',
-  });
+  const piped = `printf '%s\\r\\n' '${secret}' | '${node}' '${program}' token`;
+  const fromPipe = { ...env, PATH: process.env['PATH'], SERVICE_AUTH_CLIENT_SECRET_FILE: '/dev/stdin' };
+  expect(execFileSync('sh', ['-c', piped], { env: fromPipe, encoding: 'utf8' })).toMatch(/^ey/);
   const both = await run(['token'], { env: { ...fromFile, SERVICE_AUTH_CLIENT_SECRET: secret } });
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('both set') });
   const none = await run(['token'], { env: { ...env, SERVICE_AUTH_CLIENT_SECRET_FILE: `${secretFile}.gone` } });

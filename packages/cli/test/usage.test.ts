@@ -86,7 +86,7 @@ test(
     };
     const day = { tokens: 150, windowMs: 86_400_000, usable: 120 };
     expect(await windowsOf({})).toEqual([{ ...day, own: false }]);
-    expect(await windowsOf({ SERVICE_AUTH_LIMITS: '10/1h,50/24h' })).toEqual([
+    expect(await windowsOf({ SERVICE_AUTH_TOKEN_LIMIT: '10/1h,50/24h' })).toEqual([
       { tokens: 10, windowMs: 3_600_000, usable: 8, own: true },
       { ...day, tokens: 50, usable: 40, own: true },
       { ...day, own: false },
@@ -95,7 +95,7 @@ test(
       { ...day, usable: 150, own: true },
       { ...day, own: false },
     ]);
-    const { stdout } = await run(['usage', '--limits', '10/1h'], { env });
+    const { stdout } = await run(['usage', '--token-limit', '10/1h'], { env });
     expect(stdout.replace(/\n {10}/g, ' ')).toContain(
       '150 in 24 h: 1 of 120 spent; only another process states this limit',
     );

@@ -16,7 +16,6 @@ const variables = {
   storeKey: 'SERVICE_AUTH_STORE_KEY',
   instance: 'SERVICE_AUTH_INSTANCE',
   'issuanceLimit.tokens': 'SERVICE_AUTH_TOKEN_LIMIT',
-  'issuanceLimit.windows': 'SERVICE_AUTH_LIMITS',
   'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
 } as const;
 
@@ -24,9 +23,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
- * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000; default 150), or `SERVICE_AUTH_LIMITS` in its place (such as
- * `10/1h,50/24h`; units `s`, `m`, `h`, `d`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as
- * missing. Options in `overrides` replace variables; one that is undefined does not.
+ * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as `10/1h,50/24h`, with the
+ * units `s`, `m`, `h`, `d`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
+ * `overrides` replace variables; one that is undefined does not.
  * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
  */
 export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> = {}): ServiceAuthOptions {
@@ -37,20 +36,16 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   const given = ownProperties(Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)));
   const { issuanceLimit: limit = {} } = given as Partial<ServiceAuthOptions>;
   const isOverridden = (option: string) => {
-    const [top = '', nested] = option.replace(/\[.*/, '').split('.', 2);
-    return nested === undefined ? Object.hasOwn(given, top) : Object.hasOwn(Object(limit), nested);
+    const [top = '', nested] = variableOption(option).split('.', 2);
+    if (nested === undefined) return Object.hasOwn(given, top);
+    return Object.hasOwn(Object(limit), nested) || (nested === 'tokens' && Object.hasOwn(Object(limit), 'windows'));
   };
   const taken = Object.entries(variables).filter(([option]) => !isOverridden(option));
   const values = Object.fromEntries(taken.map(([option, variable]) => [option, read(variable)]));
-  const {
-    'issuanceLimit.tokens': tokens,
-    'issuanceLimit.windows': windows,
-    'issuanceLimit.reserve': reserve,
-    ...fromEnv
-  } = values;
+  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, ...fromEnv } = values;
   const limitFromEnv = {
-    ...(tokens !== undefined && { tokens: integer(tokens) }),
-    ...(windows !== undefined && { windows: parseWindows(windows) ?? [] }),
+    ...(tokens !== undefined &&
+      (tokens.includes('/') ? { windows: parseWindows(tokens) ?? [] } : { tokens: integer(tokens) })),
     ...(reserve !== undefined && { reserve: integer(reserve) }),
   };
   // A window in `overrides` must not replace the limit of the variable by the default.
@@ -98,18 +93,17 @@ function problemsOf(options: ServiceAuthOptions): readonly ConfigProblem[] {
   }
 }
 
+/** The option whose variable has this option, too: the one of `tokens` may have windows, and a problem of one window is one of all. */
+function variableOption(option: string): string {
+  return option.replace(/\.windows\b.*/, '.tokens');
+}
+
 /** Names the variable of a problem in place of its option. */
-function named(problem: ConfigProblem, read: (name: string) => string | undefined): ConfigProblem {
-  // A problem of one window is one of the variable with all windows.
-  const [whole = '', ...part] = problem.option.split(/(?=\[)/);
-  if (!Object.hasOwn(variables, whole)) return problem;
+function named({ option: given, message }: ConfigProblem, read: (name: string) => string | undefined): ConfigProblem {
+  const whole = variableOption(given);
+  if (!Object.hasOwn(variables, whole)) return { option: given, message };
   const option = variables[whole as keyof typeof variables];
-  const { message } = problem;
   if (read(option) === undefined) return { option, message: 'is not set' };
-  if (whole !== 'issuanceLimit.windows') return { option, message };
-  const detail = part.length > 0 ? ` (windows${part.join('')} ${message})` : '';
-  return {
-    option,
-    message: `must be 1 to 8 windows such as 10/1h,50/24h, without SERVICE_AUTH_TOKEN_LIMIT${detail}`,
-  };
+  const isLimit = whole === 'issuanceLimit.tokens';
+  return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h (${message})` : message };
 }

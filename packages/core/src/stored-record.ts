@@ -75,6 +75,8 @@ export interface RepeatedFailure {
   readonly status?: number | undefined;
   /** The audience that it is about. Undefined: it is about all. */
   readonly audience?: string | undefined;
+  /** The end of the token that the programs with these `credentials` still have. Epoch milliseconds of the store's clock. Undefined: they have none. */
+  readonly tokenExpiresAt?: number | undefined;
 }
 
 /**
@@ -94,9 +96,11 @@ export function failuresInRow(record: string, now = 0): readonly RepeatedFailure
     ...[...new Set(audiences.map(({ audience }) => audience))].flatMap((audience) =>
       failure('rejections', rejectionsOf(decoded, audience), { audience }),
     ),
-    ...audiences.flatMap(({ audience, credentialsBackoff }) => {
-      const kind = isOfCredentials(credentialsBackoff?.status) ? 'credentials' : 'backoff';
-      return failure(kind, credentialsBackoff, { audience, status: credentialsBackoff?.status });
+    ...audiences.flatMap(({ audience, credentialsBackoff, token }) => {
+      const { status } = credentialsBackoff ?? {};
+      if (!isOfCredentials(status)) return failure('backoff', credentialsBackoff, { audience, status });
+      const tokenExpiresAt = token && token.expiresAt > now ? token.expiresAt : undefined;
+      return failure('credentials', credentialsBackoff, { audience, status, tokenExpiresAt });
     }),
   ];
 }

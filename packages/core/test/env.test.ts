@@ -83,7 +83,7 @@ describe('createServiceAuthFromEnv', () => {
     'a limit of %j is a problem',
     async (limit) => {
       expect(await problemsOf({ ...env, SERVICE_AUTH_TOKEN_LIMIT: limit })).toEqual({
-        SERVICE_AUTH_TOKEN_LIMIT: 'must be an integer from 1 to 1000000',
+        SERVICE_AUTH_TOKEN_LIMIT: 'must be like 300 or 10/1h,50/24h (must be an integer from 1 to 1000000)',
       });
     },
   );
@@ -121,10 +121,9 @@ describe('createServiceAuthFromEnv', () => {
   });
 
   test('takes several windows and a reserve', async () => {
-    const { SERVICE_AUTH_TOKEN_LIMIT: _, ...rest } = env;
-    const limits = { SERVICE_AUTH_LIMITS: '10/1h, 50/24h,7/90s,9000/31d,5/10m', SERVICE_AUTH_RESERVE: '900' };
+    const limits = { SERVICE_AUTH_TOKEN_LIMIT: '10/1h, 50/24h,7/90s,9000/31d,5/10m', SERVICE_AUTH_RESERVE: '900' };
     // Clients without a store share one, in which the clients of other tests stated another agreement.
-    const auth = createServiceAuthFromEnv({ ...rest, ...limits }, { store: memoryStore() });
+    const auth = createServiceAuthFromEnv({ ...env, ...limits }, { store: memoryStore() });
     const { windows } = await auth.getUsage();
     expect(windows.map(({ tokens, windowMs, usable }) => [tokens, windowMs, usable])).toEqual([
       [10, 3_600_000, 9],
@@ -136,7 +135,6 @@ describe('createServiceAuthFromEnv', () => {
   });
 
   test.each([
-    '10',
     '10/1',
     '10/1w',
     '10/1h,',
@@ -149,14 +147,21 @@ describe('createServiceAuthFromEnv', () => {
     '10/32d',
     '1/1s,1/2s,1/3s,1/4s,1/5s,1/6s,1/7s,1/8s,1/9s',
   ])('windows written as %j are a problem', async (limits) => {
-    const { SERVICE_AUTH_TOKEN_LIMIT: _, ...rest } = env;
-    const problems = await problemsOf({ ...rest, SERVICE_AUTH_LIMITS: limits });
-    expect(Object.keys(problems)).toEqual(['SERVICE_AUTH_LIMITS']);
-    expect(problems['SERVICE_AUTH_LIMITS']).toContain('10/1h,50/24h');
+    const problems = await problemsOf({ ...env, SERVICE_AUTH_TOKEN_LIMIT: limits });
+    expect(Object.keys(problems)).toEqual(['SERVICE_AUTH_TOKEN_LIMIT']);
+    expect(problems['SERVICE_AUTH_TOKEN_LIMIT']).toContain('10/1h,50/24h');
   });
 
-  test('both kinds of limits are a problem, and a reserve that is too large', async () => {
-    expect(Object.keys(await problemsOf({ ...env, SERVICE_AUTH_LIMITS: '10/1h' }))).toEqual(['SERVICE_AUTH_LIMITS']);
+  test('windows in code replace those of the environment', async () => {
+    const windows = [{ tokens: 5, windowMs: 3_600_000 }];
+    for (const limit of ['60', '10/1h,50/24h']) {
+      const given = { ...env, SERVICE_AUTH_TOKEN_LIMIT: limit };
+      const auth = createServiceAuthFromEnv(given, { store: memoryStore(), issuanceLimit: { windows } });
+      expect((await auth.getUsage()).windows).toMatchObject(windows);
+    }
+  });
+
+  test('a reserve that is too large is a problem', async () => {
     expect(await problemsOf({ ...env, SERVICE_AUTH_RESERVE: '60' })).toEqual({
       SERVICE_AUTH_RESERVE: 'must be an integer from 0 to 59',
     });

@@ -100,10 +100,18 @@ test('a record remembers failures in a row until a token is issued, also when th
   endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
   await ask();
   const failures = await remembered();
-  expect(failures).toMatchObject([{ kind: 'credentials', count: 3, status: 401, audience: 'orders' }]);
+  expect(failures).toMatchObject([
+    { kind: 'credentials', count: 3, status: 401, audience: 'orders', tokenExpiresAt: undefined },
+  ]);
   for (const { retryAt } of failures) expect(retryAt).toBeLessThan(clock.now());
   endpoint.otherwise(endpoint.issue);
   await ask();
   expect(await remembered()).toEqual([]);
+  endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
+  while ((await remembered()).length === 0) await ask();
+  const { now, record = '' } = await store.load(key);
+  const [{ tokenExpiresAt = 0 } = {}] = failuresInRow(record, now);
+  expect(tokenExpiresAt).toBeGreaterThan(now);
+  expect(failuresInRow(record, tokenExpiresAt)).toMatchObject([{ kind: 'credentials', tokenExpiresAt: undefined }]);
   expect(failuresInRow('nonsense')).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { configurationOptions } from '../configuration/options.ts';
 import type { Command } from '../line/command.ts';
 
-/** The commands that get a token, and the one that calls the API with it. */
+/** The command that gets a token. */
 export const callers: readonly Command[] = [
   {
     name: 'token',
@@ -21,19 +21,5 @@ export const callers: readonly Command[] = [
       ['Set SERVICE_AUTH_TOKEN in a shell script', 'eval "$(service-auth token --format env)"'],
     ],
     load: () => import('./token.ts'),
-  },
-  {
-    name: 'curl',
-    summary: 'Runs curl with the token, for an address of the API',
-    details:
-      'PATH is appended to the base URL; a whole address must lie under it. curl gets the token through a pipe, so no list of processes shows it. The exit code is that of curl, or 2 if the address is not under the base URL or an option could send the token elsewhere.',
-    operands: ['PATH'],
-    rest: 'OPTIONS OF CURL',
-    options: { ...configurationOptions },
-    examples: [
-      ['Read', 'service-auth curl /api/v1/orders'],
-      ['Write', `service-auth curl /api/v1/orders -- --fail --json '{"item":1}'`],
-    ],
-    load: () => import('./curl.ts'),
   },
 ];

@@ -106,22 +106,29 @@ function failureOf(error: unknown): Diagnosis {
   throw error;
 }
 
+/** True of an address that can be asked and shown. The configuration tells what is wrong with another one, which may have a password. */
+function isAskable(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, username, password } = new URL(address);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
 async function diagnosedEndpoint({ SERVICE_AUTH_URL: authUrl }: Environment): Promise<readonly Diagnosis[]> {
-  if (authUrl === undefined || !URL.canParse(authUrl)) return [];
+  if (authUrl === undefined || !isAskable(authUrl)) return [];
   return examineEndpoint(authUrl.replace(/\/oauth\/token\/*$/, ''));
 }
 
 async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {
-  if (baseUrl === undefined || !URL.canParse(baseUrl)) {
+  if (baseUrl === undefined) {
     return [
       {
         state: 'warning',
         message: 'SERVICE_BASE_URL is not set, so the token is sent nowhere',
-        advice: 'adapters and service-auth curl need it.',
+        advice: 'adapters and the forwarding of service-auth serve need it.',
       },
     ];
   }
-  return examineApi(baseUrl);
+  return isAskable(baseUrl) ? examineApi(baseUrl) : [];
 }
 
 /** Spends a token, if the store has none. */

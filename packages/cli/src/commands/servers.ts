@@ -9,12 +9,16 @@ export const servers: readonly Command[] = [
     name: 'serve',
     summary: 'Runs a token endpoint on this machine, which hands out the token of the fleet',
     details:
-      'A program in any language that can get a token by OAuth shares the token and the limit: change the address of its token endpoint to the one that this command prints, with /oauth/token. Client id and client secret stay the same. SERVICE_AUTH_AUDIENCE may list several audiences, separated by spaces. Requests with another path and the header Service-Auth: true are forwarded to the API with the token. SIGTERM ends it, SIGHUP reads the file of the client secret again.',
+      'A program in any language that can get a token by OAuth shares the token and the limit: change the address of its token endpoint to the one that this command prints, with /oauth/token. Client id and client secret stay the same. SERVICE_AUTH_AUDIENCE may list several audiences, separated by spaces. Requests with another path and the header Service-Auth: true are forwarded to the API with the token; on a port they need the key, too. SIGTERM ends it, SIGHUP reads the file of the client secret again.',
     options: {
       port,
-      socket: { value: 'PATH', text: 'A unix socket, which only this user can connect to' },
+      socket: { value: 'PATH', text: 'A unix socket, which only this user can connect to. It needs no key' },
       listen: { value: 'ADDR:PORT', text: 'An address that other machines reach. It needs --key-file' },
-      'key-file': { value: 'FILE', text: 'A key that callers of --listen present in place of the client secret' },
+      'key-file': {
+        value: 'FILE',
+        text: 'The key that callers of a port present where no client secret is asked for. At --listen it replaces the client secret, too',
+      },
+      'no-key': { text: 'Opens the port on 127.0.0.1 to every user of this machine: nobody needs a key' },
       observe: { value: 'ADDR:PORT', text: 'Shows /metrics, /startup, /liveness and /readiness at another address' },
       grace: { value: 'DURATION', text: 'How long open requests may take after SIGTERM. Default 20s' },
       log: { value: 'FORMAT', text: 'json or text: writes a line for each request to standard error' },
@@ -22,23 +26,16 @@ export const servers: readonly Command[] = [
     },
     endsBySignal: true,
     examples: [
-      ['For programs of this machine', 'service-auth serve --port 4180'],
-      ['In a pod', 'service-auth serve --port 4180 --observe 0.0.0.0:9180 --log json'],
+      ['For programs of this user', 'service-auth serve --socket /run/service-auth/auth.sock'],
+      ['For programs that have the client secret', 'service-auth serve --port 4180'],
     ],
     load: () => import('../serve/serve.ts'),
   },
   {
     name: 'mock',
     summary: 'Runs the service on this machine, for trying and for tests',
-    details:
-      'Prints the variables to export once it listens, and a line on standard error for each request. Answers are statuses such as 503, or cut: the connection breaks after the token was issued. Each is for one request, in order; the last one stands if * follows it: 503,401*.',
-    options: {
-      port,
-      limit: { value: 'NUMBER', text: 'The tokens per 24 hours. Default 150' },
-      'token-lifetime': { value: 'DURATION', text: 'How long a token lives, such as 90s. Default 24h' },
-      'token-answers': { value: 'LIST', text: 'Answers of the token endpoint to the next requests: 503,429,cut' },
-      'api-answers': { value: 'LIST', text: 'Answers of the API to the next requests: 401*' },
-    },
+    details: 'Prints the variables to export once it listens.',
+    options: { port },
     examples: [
       ['In one terminal', 'service-auth mock > mock.env'],
       ['In another one', 'service-auth token --env-file mock.env --store file:./try'],

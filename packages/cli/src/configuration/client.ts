@@ -72,7 +72,7 @@ export async function checked<Result>(
 
 /** True if the environment states the agreement. Otherwise that of the record counts. */
 export function statesLimit(env: Environment): boolean {
-  return ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_LIMITS', 'SERVICE_AUTH_RESERVE'].some((name) => env[name]);
+  return ['SERVICE_AUTH_TOKEN_LIMIT', 'SERVICE_AUTH_RESERVE'].some((name) => env[name]);
 }
 
 /** The name of this program in the journal. */
@@ -88,7 +88,7 @@ function variableOf(option: string): string {
 
 /** The name of a variable with what may be given in its place. */
 export function named(variable: string): string {
-  if (variable === 'SERVICE_AUTH_CLIENT_SECRET') return `${variable} (or ${variable}_FILE, or --client-secret-stdin)`;
+  if (variable === 'SERVICE_AUTH_CLIENT_SECRET') return `${variable} (or ${variable}_FILE)`;
   const option = Object.entries(variables).find(([, name]) => name === variable)?.[0];
   return option === undefined ? variable : `${variable} (--${option})`;
 }

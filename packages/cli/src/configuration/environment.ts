@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { parseEnv } from 'node:util';
 import { type Context, textOf } from '../line/command.ts';
 import { variables } from './options.ts';
@@ -17,7 +16,7 @@ export interface ReadEnvironment {
 const secrets = ['SERVICE_AUTH_CLIENT_SECRET', 'SERVICE_AUTH_STORE_KEY'];
 
 /** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */
-export async function readEnvironment({ flags, env, stdin, stderr }: Context): Promise<ReadEnvironment> {
+export async function readEnvironment({ flags, env, stderr }: Context): Promise<ReadEnvironment> {
   const problems: string[] = [];
   const fromFiles: Record<string, string | undefined> = {};
   for (const file of [flags['env-file'] ?? []].flat()) {
@@ -36,10 +35,6 @@ export async function readEnvironment({ flags, env, stdin, stderr }: Context): P
   };
   if (hasPassword(textOf(flags, 'store'))) {
     stderr.write('service-auth: warning: others can read the password in --store. Set SERVICE_AUTH_STORE instead.\n');
-  }
-  if (flags['client-secret-stdin'] === true) {
-    merged['SERVICE_AUTH_CLIENT_SECRET'] = withoutLineEnd(await text(stdin));
-    delete merged['SERVICE_AUTH_CLIENT_SECRET_FILE'];
   }
   for (const name of secrets) await readSecret(name, merged, problems);
   return { env: merged, problems };

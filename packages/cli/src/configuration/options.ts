@@ -1,15 +1,6 @@
 import type { Option, Options } from '../line/command.ts';
 
-type Name =
-  | 'auth-url'
-  | 'base-url'
-  | 'audience'
-  | 'client-id'
-  | 'store'
-  | 'token-limit'
-  | 'limits'
-  | 'reserve'
-  | 'instance';
+type Name = 'auth-url' | 'base-url' | 'audience' | 'client-id' | 'store' | 'token-limit' | 'reserve' | 'instance';
 
 /** The options that stand for a variable of the environment. No secret has one: others can read arguments. */
 export const variableOptions: Readonly<Record<Name, Option>> = {
@@ -21,8 +12,10 @@ export const variableOptions: Readonly<Record<Name, Option>> = {
     value: 'ADDRESS',
     text: 'SERVICE_AUTH_STORE: file:DIRECTORY, redis://HOST, rediss://HOST, postgres://HOST/DATABASE, mysql://HOST/DATABASE, sqlite:FILE, dynamodb:TABLE, or the name of a package',
   },
-  'token-limit': { value: 'NUMBER', text: 'SERVICE_AUTH_TOKEN_LIMIT: the tokens per 24 hours' },
-  limits: { value: 'LIST', text: 'SERVICE_AUTH_LIMITS: several limits, such as 10/1h,50/24h' },
+  'token-limit': {
+    value: 'LIMIT',
+    text: 'SERVICE_AUTH_TOKEN_LIMIT: the tokens per 24 hours, or several limits such as 10/1h,50/24h',
+  },
   reserve: { value: 'NUMBER', text: 'SERVICE_AUTH_RESERVE: the tokens that nobody plans with' },
   instance: { value: 'NAME', text: 'SERVICE_AUTH_INSTANCE: the name of this machine or job in the record' },
 };
@@ -34,7 +27,6 @@ export const variables: Readonly<Record<Name, string>> = {
   'client-id': 'SERVICE_AUTH_CLIENT_ID',
   store: 'SERVICE_AUTH_STORE',
   'token-limit': 'SERVICE_AUTH_TOKEN_LIMIT',
-  limits: 'SERVICE_AUTH_LIMITS',
   reserve: 'SERVICE_AUTH_RESERVE',
   instance: 'SERVICE_AUTH_INSTANCE',
 };
@@ -53,7 +45,6 @@ export const readerOptions: Options = {
   'client-id': variableOptions['client-id'],
   store: variableOptions.store,
   'token-limit': variableOptions['token-limit'],
-  limits: variableOptions.limits,
   reserve: variableOptions.reserve,
   ...envFile,
 };
@@ -62,5 +53,4 @@ export const readerOptions: Options = {
 export const configurationOptions: Options = {
   ...variableOptions,
   ...envFile,
-  'client-secret-stdin': { text: 'Reads the client secret from standard input' },
 };

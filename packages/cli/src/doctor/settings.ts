@@ -29,7 +29,7 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
     }
   }
   if (secret === undefined) {
-    const message = 'there is no client secret: usage, check, explain and doctor work, token and curl do not';
+    const message = 'there is no client secret: usage, check, explain and doctor work, token does not';
     found.push({ state: 'ok', message });
   }
   if (env['SERVICE_AUTH_AUDIENCE'] === undefined) {

@@ -23,5 +23,5 @@ export function concernsOf(usage: Usage, failures: readonly Failure[], now: numb
     (finding) => isPressing(finding, usage, now) && !told.has(finding.cause),
   );
   const texts = doubts.map(({ kind, text }) => (kind === 'credentials' ? `${text}: ${compare}` : text));
-  return [...texts, ...pressing.map(({ short }) => short)];
+  return [...texts, ...pressing.flatMap(({ short }) => short ?? [])];
 }

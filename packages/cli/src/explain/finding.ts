@@ -14,8 +14,8 @@ export interface Circumstances {
 export interface Finding {
   /** The heading on the page of the runbook, and its anchor. */
   readonly cause: Cause;
-  /** A few words for monitoring. */
-  readonly short: string;
+  /** A few words for monitoring. It tells only of causes that have a series. */
+  readonly short?: string;
   /** The evidence of the record, in sentences. */
   readonly evidence: string;
   readonly remedy: string;

@@ -1,7 +1,7 @@
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
 import { counted, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
-import { audiencesIn, joined, listed, unsettled, unsettledInRow } from '../report/whose.ts';
+import { audiencesIn, joined, unsettled, unsettledInRow } from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
 
 /** The hold of one kind. Undefined: there is none. */
@@ -45,16 +45,19 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
   if (found.length === 0) return undefined;
   const audiences = [...new Set(found.flatMap(({ audience }) => audience ?? []))];
   const statuses = joined([...new Set(found.map(({ status }) => String(status ?? 'status unknown')))]);
-  const whose = audiences.length === 0 ? '' : ` for ${listed(audiences)}`;
   const isServed = usage.tokens.some(({ audience }) => audiences.includes(audience));
-  const others = isServed ? ' A token is in use nevertheless, so other programs may have other credentials.' : '';
+  const own = failures.find(({ kind, tokenExpiresAt }) => kind === 'credentials' && tokenExpiresAt !== undefined);
+  const others = own
+    ? ` The programs with these credentials have a token until ${instant((own.tokenExpiresAt ?? 0) - usage.storeAheadMs, now)}, so the secret was withdrawn since, or one of them has another one.`
+    : isServed
+      ? ' A token is in use nevertheless, so other programs have other credentials.'
+      : '';
   const next =
     holds.length === 0
       ? 'The wait after that is over, and nobody has tried these credentials since.'
       : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
   return {
     cause: 'credentials-rejected',
-    short: `the token endpoint rejected the credentials${whose} (${statuses})`,
     evidence: `The token endpoint rejected the credentials (${statuses}).${others} ${next}`,
     remedy:
       'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
@@ -76,7 +79,6 @@ const otherPrograms: Rule = (usage, circumstances) => {
       : `Nobody asks again before ${instant(until, circumstances.now)}.`;
   return {
     cause: 'other-programs',
-    short: 'the token endpoint answers 429',
     evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} tokens in ${windowName(windowMs)}. ${next}`,
     remedy:
       'Somebody else spends tokens of this client id: a program without this store, a second store or prefix, somebody with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
@@ -98,7 +100,6 @@ const outage: Rule = (usage, circumstances) => {
       : `The next request is sent after ${instant(until, circumstances.now)}.`;
   return {
     cause: 'outage',
-    short: `the token endpoint ${answered}`,
     evidence: `The token endpoint ${answered}.${often} ${next}`,
     remedy:
       'Run service-auth doctor: it asks the endpoint without spending a token. If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token. When the endpoint works again, service-auth retry ends the wait.',

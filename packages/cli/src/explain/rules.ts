@@ -88,7 +88,6 @@ const manyAudiences: Rule = (usage, { audience }) => {
       : `Only ${issuances.length - spent} ${spentIn(usage)} were for ${audience}`;
   return {
     cause: 'many-audiences',
-    short: `${groups.length} audiences share the budget`,
     evidence: `${mine}. ${most.length} were for ${name}.`,
     remedy:
       'The limit is per client, and all audiences of a client id share it. Ask the operator for a client id of its own for the audience that spends most.',
@@ -105,7 +104,6 @@ const shortTokens: Rule = (usage) => {
   if (needed < usage.usable * 0.5 || lifetime >= usage.windowMs) return undefined;
   return {
     cause: 'short-tokens',
-    short: `tokens live for ${duration(lifetime)}`,
     evidence: `Tokens live for ${duration(lifetime)}. To have ${audiences === 1 ? 'one' : counted(audiences, 'of them')} at all times takes about ${needed} of the ${usage.usable} usable tokens in ${windowName(usage.windowMs)}.`,
     remedy: 'Ask the operator for tokens that live longer, or for a higher limit.',
     weight: needed >= usage.usable ? 1.2 : 0.4,
@@ -117,7 +115,6 @@ const lowLimit: Rule = (usage) => {
   if (usable >= 10) return undefined;
   return {
     cause: 'low-limit',
-    short: `only ${counted(usable, 'token')} of the limit are usable`,
     evidence: `Of the limit of ${counted(limit, 'token')} in ${windowName(windowMs)} only ${usable} are usable; the others are kept back in case the store loses its record.`,
     remedy:
       'A store that loses nothing (file, PostgreSQL) keeps back a fifth, and Redis half. SERVICE_AUTH_RESERVE sets how many. Or ask the operator for a higher limit.',
@@ -133,7 +130,6 @@ const newRecord: Rule = (usage, { failures, now }) => {
   if (availableNow === 1 && isOneAtATime) return undefined;
   return {
     cause: 'new-record',
-    short: 'the record is new',
     evidence: `${remaining} of ${usable} usable tokens are left, but only ${availableNow} can be issued now: the record is new, and it may have replaced one that was lost.`,
     remedy:
       'If the store was emptied or moved, this ends by itself after about a day. Take care that the store keeps the record: see the page on choosing a store.',
@@ -148,10 +144,8 @@ const termsDiffer: Rule = (usage) => {
   const list = foreign.map(({ tokens, windowMs }) => `${tokens} in ${windowName(windowMs)}`).join(', ');
   return {
     cause: 'terms-differ',
-    short: 'programs state different limits',
     evidence: `Programs of the fleet state different limits: ${list}${hasOwn ? ', and others than this program' : ''}. The strictest of all counts.`,
-    remedy:
-      'Set the same SERVICE_AUTH_TOKEN_LIMIT or SERVICE_AUTH_LIMITS everywhere. A limit that nobody states any more ends after an hour.',
+    remedy: 'Set the same SERVICE_AUTH_TOKEN_LIMIT everywhere. A limit that nobody states any more ends after an hour.',
     weight: 0.3,
   };
 };

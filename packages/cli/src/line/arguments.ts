@@ -3,7 +3,7 @@ import type { Command, Flags, Option } from './command.ts';
 import { UsageError } from './exit.ts';
 
 const insteadOf = {
-  'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE, or use --client-secret-stdin',
+  'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE; /dev/stdin is a file, too',
   'store-key': 'Set SERVICE_AUTH_STORE_KEY or SERVICE_AUTH_STORE_KEY_FILE',
 } as const;
 
@@ -13,7 +13,6 @@ export interface Invocation {
   readonly command: Command | undefined;
   readonly flags: Flags;
   readonly operands: readonly string[];
-  readonly rest: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -38,10 +37,8 @@ export function readArguments(argv: readonly string[], commands: readonly Comman
     }),
   );
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
-  const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? argv.length;
-  const words = tokens.flatMap((token) => (token.kind === 'positional' && token.index < end ? [token.value] : []));
+  const words = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
   const given = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []));
-  const rest = argv.slice(end + 1);
 
   const command = findCommand(words, commands);
   const known = { ...everywhere.options, ...command?.options };
@@ -56,8 +53,7 @@ export function readArguments(argv: readonly string[], commands: readonly Comman
   const operands = words.slice(command?.name.split(' ').length ?? 0);
   if (!command && words.length > 0) problems.unshift(unknownCommand(words, commands));
   if (command && !('help' in flags)) problems.push(...problemsOfOperands(command, operands));
-  if (command && command.rest === undefined && rest.length > 0) problems.push(`nothing may follow --`);
-  return { command, flags, operands, rest, problems: [...new Set(problems)] };
+  return { command, flags, operands, problems: [...new Set(problems)] };
 }
 
 function findCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {

@@ -22,8 +22,6 @@ export interface Command {
   readonly details?: string;
   /** The operands: `PATH`. Names in brackets may be missing. */
   readonly operands?: readonly string[];
-  /** The placeholder of the arguments after `--`. Undefined: the command takes none. */
-  readonly rest?: string;
   readonly options: Options;
   /** A signal is the usual end of the command, so its exit code is its own then. */
   readonly endsBySignal?: boolean;
@@ -46,8 +44,6 @@ export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?:
 export interface Context {
   readonly flags: Flags;
   readonly operands: readonly string[];
-  /** The arguments after `--`. */
-  readonly rest: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Terminal;

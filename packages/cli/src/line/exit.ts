@@ -1,6 +1,6 @@
 import type { AnyServiceAuthError } from '@service-auth/core';
 
-/** The exit codes of the program. `check` has those of Nagios instead, and `curl` passes on curl's. */
+/** The exit codes of the program. `check` has those of Nagios instead. */
 export const exitCodes = {
   success: 0,
   failure: 1,

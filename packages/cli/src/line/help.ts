@@ -18,10 +18,10 @@ export function programHelp(commands: readonly Command[], everywhere: Command): 
 
 /** The help of one command. `shared`: options that it has in common with others. */
 export function commandHelp(command: Command, everywhere: Command, shared: Options): string {
-  const { name, summary, details, operands = [], rest } = command;
+  const { name, summary, details, operands = [] } = command;
   const own = Object.entries(command.options).filter(([option]) => !(option in shared));
   const configuration = Object.entries(command.options).filter(([option]) => option in shared);
-  const usage = ['service-auth', name, ...operands, '[OPTIONS]', ...(rest === undefined ? [] : [`[-- ${rest}]`])];
+  const usage = ['service-auth', name, ...operands, '[OPTIONS]'];
   return [
     summary,
     ...(details === undefined ? [] : [wrapped(details, 0)]),

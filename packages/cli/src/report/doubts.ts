@@ -1,4 +1,4 @@
-import { grouped } from './text.ts';
+import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 import { audiencesIn, listed, unsettledInRow } from './whose.ts';
 
@@ -26,13 +26,13 @@ export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number
     return audience === undefined || isRecent;
   });
   const doubts = found.flatMap((failure) =>
-    failure.kind === 'rejections' ? rejected(failure, usage) : [doubtOf(failure, usage)],
+    failure.kind === 'rejections' ? rejected(failure, usage) : [doubtOf(failure, usage, now)],
   );
   // One audience has a state for each key.
   return [...new Map(doubts.map((doubt) => [doubt.text, doubt])).values()];
 }
 
-function doubtOf({ kind, count, status, audience }: Failure, usage: Usage): Doubt {
+function doubtOf({ kind, count, status, audience, tokenExpiresAt }: Failure, usage: Usage, now: number): Doubt {
   const told = (text: string, audiences: readonly string[]) => ({ kind, count, audiences, text });
   const own = audience === undefined ? [] : [audience];
   switch (kind) {
@@ -43,11 +43,10 @@ function doubtOf({ kind, count, status, audience }: Failure, usage: Usage): Doub
       );
     case 'credentials': {
       const isServed = usage.tokens.some((token) => token.audience === audience);
-      const whose = isServed ? ' of some programs' : '';
-      return told(
-        `the token endpoint rejected the credentials${whose} for ${audience} (${status ?? 'no status'})`,
-        own,
-      );
+      const isOfOthers = isServed && tokenExpiresAt === undefined;
+      const rejects = `the token endpoint rejected the credentials${isOfOthers ? ' of some programs' : ''} for ${audience} (${status ?? 'no status'})`;
+      if (tokenExpiresAt === undefined) return told(rejects, own);
+      return told(`${rejects}, whose token lives until ${clockTime(tokenExpiresAt - usage.storeAheadMs, now)}`, own);
     }
     case 'deaths': {
       const row = unsettledInRow(usage);

@@ -22,7 +22,7 @@ interface AdmittedRequest {
 
 export interface DoorsOptions {
   readonly clients: Clients;
-  /** The content of the key file of `--listen`. */
+  /** The content of the key file. */
   key(): string | undefined;
   /** True from the first signal on. */
   isEnding(): boolean;

@@ -3,7 +3,7 @@ import { isServiceAuthError, type ServiceAuth } from '@service-auth/core';
 import { sendWithToken } from '@service-auth/core/http';
 import { Pool } from 'undici';
 import { type Answer, refusal } from './answer.ts';
-import { forwardedHeaders, forwardingRefusal, hasBody, pathOf, returnedHeaders } from './forwarding.ts';
+import { forwardedHeaders, forwardingRefusal, hasBody, isCoded, pathOf, returnedHeaders } from './forwarding.ts';
 import type { KeptToken } from './kept-token.ts';
 import { requestBody } from './request-body.ts';
 import type { RequestHead } from './request-head.ts';
@@ -59,6 +59,14 @@ export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder |
         canResend: () => !body || body.whole() !== undefined,
         discard: (rejected) => rejected.discard(),
       });
+      if (isCoded(answer.rawHeaders)) {
+        answer.discard();
+        return refusal(
+          502,
+          'bad_gateway',
+          'The answer of the API has a transfer coding that the request did not allow.',
+        );
+      }
       write(answer, response, isEnding() || !request.complete);
       return undefined;
     } catch (error) {
@@ -70,7 +78,7 @@ export function createForwarder(auth: ServiceAuth, kept: KeptToken): Forwarder |
 }
 
 function write(answer: UpstreamAnswer, response: ServerResponse, isLast: boolean): void {
-  const headers = returnedHeaders(answer.rawHeaders);
+  const headers = returnedHeaders(answer.rawHeaders, answer.status);
   try {
     response.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers);
   } catch (error) {

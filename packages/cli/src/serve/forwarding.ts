@@ -48,10 +48,8 @@ function isIgnorable(protocols: string): boolean {
  */
 export function pathOf(target: string, baseUrl: string, covers: (url: string) => boolean): string | undefined {
   if (!/^\/[\x21\x22\x24-\x5b\x5d-\x7e]*$/.test(target)) return undefined;
-  const text = baseUrl.replace(/\/+$/, '') + target;
-  if (!covers(text)) return undefined;
-  const { pathname, search } = new URL(text);
-  return pathname + search;
+  const { href, pathname, search } = new URL(baseUrl.replace(/\/+$/, '') + target);
+  return covers(href) ? pathname + search : undefined;
 }
 
 /** Returns whether a request has a body. */
@@ -67,9 +65,16 @@ export function forwardedHeaders(rawHeaders: readonly string[], authorization: s
   return [...without(notForwarded, rawHeaders), ...via, 'Authorization', authorization];
 }
 
-/** Returns the headers of a forwarded answer, names and values in turn. */
-export function returnedHeaders(rawHeaders: readonly string[]): string[] {
-  return [...without(notReturned, rawHeaders), ...via];
+/** Returns the headers of a forwarded answer, names and values in turn. An answer without content must not have a length (RFC 9110 section 8.6). */
+export function returnedHeaders(rawHeaders: readonly string[], status: number): string[] {
+  const names = status === 204 ? new Set([...notReturned, 'content-length']) : notReturned;
+  return [...without(names, rawHeaders), ...via];
+}
+
+/** True if the body has a transfer coding that nobody asked for and that is not taken off here, such as gzip (RFC 9112 section 7). */
+export function isCoded(rawHeaders: readonly string[]): boolean {
+  const codings = valuesOf({ rawHeaders }, 'transfer-encoding').join().trim().toLowerCase();
+  return codings !== '' && codings !== 'chunked';
 }
 
 /** Returns the headers but for those with these names, and those that `Connection` lists (RFC 9110 section 7.6.1). */

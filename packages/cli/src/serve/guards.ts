@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Answer, refusal } from './answer.ts';
+import { isCoded } from './forwarding.ts';
 import { type Entrance, type RequestHead, valuesOf } from './request-head.ts';
 import type { Door } from './routes.ts';
 
@@ -25,14 +26,13 @@ export function refusalOf(
       'The request target must be a path. This server is no proxy for other hosts.',
     );
   }
-  const codings = valuesOf(head, 'transfer-encoding');
-  if (codings.length > 0 && codings.join().toLowerCase() !== 'chunked') {
+  if (isCoded(head.rawHeaders)) {
     // RFC 9112 section 6.1. Servers that disagree about the end of a body take a part of it for the next request.
     return refusal(501, 'invalid_request', 'The only transfer coding is chunked.');
   }
   if (valuesOf(head, 'origin').length > 0) return refusal(403, 'access_denied', 'Requests of web pages are refused.');
   if (entrance === 'observe') return undefined;
-  if (entrance === 'local' && !loopback.test(hosts[0] ?? '')) {
+  if (entrance !== 'network' && !loopback.test(hosts[0] ?? '')) {
     return refusal(403, 'access_denied', 'The Host must be localhost or a loopback address.');
   }
   // A path without a door wants the header, too.
@@ -40,14 +40,13 @@ export function refusalOf(
   if (marked && valuesOf(head, 'service-auth').join() !== 'true') {
     return refusal(412, 'invalid_request', 'The request needs the header Service-Auth: true.');
   }
-  if (entrance === 'network' && !checksSecret && !isKey(valuesOf(head, 'service-auth-key'), key)) {
-    return refusal(
-      403,
-      'access_denied',
-      'The request needs the header Service-Auth-Key with the content of the key file.',
-    );
-  }
-  return undefined;
+  const wantsKey = entrance === 'network' ? !checksSecret : entrance === 'port' && marked;
+  if (!wantsKey || isKey(valuesOf(head, 'service-auth-key'), key)) return undefined;
+  const what =
+    key === undefined
+      ? 'This port gives the token to holders of the client secret alone, at /oauth/token. Start the server with --key-file or --socket.'
+      : 'The request needs the header Service-Auth-Key with the content of the key file.';
+  return refusal(403, 'access_denied', what);
 }
 
 function isKey(given: readonly string[], key: string | undefined): boolean {

@@ -17,7 +17,7 @@ const idleMs = 700_000;
 export interface HttpServerOptions {
   readonly entrance: Entrance;
   readonly log: Log;
-  /** The content of the key file of `--listen`. */
+  /** The content of the key file. */
   key(): string | undefined;
   isEnding(): boolean;
   readonly answer: Answerer;

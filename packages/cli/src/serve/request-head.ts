@@ -1,5 +1,8 @@
-/** Where a request came in: on loopback or a unix socket, on the address of `--listen`, or on that of `--observe`. */
-export type Entrance = 'local' | 'network' | 'observe';
+/**
+ * Where a request came in. `open`: a unix socket, or a port of loopback with `--no-key`; whoever can connect has the token. `port`: a port of loopback,
+ * `network`: the address of `--listen`, `observe`: that of `--observe`.
+ */
+export type Entrance = 'open' | 'port' | 'network' | 'observe';
 
 /** A request up to its body, as it was sent. */
 export interface RequestHead {

@@ -17,9 +17,9 @@ export interface Door {
   readonly name: DoorName;
   readonly path: string;
   readonly method: 'GET' | 'POST';
-  /** The request needs the header `Service-Auth: true`. */
+  /** The request needs the header `Service-Auth: true` and, on a port, the key. */
   readonly marked: boolean;
-  /** The door asks for the secret in its own way, or says nothing that is secret, so the key of `--listen` is not asked for. */
+  /** The door asks for the secret in its own way, or says nothing that is secret, so the address of `--listen` does not ask for the key. */
   readonly checksSecret: boolean;
   /** The door is open on the address of `--observe`, too. */
   readonly observable: boolean;

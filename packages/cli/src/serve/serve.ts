@@ -60,8 +60,10 @@ export async function run(context: Context): Promise<number> {
   );
   clients.start();
   for (const [index, address] of addresses.entries()) {
-    const entrance = places[index]?.entrance;
+    const { entrance, path } = places[index] as (typeof places)[0];
     if (entrance === 'network') log.warning('listens beyond this machine: callers must present the key', { address });
+    else if (entrance === 'open' && path === undefined)
+      log.warning('listens without a key: every user of this machine can have the token', { address });
     else log.info(entrance === 'observe' ? 'shows metrics and probes' : 'listens', { address });
     if (entrance !== 'observe') context.stdout.write(`${address}\n`);
   }
@@ -82,8 +84,7 @@ export async function run(context: Context): Promise<number> {
   };
   reread = () => {
     if (keyFile !== undefined) void attempt('key', rereadKey);
-    // Standard input can be read once.
-    if (context.flags['client-secret-stdin'] !== true) void attempt('secret', clients.rereadSecret);
+    void attempt('secret', clients.rereadSecret);
   };
   if (isDue) reread();
   if (!context.signal.aborted) await once(context.signal, 'abort');

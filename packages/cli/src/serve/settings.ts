@@ -27,17 +27,20 @@ export function readSettings({ flags }: Pick<Context, 'flags'>, problems: string
   const log = textOf(flags, 'log');
   const grace = textOf(flags, 'grace');
   const graceMs = grace === undefined ? defaultGraceMs : durationMs(grace);
+  const isOpen = flags['no-key'] === true;
   const places: Place[] = [];
   const number = port === undefined ? 0 : portOf(port);
   if (number === undefined) problems.push('--port must be a number from 0 to 65535; 0 is a free one');
   else if (port !== undefined || (socket === undefined && listen === undefined))
-    places.push({ entrance: 'local', host: '127.0.0.1', port: number });
-  if (socket !== undefined) places.push({ entrance: 'local', path: resolve(socket) });
+    places.push({ entrance: isOpen ? 'open' : 'port', host: '127.0.0.1', port: number });
+  if (isOpen && places.length === 0) problems.push('--no-key has a meaning only with --port');
+  if (socket !== undefined) places.push({ entrance: 'open', path: resolve(socket) });
   if (listen !== undefined) addPlace('network', listen, places, problems);
   if (observe !== undefined) addPlace('observe', observe, places, problems);
   if (listen !== undefined && keyFile === undefined)
     problems.push('--listen needs --key-file: a file with a key of 32 characters or more that callers must present');
-  if (keyFile !== undefined && listen === undefined) problems.push('--key-file has a meaning only with --listen');
+  if (keyFile !== undefined && !places.some(({ entrance }) => entrance === 'port' || entrance === 'network'))
+    problems.push('--key-file has a meaning only with --port without --no-key, or with --listen');
   if (graceMs === undefined) problems.push('--grace must be a duration such as 20s or 1m');
   if (log !== undefined && log !== 'json' && log !== 'text') problems.push('--log must be json or text');
   return { places, keyFile, graceMs: graceMs ?? 0, log: log === 'json' || log === 'text' ? log : undefined };
@@ -52,11 +55,12 @@ function addPlace(entrance: 'network' | 'observe', text: string, places: Place[]
   else places.push({ entrance, host: host.replace(/^\[|\]$/g, ''), port: number });
 }
 
-function portOf(text: string): number | undefined {
+/** Reads the number of a port. Undefined: it is none. */
+export function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
-/** Reads the key of `--listen`. Adds what is wrong with it to `problems`. */
+/** Reads the key of `--key-file`. Adds what is wrong with it to `problems`. */
 export async function readKey(file: string | undefined, problems: string[]): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {

@@ -64,10 +64,13 @@ export function urlOf(address: string): URL {
     const url = new URL(address);
     // Each by itself: the drivers do it so, and half of an escape at the end of one would pass with the other half.
     for (const part of [url.username, url.password]) decodeURIComponent(part);
-    return url;
-  } catch {
-    throw new AddressError('is no address; encode characters such as /, # and % in a password, as %2F, %23 and %25');
-  }
+    // What follows the host is shown. Without a host, or with an @ behind it, that may be a password.
+    const { host, pathname, search, hash } = url;
+    if (host !== '' && !`${pathname}${search}${hash}`.includes('@')) return url;
+  } catch {}
+  throw new AddressError(
+    'is no address such as redis://USER:PASSWORD@HOST; encode /, #, ?, @ and % in a password, as %2F, %23, %3F, %40 and %25',
+  );
 }
 
 /** The content of a file that an address names. @throws AddressError */

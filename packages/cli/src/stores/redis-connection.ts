@@ -1,6 +1,6 @@
+import { createClient, createCluster } from '@redis/client';
 import type { Store } from '@service-auth/core';
 import { redisStore } from '@service-auth/redis';
-import { createClient, createCluster } from 'redis';
 import { certificateAdvice } from '../line/certificates.ts';
 import type { Connection } from './connecting.ts';
 import type { Host, RedisAddress } from './redis-address.ts';

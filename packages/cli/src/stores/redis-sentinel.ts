@@ -1,4 +1,4 @@
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import type { Host, RedisAddress } from './redis-address.ts';
 
 /**

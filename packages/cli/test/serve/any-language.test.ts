@@ -1,13 +1,14 @@
 // Clients that others wrote, in six languages, share one token through two servers over one Redis.
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { describe, expect, test } from 'vitest';
 import { debianRunners, type Runner } from '../support/languages.ts';
-import { startServing } from '../support/serving.ts';
+import { emptyFolder } from '../support/program.ts';
+import { type ServingOptions, startServing } from '../support/serving.ts';
 import { redis, startCanaryService } from '../support/world.ts';
 
 const folder = fileURLToPath(new URL('../../../../examples/any-language/', import.meta.url));
@@ -34,6 +35,15 @@ test('the page has every example as it is', () => {
   }
 });
 
+const key = 'a-key-of-this-machine-0123456789abcdef';
+
+/** Starts the server that callers reach by the client secret or by the key. */
+function startKeyed(options: ServingOptions) {
+  const file = join(emptyFolder(), 'key');
+  writeFileSync(file, key);
+  return startServing({ ...options, args: ['--key-file', file] });
+}
+
 /** Runs an example to its end, and returns what the API answered. */
 async function printedBy(example: string, service: Service, server: Server | undefined) {
   const { command = '', args = [], env = {} } = runnerOf(example) ?? {};
@@ -46,6 +56,7 @@ async function printedBy(example: string, service: Service, server: Server | und
     CLIENT_ID: clientId,
     CLIENT_SECRET: clientSecret,
     OAUTHLIB_INSECURE_TRANSPORT: '1',
+    SERVE_KEY: key,
     ...env,
   };
   const { stdout } = await promisify(execFile)(command, [...args, example], { cwd: folder, env: variables });
@@ -59,7 +70,7 @@ describe.runIf(redis && runners)('over one Redis', () => {
   test('eight clients in six languages start at once, and one token is issued', slowly, async () => {
     const service = await startCanaryService();
     const env = { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language:` };
-    const servers = [await startServing({ service, env }), await startServing({ service, env })];
+    const servers = [await startKeyed({ service, env }), await startKeyed({ service, env })];
     expect(examples.length).toBe(8);
     const printed = await Promise.all(
       examples.map(async (example, index) => [example, await printedBy(example, service, servers[index % 2])] as const),
@@ -72,7 +83,7 @@ describe.runIf(redis && runners)('over one Redis', () => {
 
   test('the first Python client reports a token that the API rejected, and gets another one', slowly, async () => {
     const service = await startCanaryService();
-    const server = await startServing({
+    const server = await startKeyed({
       service,
       env: { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language-401:` },
     });
@@ -86,7 +97,7 @@ describe.runIf(redis && runners)('over one Redis', () => {
   test('the shell sends nothing to the API without a token', slowly, async () => {
     const service = await startCanaryService();
     service.tokenEndpoint.always({ status: 503 });
-    const server = await startServing({
+    const server = await startKeyed({
       service,
       env: { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language-503:` },
     });

@@ -297,6 +297,23 @@ test.for([
   expect((await ask(url, '/liveness')).status).toBe(200);
 });
 
+test('an answer without content has no length, whatever the API says', async () => {
+  const head = 'HTTP/1.1 204 No Content\r\nContent-Length: 4\r\nX: a\r\n\r\n';
+  const { url } = await startWith(await startRawUpstream((socket) => socket.end(head)));
+  const { status, headers } = await ask(url, '/x');
+  expect({ status, x: headers['x'], length: headers['content-length'] }).toEqual({ status: 204, x: 'a' });
+});
+
+test.for(['gzip, chunked', 'chunked, gzip', 'gzip', 'identity', 'Chunked\r\nTransfer-Encoding: gzip'])(
+  'an answer with the transfer coding %j, which nobody asked for, is not passed on as another body',
+  async (codings) => {
+    const bytes = `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${codings}\r\n\r\n4\r\nbody\r\n0\r\n\r\n`;
+    const { url } = await startWith(await startRawUpstream((socket) => socket.end(bytes)));
+    expect(await ask(url, '/x')).toMatchObject({ status: 502 });
+    expect((await ask(url, '/liveness')).status).toBe(200);
+  },
+);
+
 test.for([
   ['none comes', 503, 'broken off'],
   ['one comes', 200, 200],

@@ -64,7 +64,7 @@ test('headers of one connection, our own and those that Connection names are not
 
 test('an answer keeps its headers, those that come several times too', () => {
   const rawHeaders = ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'Connection', 'close', 'Transfer-Encoding', 'chunked'];
-  expect(returnedHeaders([...rawHeaders, 'Proxy-Authenticate', 'Basic', 'WWW-Authenticate', 'Bearer'])).toEqual([
+  expect(returnedHeaders([...rawHeaders, 'Proxy-Authenticate', 'Basic', 'WWW-Authenticate', 'Bearer'], 200)).toEqual([
     ...['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'WWW-Authenticate', 'Bearer', 'Via', '1.1 service-auth'],
   ]);
 });

@@ -7,7 +7,7 @@ import { readSettings } from '../../src/serve/settings.ts';
 
 const key = 'k'.repeat(32);
 
-function statusOf(target: string, headers: readonly string[], entrance: Entrance = 'local'): number | undefined {
+function statusOf(target: string, headers: readonly string[], entrance: Entrance = 'open'): number | undefined {
   const head = { method: 'GET', target, rawHeaders: headers };
   return refusalOf(head, doorOf(target, entrance), entrance, key)?.status;
 }
@@ -76,14 +76,48 @@ test('over the network a request needs the key, whatever the Host; the token end
   expect(statusOf('/oauth/token', headers, 'network')).toBeUndefined();
 });
 
+test('on a port of loopback whatever asks for no client secret wants the key, and without a key file nobody has it', () => {
+  for (const path of ['/token', '/token?audience=x', '/usage', '/rejected', '/api/v1/x', '/oauth/token/']) {
+    expect(statusOf(path, [...local, 'Service-Auth-Key', key], 'port')).toBe(412);
+    expect(statusOf(path, marked, 'port')).toBe(403);
+    expect(statusOf(path, [...marked, 'Service-Auth-Key', ''], 'port')).toBe(403);
+    expect(statusOf(path, [...marked, 'Service-Auth-Key', `${key}x`], 'port')).toBe(403);
+    expect(statusOf(path, [...marked, 'Service-Auth-Key', key], 'port')).toBeUndefined();
+    const head = { method: 'GET', target: path, rawHeaders: [...marked, 'Service-Auth-Key', key] };
+    expect(refusalOf(head, doorOf(path, 'port'), 'port', undefined)?.status).toBe(403);
+    expect(statusOf(path, ['Host', 'auth.internal', 'Service-Auth', 'true', 'Service-Auth-Key', key], 'port')).toBe(
+      403,
+    );
+  }
+  const open = ['/oauth/token', '/oauth/revoke', '/.well-known/oauth-authorization-server', '/metrics', '/readiness'];
+  for (const path of open) expect(statusOf(path, local, 'port')).toBeUndefined();
+});
+
+test('--no-key opens the port of loopback, and nothing else', () => {
+  const problems: string[] = [];
+  const placesOf = (flags: Record<string, string | true>) => readSettings({ flags }, problems).places;
+  expect(placesOf({ 'no-key': true })).toEqual([{ entrance: 'open', host: '127.0.0.1', port: 0 }]);
+  const listening = { 'no-key': true, port: '4180', listen: '0.0.0.0:80', 'key-file': '/key' } as const;
+  expect(placesOf(listening).map(({ entrance }) => entrance)).toEqual(['open', 'network']);
+  expect(problems).toEqual([]);
+  for (const flags of [{ socket: '/x' }, { listen: '0.0.0.0:80', 'key-file': '/key' }]) {
+    placesOf({ 'no-key': true, ...flags });
+    expect(problems.splice(0)).toEqual(['--no-key has a meaning only with --port']);
+  }
+  for (const flags of [{ socket: '/x' }, { 'no-key': true as const }]) {
+    placesOf({ 'key-file': '/key', ...flags });
+    expect(problems.splice(0)).toEqual([expect.stringContaining('--key-file has a meaning only')]);
+  }
+});
+
 test('without options it listens on a free port of loopback', () => {
   const problems: string[] = [];
   expect(readSettings({ flags: {} }, problems)).toMatchObject({
-    places: [{ entrance: 'local', host: '127.0.0.1', port: 0 }],
+    places: [{ entrance: 'port', host: '127.0.0.1', port: 0 }],
     graceMs: 20_000,
   });
   expect(readSettings({ flags: { socket: '/run/x.sock', observe: '[::]:9180' } }, problems).places).toEqual([
-    { entrance: 'local', path: '/run/x.sock' },
+    { entrance: 'open', path: '/run/x.sock' },
     { entrance: 'observe', host: '::', port: 9180 },
   ]);
   expect(problems).toEqual([]);

@@ -25,7 +25,7 @@ test('of servers that take over the same stale socket at once, one has it, and t
     onTestFinished(() => {
       for (const server of servers) server.close();
     });
-    const outcomes = await Promise.allSettled(servers.map((server) => listen(server, { entrance: 'local', path })));
+    const outcomes = await Promise.allSettled(servers.map((server) => listen(server, { entrance: 'open', path })));
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
     const socket = connect(path);
     await once(socket, 'connect');

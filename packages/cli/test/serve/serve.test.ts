@@ -232,10 +232,60 @@ test('--observe shows metrics and probes alone, to any Host', manyProcesses, asy
   expect((await ask('/metrics')).body).toContain('service_auth_ready 1\n');
 });
 
-test('beyond loopback callers present a key in place of the client secret', async () => {
+const keyFile = (key: string): string => {
   const file = join(emptyFolder(), 'key');
-  const key = 'a-key-of-this-machine-0123456789abcdef';
   writeFileSync(file, `${key}\n`);
+  return file;
+};
+
+const doors = [
+  ['/token'],
+  ['/usage'],
+  ['/rejected', { method: 'POST', body: '{"token":"x"}' }],
+  ['/api/v1/x'],
+  ['/api/v1/x', { method: 'POST', body: 'x' }],
+] as const;
+
+test('a port gives the token to holders of the client secret or of the key, and to nobody else', async () => {
+  const { ask, token, service } = await startServing({ isClosed: true });
+  for (const [path, asked] of doors) {
+    const { status, body } = await ask(path, { ...asked, headers: marked });
+    expect([path, status]).toEqual([path, 403]);
+    expect(body).toContain('--key-file or --socket');
+  }
+  expect(await token({ client_secret: 'another' })).toMatchObject({ status: 401 });
+  expect(await token()).toMatchObject({ status: 200 });
+  expect(service.counts.apiRequests).toBe(0);
+
+  const key = 'a-key-of-this-machine-0123456789abcdef';
+  const keyed = await startServing({ args: ['--key-file', keyFile(key)], service });
+  for (const [path, asked] of doors) {
+    for (const wrong of [undefined, `${key}x`, service.credentials.clientSecret]) {
+      const headers = { ...marked, ...(wrong && { 'service-auth-key': wrong }) };
+      expect((await keyed.ask(path, { ...asked, headers })).status).toBe(403);
+    }
+    const { status } = await keyed.ask(path, { ...asked, headers: { ...marked, 'service-auth-key': key } });
+    expect([200, 204]).toContain(status);
+  }
+  expect(await keyed.token({ client_secret: key })).toMatchObject({ status: 401 });
+  expect(await keyed.token()).toMatchObject({ status: 200 });
+  expect(service.counts.apiRequests).toBe(2);
+});
+
+test('with --no-key it says that everybody can have the token; a socket beside a port needs no key', async () => {
+  const open = await startServing();
+  await open.running.untilPrinted('warning listens without a key: every user of this machine can have the token');
+  expect(await open.ask('/token', { headers: marked })).toMatchObject({ status: 200 });
+  const socketPath = join(emptyFolder(), 'auth.sock');
+  const both = await startServing({ args: ['--socket', socketPath, '--port', '0'], service: open.service });
+  expect(await both.ask('/token', { headers: marked })).toMatchObject({ status: 403 });
+  expect(await both.ask('/token', { headers: marked, socketPath })).toMatchObject({ status: 200 });
+  expect(both.running.printed.stderr).not.toContain('without a key');
+});
+
+test('beyond loopback callers present a key in place of the client secret', async () => {
+  const key = 'a-key-of-this-machine-0123456789abcdef';
+  const file = keyFile(key);
   const { ask, token, running } = await startServing({ args: ['--listen', '127.0.0.1:0', '--key-file', file] });
   await running.untilPrinted('warning listens beyond this machine');
   expect(await token()).toMatchObject({ status: 401 });
@@ -329,22 +379,6 @@ test('SIGHUP reads the file of the client secret again, and a file that is gone 
   running.kill('SIGHUP');
   await running.untilPrinted('the one before is kept');
   expect((await token()).status).not.toBe(401);
-});
-
-test('SIGHUP reads the key again although the client secret came by standard input', async () => {
-  const file = join(emptyFolder(), 'key');
-  const key = 'a-key-of-this-machine-0123456789abcdef';
-  writeFileSync(file, key);
-  const args = ['--listen', '127.0.0.1:0', '--key-file', file, '--client-secret-stdin'];
-  const env = { SERVICE_AUTH_CLIENT_SECRET: undefined };
-  const { running, token } = await startServing({ args, env, input: secretCanary });
-  expect(await token({ client_secret: key })).toMatchObject({ status: 200 });
-  writeFileSync(file, `${key}-changed`);
-  running.kill('SIGHUP');
-  await running.untilPrinted('the key was read again');
-  expect(await token({ client_secret: key })).toMatchObject({ status: 401 });
-  expect(await token({ client_secret: `${key}-changed` })).toMatchObject({ status: 200 });
-  expect(running.printed.stderr).not.toContain('not read again');
 });
 
 test('no output shows a secret or a token, whatever is asked', async () => {

@@ -1,8 +1,8 @@
 // The files of examples/sidecar are checked against schemas, and the program runs with the arguments that they give it.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { debianPackages } from '@service-auth/test-tools/servers/debian';
 import { onPath } from '@service-auth/test-tools/servers/tools';
@@ -14,18 +14,26 @@ import { Deployment } from 'kubernetes-models/apps/v1';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { emptyFolder, manyProcesses, node, program } from '../support/program.ts';
-import { observedUrl, type ServingOptions, send, startServing, untilReady } from '../support/serving.ts';
+import { type Asked, observedUrl, type ServingOptions, send, startServing, untilReady } from '../support/serving.ts';
 import { startCanaryService, variablesOf } from '../support/world.ts';
 
 const fileOf = (name: string) => readFileSync(new URL(`../../../../examples/sidecar/${name}`, import.meta.url), 'utf8');
 
-/** Starts the program with the arguments of a file, on free ports in place of its own. Resolves when it has a token. */
+/** Starts the program with the arguments of a file, on free ports and another socket in place of its own. Resolves when it has a token. */
 async function startAs(args: readonly string[], env: NonNullable<ServingOptions['env']> = {}) {
-  expect(args).toContain('4180');
-  const placed = args.map((arg) => arg.replace(/^4180$/, '0').replace(/:9180$/, ':0'));
-  const { running, url, ask } = await startServing({ args: placed, env });
-  await untilReady(ask);
-  return { local: url, observed: () => observedUrl(running) };
+  const socketPath = join(emptyFolder(), 'auth.sock');
+  const places: Readonly<Record<string, string>> = {
+    '4180': '0',
+    '0.0.0.0:9180': '0.0.0.0:0',
+    '/run/service-auth/auth.sock': socketPath,
+  };
+  expect(args.some((arg) => arg in places)).toBe(true);
+  const placed = args.map((arg) => places[arg] ?? arg);
+  const { running, ask, token } = await startServing({ args: placed, env, isClosed: true });
+  const local = (path: string, asked?: Asked) =>
+    ask(path, placed.includes(socketPath) ? { ...asked, socketPath } : asked);
+  await untilReady(local);
+  return { local, token, observed: () => observedUrl(running) };
 }
 
 describe('Kubernetes', () => {
@@ -40,6 +48,17 @@ describe('Kubernetes', () => {
     expect(() => new Deployment(wrong).validate()).toThrow();
   });
 
+  test('the program mounts the socket of the sidecar and has the same user, and no other container is given the secret', () => {
+    const socket = sidecar.args[sidecar.args.indexOf('--socket') + 1];
+    expect(containers[0].env).toContainEqual({ name: 'SERVICE_AUTH_SOCKET', value: socket });
+    for (const { volumeMounts, securityContext } of [sidecar, containers[0]]) {
+      expect(volumeMounts).toContainEqual({ name: 'socket', mountPath: dirname(socket) });
+      expect(securityContext?.runAsUser).toBeUndefined();
+    }
+    expect(manifest.spec.template.spec.securityContext).toMatchObject({ runAsUser: 1000 });
+    expect(JSON.stringify(containers)).not.toContain('secret');
+  });
+
   test('the sidecar is a native one, and its probes find what they ask for', manyProcesses, async () => {
     expect(sidecar.restartPolicy).toBe('Always');
     const { local, observed } = await startAs(sidecar.args);
@@ -52,8 +71,7 @@ describe('Kubernetes', () => {
       // The kubelet sends the address of the pod.
       expect(await send(url, path, { headers: { host: '10.0.0.7:9180' } })).toMatchObject({ status: 200 });
     }
-    const [{ value }] = containers[0].env;
-    expect((await send(local, new URL(value).pathname, { method: 'POST' })).status).toBe(400);
+    expect(await local('/token', { headers: { 'service-auth': 'true' } })).toMatchObject({ status: 200 });
     const grace = sidecar.args[sidecar.args.indexOf('--grace') + 1];
     expect(Number.parseInt(grace, 10)).toBeLessThan(terminationGracePeriodSeconds);
   });
@@ -81,8 +99,12 @@ describe('Docker', () => {
 
   test('the health check of Compose finds what it asks for', manyProcesses, async () => {
     const { command, healthcheck } = compose.services['service-auth'];
-    const { local } = await startAs(command);
-    expect(await send(local, new URL(healthcheck.test.at(-1)).pathname)).toMatchObject({ status: 200 });
+    const { local, token } = await startAs(command);
+    expect(await local(new URL(healthcheck.test.at(-1)).pathname)).toMatchObject({ status: 200 });
+    // The other containers of this network have no client secret.
+    expect(await local('/token', { headers: { 'service-auth': 'true' } })).toMatchObject({ status: 403 });
+    expect(new URL(compose.services.orders.environment.TOKEN_URL).pathname).toBe('/oauth/token');
+    expect(await token()).toMatchObject({ status: 200 });
     expect(compose.services.orders.network_mode).toBe('service:service-auth');
   });
 
@@ -102,7 +124,7 @@ test('as process 1 of a namespace, as in a container, it ends with 0 on SIGTERM'
   const { status } = spawnSync('unshare', [...namespace, 'true']);
   if (status !== 0) context.skip('this machine allows no namespace of processes');
   const service = await startCanaryService();
-  const child = spawn('unshare', [...namespace, node, program, 'serve'], {
+  const child = spawn('unshare', [...namespace, node, program, 'serve', '--no-key'], {
     env: { PATH: process.env['PATH'], ...variablesOf(service, `file:${emptyFolder()}`) },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -120,7 +142,7 @@ test('a log that cannot be written, because the disk is full, does not end it', 
   const service = await startCanaryService();
   const log = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(log));
-  const child = spawn(node, [program, 'serve', '--log', 'json'], {
+  const child = spawn(node, [program, 'serve', '--no-key', '--log', 'json'], {
     env: { PATH: process.env['PATH'], ...variablesOf(service, `file:${emptyFolder()}`) },
     stdio: ['ignore', 'pipe', log],
   });
@@ -170,14 +192,11 @@ describe.runIf(analyzer)('systemd', () => {
   test('the program runs as the unit starts it, and its store can be used', manyProcesses, async () => {
     const [, line = ''] = /^ExecStart=\/usr\/bin\/service-auth serve (.*)$/m.exec(unit) ?? [];
     const [, store = ''] = /^Environment=SERVICE_AUTH_STORE=file:\/var\/lib\/service-auth(.*)$/m.exec(unit) ?? [];
-    // systemd makes this folder with this mode. With DynamicUser, /var/lib/service-auth is a link to it.
-    const folder = emptyFolder();
-    mkdirSync(join(folder, 'private'));
-    chmodSync(join(folder, 'private'), 0o755);
-    symlinkSync(join(folder, 'private'), join(folder, 'service-auth'));
-    const { local } = await startAs(line.split(' '), {
-      SERVICE_AUTH_STORE: `file:${join(folder, 'service-auth')}${store}`,
-    });
-    expect(await send(local, '/readiness')).toMatchObject({ status: 200 });
+    // systemd makes this folder with this mode.
+    const folder = join(emptyFolder(), 'service-auth');
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+    const { local } = await startAs(line.split(' '), { SERVICE_AUTH_STORE: `file:${folder}${store}` });
+    expect(await local('/token', { headers: { 'service-auth': 'true' } })).toMatchObject({ status: 200 });
   });
 });

@@ -32,7 +32,7 @@ async function bundled(): Promise<string> {
     format: 'esm',
     platform: 'node',
     conditions: ['@service-auth/source'],
-    external: ['@prometheus-io/client', 'pg', 'redis', 'undici'],
+    external: ['@prometheus-io/client', '@redis/client', 'pg', 'undici'],
     sourcemap: 'linked',
   });
   return join(folder, 'dist/service-auth.js');

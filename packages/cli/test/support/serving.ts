@@ -33,8 +33,8 @@ export interface ServingOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly service?: TestService;
-  /** The text of standard input. */
-  readonly input?: string;
+  /** The port is as closed as the arguments leave it. By default it has `--no-key`. */
+  readonly isClosed?: boolean;
 }
 
 /** Starts the program and waits until it listens. */
@@ -42,11 +42,13 @@ export async function startServing({
   args = [],
   env,
   service: given,
-  input = '',
+  isClosed = args.some((arg) => ['--socket', '--listen', '--key-file'].includes(arg)),
 }: ServingOptions = {}): Promise<Serving> {
   const service = given ?? (await startCanaryService());
   const variables = variablesOf(service, `file:${emptyFolder()}`);
-  const running = start(['serve', ...args], { env: { ...variables, ...env }, input });
+  const running = start(['serve', ...(isClosed ? [] : ['--no-key']), ...args], {
+    env: { ...variables, ...env },
+  });
   const printed = await running.untilPrinted(/^(http|unix):.*\n/m);
   const url = /^(?:http|unix):.*$/m.exec(printed)?.[0] ?? '';
   const { clientId, clientSecret } = service.credentials;

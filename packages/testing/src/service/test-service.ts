@@ -91,7 +91,7 @@ export interface TestService extends AsyncDisposable {
 }
 
 function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, string> {
-  if (windowMs !== undefined) return { SERVICE_AUTH_LIMITS: `${tokens ?? 150}/${windowMs / 1_000}s` };
+  if (windowMs !== undefined) return { SERVICE_AUTH_TOKEN_LIMIT: `${tokens ?? 150}/${windowMs / 1_000}s` };
   return tokens === undefined ? {} : { SERVICE_AUTH_TOKEN_LIMIT: `${tokens}` };
 }
 
