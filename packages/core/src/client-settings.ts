@@ -1,15 +1,15 @@
 import { configError } from './config-problems.ts';
 import { isServiceAuthError } from './errors.ts';
-import {
-  notify,
-  type RepeatedEventFields,
-  type RepeatedEventType,
-  type ServiceAuthEvent,
-  type ServiceAuthEventFields,
-  type ServiceAuthEventListener,
-  type ServiceAuthEventType,
-  type SubscribeOptions,
+import type {
+  RepeatedEventFields,
+  RepeatedEventType,
+  ServiceAuthEvent,
+  ServiceAuthEventFields,
+  ServiceAuthEventListener,
+  ServiceAuthEventType,
+  SubscribeOptions,
 } from './events.ts';
+import { callIgnoringErrors } from './events.ts';
 import type { Instant } from './instant.ts';
 import { outsideRequest } from './next.ts';
 import type { ServiceAuthOptions } from './options.ts';
@@ -120,7 +120,7 @@ export class ClientSettings {
     const event = { type, at: clock.now(), audience, instance: this.instance, ...fields } as ServiceAuthEvent;
     for (const listener of listeners) {
       heard?.add(listener);
-      notify(listener, Object.freeze(event));
+      callIgnoringErrors(listener, Object.freeze(event));
     }
   }
 

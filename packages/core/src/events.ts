@@ -189,14 +189,9 @@ export type EmitRepeated = <Type extends RepeatedEventType>(
 ) => void;
 
 /**
- * Calls a listener and ignores its errors: those that it throws, and rejections of a promise or thenable that it returns, from any realm (a `vm`
- * context, Jest) or library, even if its `then` throws. Use it to pass events on to several listeners.
+ * Calls a function of the application and ignores its errors: those that it throws, and rejections of a promise or thenable that it returns, from any
+ * realm (a `vm` context, Jest) or library, even if its `then` throws.
  */
-export function notify(listener: ServiceAuthEventListener | undefined, event: ServiceAuthEvent): void {
-  callIgnoringErrors(listener, event);
-}
-
-/** Calls a function of the application as {@link notify} calls a listener. */
 export function callIgnoringErrors<Value>(callback: ((value: Value) => unknown) | undefined, value: Value): void {
   try {
     ignoreRejection(callback?.(value));

@@ -20,7 +20,6 @@ export type {
   SubscribeOptions,
   TokenResponseWarning,
 } from './events.ts';
-export { notify } from './events.ts';
 export type { FetchTransportOptions } from './fetch-transport.ts';
 export { fetchTransport } from './fetch-transport.ts';
 export type { IssuanceLimit, IssuanceWindow } from './issuance-limit.ts';

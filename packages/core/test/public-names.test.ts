@@ -14,7 +14,6 @@ test('the package exports these names, and no others', () => {
     'fetchTransport',
     'isServiceAuthError',
     'memoryStore',
-    'notify',
     'optionsFromEnv',
   ]);
 });
