@@ -82,7 +82,7 @@ describe.runIf(redis)('the error of a call', () => {
     ],
   ] as const)('of an ioredis %s', async (_, settings, prepare, name) => {
     const client = ioredis(settings);
-    await prepare?.(client);
+    prepare?.(client);
     await expect(redisStore(client).load('key')).rejects.toMatchObject({ name, advice: expect.any(String) });
   });
 
