@@ -100,6 +100,8 @@ export class TokenKeeper {
       return job(work).finally(() => {
         end();
         this.#holds?.delete(end);
+        // A set takes memory, and most clients have nothing under way.
+        if (this.#holds?.size === 0) this.#holds = undefined;
       });
     });
   }
