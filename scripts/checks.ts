@@ -91,9 +91,9 @@ export const checks: Readonly<Record<string, Check>> = {
     run: ['node', 'scripts/check-docs.ts'],
     finds: 'TypeScript in a page that does not compile, and a link that leads nowhere',
   },
-  simulation: {
-    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '3000'],
-    finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
+  'command-line': {
+    run: ['node', source, 'tests/packed/command-line.ts'],
+    finds: 'a command that fails as published, on the oldest Node that it supports or the newest one',
   },
   reliability: {
     run: suite('reliability'),
@@ -103,37 +103,25 @@ export const checks: Readonly<Record<string, Check>> = {
     run: suite('packed'),
     finds: 'an entry, a type, an example or a client that fails as published, on some Node or TypeScript',
   },
-  'command-line': {
-    run: ['node', source, 'tests/packed/command-line.ts'],
-    finds: 'a command that fails as published, on the oldest Node that it supports or a newer one',
-  },
-  frameworks: {
-    run: suite('frameworks'),
-    finds: 'a framework, a bundler or Jest that stores a token, loses one or does not load the packages',
-  },
   servers: {
     run: suite('servers'),
     finds: 'a database or an OAuth server that behaves otherwise than a store or a client expects',
   },
-  release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
   observability: { run: suite('observability'), finds: 'an alert or a dashboard that Prometheus answers otherwise' },
-  outcomes: {
-    run: ['node', source, 'tests/runtimes/compare-outcomes.ts'],
-    finds: 'a runtime in which a failed request costs something else than its page says',
+  frameworks: {
+    run: suite('frameworks'),
+    finds: 'a framework, a bundler or Jest that stores a token, loses one or does not load the packages',
   },
-  runtimes: {
-    run: ['node', source, 'tests/runtimes/index.ts'],
-    finds: 'a runtime that core or the fetch adapter does not run on',
+  release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
+  simulation: {
+    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '3000'],
+    finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
   },
   site: {
     run: ['node', 'docs/check-site.ts'],
     finds: 'a page, a link or a budget of the site that a browser shows otherwise',
   },
   examples: { run: suite('examples'), finds: 'an example that prints something else than it says' },
-  workers: {
-    run: ['node', source, 'tests/runtimes/try-worker-example.ts'],
-    finds: 'a Worker that wrangler does not build, or that is issued two tokens',
-  },
   compat: {
     run: ['vitest', 'run', '--project=compat*'],
     finds: 'an older version of a client or of Nest that an adapter does not serve',
@@ -149,6 +137,18 @@ export const checks: Readonly<Record<string, Check>> = {
       'packages/core',
     ],
     finds: 'a branch of the ledger that no test takes',
+  },
+  runtimes: {
+    run: ['node', source, 'tests/runtimes/index.ts'],
+    finds: 'a runtime that core or the fetch adapter does not run on',
+  },
+  workers: {
+    run: ['node', source, 'tests/runtimes/try-worker-example.ts'],
+    finds: 'a Worker that wrangler does not build, or that is issued two tokens',
+  },
+  outcomes: {
+    run: ['node', source, 'tests/runtimes/compare-outcomes.ts'],
+    finds: 'a runtime in which a failed request costs something else than its page says',
   },
   size: { run: ['node', 'scripts/check-size.ts'], finds: 'a package that grew' },
 };

@@ -1,5 +1,5 @@
 // The tests of the program `service-auth` with the packed one: all of them on the oldest Node that it supports, which shows what is missing
-// there, and those of the commands that are used most on each newer one. `pnpm check command-line`
+// there, and those of the commands that are used most on the newest one. `pnpm check command-line`
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { installEngines, isInstalled, nodes } from '@service-auth/runtimes/engin
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { createAll, run } from './consumer.ts';
 
-const oldest = 22;
+const [oldest, newest] = [22, 26];
 const usedMost = ['token.', 'usage.', 'doctor.', 'stores.', 'serve/serve.'];
 
 await installEngines();
@@ -17,7 +17,7 @@ await createAll(consumer);
 const program = join(consumer, 'node_modules/.bin/service-auth');
 const published = readPackages().find(({ name }) => name === 'cli')?.manifest.version;
 for (const { major, file } of nodes.filter(
-  (node) => node.major >= oldest && isInstalled(`Node ${node.major}`, node.file),
+  (node) => [oldest, newest].includes(node.major) && isInstalled(`Node ${node.major}`, node.file),
 )) {
   const version = (await run(consumer, file, [program, '--version'])).trim();
   if (version !== published) throw new Error(`service-auth --version says ${version}, not ${published}`);
