@@ -11,8 +11,8 @@ interface Group {
   /** The tests that have to notice. */
   readonly tests: readonly string[];
   readonly mutate: readonly string[];
-  /** The least share of mutants that the tests must notice, those in `equivalent.json` left out. */
-  readonly least: number;
+  /** The least share of mutants that the tests must notice, those in `equivalent.json` left out. Default: any. */
+  readonly least?: number;
   /** A test that takes longer has noticed. */
   readonly testTimeoutMs: number;
 }
@@ -38,13 +38,21 @@ interface Equivalent {
 
 const source = 'packages/core/src';
 const proved = ['ledger/*', 'memory', 'cached-token', 'instant', 'seal', 'url-scope', 'token-endpoint'];
-const adapter = (name: string): Group => ({
+const whole = (name: string): Group => ({
   package: name,
-  tests: [`packages/${name}/test/**/*.test.ts`, `tests/compat/http-clients/test/${name}.test.ts`],
+  tests: [`packages/${name}/test/**/*.test.ts`],
   mutate: [`packages/${name}/src/**/*.ts`],
-  least: 85,
   testTimeoutMs: 20_000,
 });
+const adapter = (name: string): Group => {
+  const group = whole(name);
+  return { ...group, tests: [...group.tests, `tests/compat/http-clients/test/${name}.test.ts`], least: 85 };
+};
+/** Nobody has tried all their mutants yet, so no share is demanded. */
+const others = [
+  ...['cloudflare', 'dynamodb', 'file', 'mysql', 'postgres', 'redis', 'sqlite'],
+  ...['cli', 'opentelemetry', 'testing'],
+];
 const groups: Readonly<Record<string, Group>> = {
   proved: {
     package: 'core',
@@ -67,6 +75,7 @@ const groups: Readonly<Record<string, Group>> = {
   got: adapter('got'),
   undici: adapter('undici'),
   nestjs: adapter('nestjs'),
+  ...Object.fromEntries(others.map((name) => [name, whole(name)])),
 };
 
 const [asked, ...files] = process.argv.slice(2);
@@ -154,7 +163,7 @@ async function run(name: string, group: Group): Promise<void> {
     summary(mutants.filter((mutant) => mutant.fileName === path)),
   ]);
   console.table({ ...Object.fromEntries(rows), [name]: total });
-  if (total.share < group.least) process.exitCode = 1;
+  if (total.share < (group.least ?? 0)) process.exitCode = 1;
 }
 
 function isSame(mutant: Mutant, equivalent: Equivalent): boolean {
