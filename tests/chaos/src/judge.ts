@@ -27,11 +27,12 @@ export function startJudge(service: TestService, store: Store): Judge {
   async function compare(customer: Customer): Promise<void> {
     const { clientId, clientSecret, audiences, issuanceLimit } = customer;
     const [audience = ''] = audiences;
-    const windowStart = Date.now() - issuanceLimit.windowMs;
-    const issued = issuances(customer).filter(({ at }) => at > windowStart).length;
+    const before = issuances(customer);
     // A new one every time: it remembers nothing that it could put right.
     const auth = createServiceAuth({ authUrl: service.url, audience, clientId, clientSecret, issuanceLimit, store });
     const { used } = await auth.getUsage();
+    // On a busy machine the answer takes a while, and tokens have left the window since.
+    const issued = before.filter(({ at }) => at > Date.now() - issuanceLimit.windowMs).length;
     comparisons += 1;
     if (used < issued) violations.push(`the ledger of ${clientId} knows ${used} of ${issued} tokens that were issued`);
   }
