@@ -1,14 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compile } from './support/compile.ts';
+import { compilePage } from './support/compile.ts';
 import { openShop, runRecipe } from './support/run-recipe.ts';
 
 const page = readFileSync(new URL('../../docs/migrating.md', import.meta.url), 'utf8');
-const examples = fileURLToPath(new URL('..', import.meta.url));
-// Beside the packages of the examples. Modules there are bundled, because Node runs no TypeScript in node_modules.
-const folder = join(examples, 'node_modules/.cache/migrating');
 
 const program = (side: string) => `
 import { listOrders } from './${side}.ts';
@@ -42,33 +38,20 @@ const figures = new Map(
 
 const fileOf = (from: string, side: string) => `${from.replaceAll(' ', '-')}.${side}`;
 
+let folder: string;
+
 beforeAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const names = diffs.flatMap(({ from, ...sides }) =>
-    Object.entries(sides).map(([side, code]) => {
-      const name = fileOf(from, side);
-      writeFileSync(join(folder, `${name}.ts`), code);
-      writeFileSync(join(folder, `${name}.program.ts`), program(name));
-      return name;
-    }),
+  const names = diffs.flatMap(({ from }) => ['before', 'after'].map((side) => fileOf(from, side)));
+  const sides = diffs.flatMap(({ from, before, after }) => [
+    [`${fileOf(from, 'before')}.ts`, before] as const,
+    [`${fileOf(from, 'after')}.ts`, after] as const,
+  ]);
+  const programs = names.map((name) => [`${name}.program.ts`, program(name)] as const);
+  folder = await compilePage(
+    'migrating',
+    new Map([...sides, ...programs]),
+    programs.map(([file]) => file),
   );
-  const compilerOptions = {
-    module: 'ESNext',
-    moduleResolution: 'bundler',
-    target: 'ES2023',
-    lib: ['ES2023', 'ESNext.Disposable', 'DOM'],
-    types: ['node'],
-    typeRoots: [join(examples, '../node_modules/@types')],
-    strict: true,
-    skipLibCheck: true,
-    allowImportingTsExtensions: true,
-    noEmit: true,
-  };
-  const files = names.flatMap((name) => [`${name}.ts`, `${name}.program.ts`]);
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  const programs = names.map((name) => join(folder, `${name}.program.ts`));
-  await compile(folder, programs, folder);
 }, 60_000);
 
 test('the page has a diff and figures for each of the four', () => {

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -21,4 +23,37 @@ export async function compile(project: string, entryPoints: string[], outdir: st
     platform: 'node',
     target: 'node22',
   });
+}
+
+/**
+ * Compiles modules that a page shows. `sources` has the text of each module by its file name, and `programs` names those that are run.
+ * Returns a folder beside the packages of the examples, which has each program as one file that ends in `.mjs`.
+ */
+export async function compilePage(
+  name: string,
+  sources: ReadonlyMap<string, string>,
+  programs: readonly string[],
+): Promise<string> {
+  const examples = fileURLToPath(new URL('../..', import.meta.url));
+  // Node runs no TypeScript in node_modules, so the modules are bundled.
+  const folder = join(examples, 'node_modules/.cache', name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [file, code] of sources) writeFileSync(join(folder, file), code);
+  const compilerOptions = {
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    target: 'ES2023',
+    lib: ['ES2023', 'ESNext.Disposable', 'DOM'],
+    types: ['node'],
+    typeRoots: [join(examples, '../node_modules/@types')],
+    strict: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [...sources.keys()] }));
+  const entryPoints = programs.map((file) => join(folder, file));
+  await compile(folder, entryPoints, folder);
+  return folder;
 }

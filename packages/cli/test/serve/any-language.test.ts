@@ -37,11 +37,14 @@ test('the page has every example as it is', () => {
 
 const key = 'a-key-of-this-machine-0123456789abcdef';
 
-/** Starts the server that callers reach by the client secret or by the key. */
-function startKeyed(options: ServingOptions) {
-  const file = join(emptyFolder(), 'key');
+/** Starts the server that callers reach by the client secret, by the key or by the socket. */
+async function startKeyed(options: ServingOptions) {
+  const directory = emptyFolder();
+  const file = join(directory, 'key');
   writeFileSync(file, key);
-  return startServing({ ...options, args: ['--key-file', file] });
+  const socket = join(directory, 'auth.sock');
+  const { url } = await startServing({ ...options, args: ['--key-file', file, '--socket', socket, '--port', '0'] });
+  return { url, socket };
 }
 
 /** Runs an example to its end, and returns what the API answered. */
@@ -57,6 +60,7 @@ async function printedBy(example: string, service: Service, server: Server | und
     CLIENT_SECRET: clientSecret,
     OAUTHLIB_INSECURE_TRANSPORT: '1',
     SERVE_KEY: key,
+    ...(server && { SERVE_SOCKET: server.socket }),
     ...env,
   };
   const { stdout } = await promisify(execFile)(command, [...args, example], { cwd: folder, env: variables });
@@ -64,21 +68,21 @@ async function printedBy(example: string, service: Service, server: Server | und
 }
 
 type Service = Awaited<ReturnType<typeof startCanaryService>>;
-type Server = Awaited<ReturnType<typeof startServing>>;
+type Server = Awaited<ReturnType<typeof startKeyed>>;
 
 describe.runIf(redis && runners)('over one Redis', () => {
-  test('eight clients in six languages start at once, and one token is issued', slowly, async () => {
+  test('nine clients in six languages start at once, and one token is issued', slowly, async () => {
     const service = await startCanaryService();
     const env = { SERVICE_AUTH_STORE: `${redis?.url}?prefix=any-language:` };
     const servers = [await startKeyed({ service, env }), await startKeyed({ service, env })];
-    expect(examples.length).toBe(8);
+    expect(examples.length).toBe(9);
     const printed = await Promise.all(
       examples.map(async (example, index) => [example, await printedBy(example, service, servers[index % 2])] as const),
     );
     const [[, { tokenId }] = ['', {}]] = printed;
     for (const [example, answer] of printed)
       expect([example, answer]).toMatchObject([example, { bearer: 'valid', tokenId }]);
-    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1, apiRequests: 8 });
+    expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1, apiRequests: 9 });
   });
 
   test('the first Python client reports a token that the API rejected, and gets another one', slowly, async () => {
