@@ -3,7 +3,7 @@
 //   npx --yes pnpm@12 example examples/own-adapter.ts
 import { test } from 'node:test';
 import { createServiceAuth, type TokenSource } from '@service-auth/core';
-import { isReplayable, redirectTo, sendWithToken } from '@service-auth/core/http';
+import { hasAuthorization, isReplayable, redirectTo, sendWithToken } from '@service-auth/core/http';
 import { type HttpClientRequest, httpClientContract } from '@service-auth/testing';
 
 /** Stands for your client. It follows no redirects, so that the token goes nowhere by itself. */
@@ -13,7 +13,7 @@ const yourClient = (url: string, init: RequestInit): Promise<Response> => fetch(
 function withAuth(auth: TokenSource): typeof yourClient {
   return async (url, init) => {
     const headers = new Headers(init.headers);
-    if (!auth.covers(url) || headers.has('authorization')) return yourClient(url, init);
+    if (!auth.covers(url) || hasAuthorization([...headers], auth)) return yourClient(url, init);
     return sendWithToken(auth, {
       waitForToken: () => auth.getToken({ signal: init.signal ?? undefined }),
       send({ authorization }) {

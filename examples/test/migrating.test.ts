@@ -17,6 +17,8 @@ for (let call = 1; call <= 10; call += 1) later += succeeded(await Promise.allSe
 console.log(later);
 `;
 
+const leftIn = 'an interceptor of your own';
+
 /** The two sides of each diff, by the title of its section without "From". */
 const diffs = [...page.matchAll(/^## From ([^\n]+)\n[^#]*?```diff\n(.*?)\n```/gms)].map(([, from = '', diff = '']) => {
   const side = (sign: '-' | '+') =>
@@ -25,7 +27,8 @@ const diffs = [...page.matchAll(/^## From ([^\n]+)\n[^#]*?```diff\n(.*?)\n```/gm
       .filter((line) => line.startsWith(' ') || line.startsWith(sign))
       .map((line) => line.slice(1))
       .join('\n');
-  return { from, before: side('-'), after: side('+') };
+  const half = diff.replaceAll(/^[-+ ]/gm, '');
+  return { from, before: side('-'), after: side('+'), ...(from === leftIn && { half }) };
 });
 
 /** The figures of the page: the first calls and the later calls that succeed, the tokens for the first calls and for all. */
@@ -54,8 +57,9 @@ beforeAll(async () => {
   );
 }, 60_000);
 
-test('the page has a diff and figures for each of the four', () => {
+test('the page has a diff and figures for each of the five', () => {
   expect(diffs.map(({ from }) => from)).toEqual([
+    'an interceptor of your own',
     'axios-auth-refresh',
     'axios-oauth-client',
     'simple-oauth2',
@@ -75,4 +79,13 @@ describe.each(diffs)('the diff from $from', ({ from }) => {
     const tokens = [shop.issuedBeforeRevocation, shop.service.counts.issued];
     expect([...lines.map(Number), ...tokens]).toEqual(figures.get(row));
   });
+});
+
+test('an interceptor that is left in costs as before, and causes one warning', async () => {
+  const shop = await openShop();
+  const { lines, complaint } = await runRecipe(join(folder, `${fileOf(leftIn, 'half')}.program.mjs`), { shop });
+  expect([...lines.map(Number), shop.issuedBeforeRevocation, shop.service.counts.issued]).toEqual(figures.get(leftIn));
+  const [, warning = 'no warning'] = /^\(node:4711\) (ServiceAuthWarning: .*) …$/m.exec(page) ?? [];
+  expect(complaint.split('ServiceAuthWarning')).toHaveLength(2);
+  expect(complaint).toContain(warning.replace('https://api.example.com', shop.service.baseUrl));
 });

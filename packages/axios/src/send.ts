@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { ownProperties, sendWithToken, tokenRejected } from '@service-auth/core/http';
+import { ownAuthorization, ownProperties, sendWithToken, tokenRejected } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
@@ -13,16 +13,19 @@ export function send(
   sources: Iterable<TokenSource>,
   dispatch: Dispatch,
 ): Promise<AxiosResponse> {
-  if (
-    (config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) ||
-    config.auth ||
-    config.headers.has('authorization')
-  ) {
+  const isOwn = Boolean(config.auth || config.headers.get('authorization'));
+  // `Authorization: false` says that the request has none.
+  const isRefused = !isOwn && config.headers.has('authorization');
+  if ((config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) || isRefused) {
     return dispatch.send(config).then(settled);
   }
   const url = requestUrl(config);
   for (const source of sources) {
     if (!source.covers(url)) continue;
+    if (isOwn) {
+      source.reportBypass?.();
+      return dispatch.send(config).then((ending) => settled(withCause(ending, ownAuthorization)));
+    }
     refuseOldCopy(config, url);
     const exchange = createExchange({ config, url, source }, dispatch);
     return sendWithToken(source, exchange).then(
@@ -33,14 +36,14 @@ export function send(
     );
   }
   return dispatch.send(config).then((ending) => {
-    return settled(ending.response?.status === 401 ? withCause(ending, () => uncovered(config)) : ending);
+    return settled(isOwn ? ending : withCause(ending, () => uncovered(config)));
   });
 }
 
 /** Adds a `cause` to the error of a 401. An error that has one keeps it. */
 function withCause(ending: Ending, create: () => Error): Ending {
-  const { error } = ending;
-  if (error instanceof Error && error.cause === undefined) {
+  const { error, response } = ending;
+  if (response?.status === 401 && error instanceof Error && error.cause === undefined) {
     Object.defineProperty(error, 'cause', ownProperties({ value: create(), configurable: true, writable: true }));
   }
   return ending;

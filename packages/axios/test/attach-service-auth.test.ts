@@ -236,7 +236,7 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     await withDefault.get('/');
     expect(service.counts.tokenRequests).toBe(0);
     expect(bearers(service)).toEqual([bearer, bearer, bearer]);
-    expect(auth.events).toEqual([]);
+    expect(auth.events.map(({ type }) => type)).toEqual(value ? ['token_bypassed'] : []);
   });
 
   test('an Authorization of undefined is none', async () => {
@@ -315,6 +315,38 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     ]);
   });
 
+  test('a 401 to an Authorization of the request says so in its cause, wherever that was set', async () => {
+    const service = await startService();
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth);
+    const reports = () => auth.events.filter(({ type }) => type === 'token_bypassed').length;
+    const silent = [
+      { serviceAuth: false, headers: { Authorization: 'Bearer own' } },
+      { headers: { Authorization: false } },
+    ];
+    for (const config of silent) expect(await rejectionOf(instance.get('/', config))).not.toHaveProperty('cause');
+    expect(reports()).toBe(0);
+    const message = expect.stringContaining('had an Authorization of its own, so it was sent without the token');
+    const own = { auth: { username: 'own', password: 'own' } };
+    for (const config of [{ headers: { authorization: 'Bearer own' } }, own]) {
+      const error = await rejectionOf(instance.get('/', config));
+      expect(error).toMatchObject({ response: { status: 401 }, cause: { message } });
+      expect(serviceUnavailable(error)).toBeUndefined();
+    }
+    instance.defaults.headers.common['Authorization'] = 'Bearer default';
+    expect(await rejectionOf(instance.get('/'))).toMatchObject({ cause: { message } });
+    delete instance.defaults.headers.common['Authorization'];
+    instance.interceptors.request.use((config) => {
+      config.headers.Authorization = 'Bearer left in';
+      return config;
+    });
+    expect(await rejectionOf(instance.get('/'))).toMatchObject({ cause: { message } });
+    service.api.next({ status: 404 });
+    expect(await rejectionOf(instance.get('/'))).not.toHaveProperty('cause');
+    expect(reports()).toBe(1);
+    expect(service.counts.tokenRequests).toBe(0);
+  });
+
   test('a 401 without a token says in its cause why there was none', async () => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service, { baseUrl: `${service.baseUrl}/other` }));
@@ -328,7 +360,11 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
       configurable: true,
       writable: true,
     });
-    const others = [{ serviceAuth: false }, { headers: { Authorization: 'Bearer own' } }];
+    const others = [
+      { serviceAuth: false },
+      { headers: { Authorization: 'Bearer own' } },
+      { headers: { Authorization: false } },
+    ];
     for (const config of others) expect(await rejectionOf(instance.get('/', config))).not.toHaveProperty('cause');
     service.api.next({ status: 404 });
     expect(await rejectionOf(instance.get('/'))).not.toHaveProperty('cause');

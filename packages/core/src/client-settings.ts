@@ -15,6 +15,7 @@ import { outsideRequest } from './next.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { randomId } from './seal.ts';
 import type { ClientOptions, CommonSettings, Settings } from './settings.ts';
+import { warn } from './warn.ts';
 
 const minute = 60_000;
 const atOnce = Number.NEGATIVE_INFINITY;
@@ -53,6 +54,7 @@ export class ClientSettings {
   #rejections = noRejections;
   #subscriptions = noSubscriptions;
   #repeated: Map<string, RepeatedNews> | undefined;
+  #isBypassed = false;
 
   constructor({ common, clientId, clientSecret, instance }: ClientOptions) {
     this.common = common;
@@ -167,6 +169,18 @@ export class ClientSettings {
     // Report further sleep only if it is longer by a minute.
     this.#sleep = { since, ms: machineSleepMs + minute };
     this.emit('clock_anomaly', { clock: 'machine', byMs: Math.round(machineSleepMs) });
+  }
+
+  /** Reports that a request had an `Authorization` of its own. One report is enough to find out who sets it. */
+  bypass(): void {
+    if (this.#isBypassed) return;
+    this.#isBypassed = true;
+    this.emit('token_bypassed', {});
+    warn(
+      `A request to ${this.common.baseUrl} had an Authorization of its own, so it was sent without the token. Remove the ` +
+        'interceptor or default header that sets it: its tokens are not counted. If it is intended, send it with ' +
+        'serviceAuth: false, or without the adapter.',
+    );
   }
 
   /** Reports a 401. All 401s with the same outcome are one event: a failing API must not flood the listener. */

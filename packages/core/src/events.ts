@@ -62,6 +62,11 @@ export interface ServiceAuthEventFields {
    * `replaced`: another token is in use already; `kept`: a moment ago no replacement could be had, and it is too early to try again.
    */
   token_rejected: { readonly tokenId: string; readonly outcome: 'renew' | 'replaced' | 'kept' };
+  /**
+   * A request to an address that the client covers had an `Authorization` of its own, so it was sent without the token. Reported once for each client,
+   * which also warns on standard error.
+   */
+  token_bypassed: Record<never, never>;
   /** This process reported that the tokens of its audience are compromised. `tokenId`: the one that was in use, if there was one. `reason`: that of `reset()`. */
   token_reset: { readonly tokenId: string | undefined; readonly reason: string | undefined };
   /**

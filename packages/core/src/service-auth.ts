@@ -79,6 +79,10 @@ class Client implements ServiceAuth {
     keeper.settings.rejection(token.id, outcome);
   }
 
+  reportBypass(): void {
+    this.#keeper.settings.bypass();
+  }
+
   async reset(options?: ResetOptions): Promise<ResetResult> {
     const keeper = this.#open();
     const reason = reasonOf(options);
@@ -167,6 +171,7 @@ class Client implements ServiceAuth {
 
 const methods = boundMethods(Client.prototype, [
   'invalidate',
+  'reportBypass',
   'reset',
   'retryNow',
   'getUsage',

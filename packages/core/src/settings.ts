@@ -191,7 +191,7 @@ function repetitionIn({ pathname }: URL): string | undefined {
 }
 
 /** Returns whether this is Cloudflare Workers, or another runtime on workerd. */
-function inWorker(): boolean {
+export function inWorker(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
   return navigator?.userAgent === 'Cloudflare-Workers';
 }

@@ -33,6 +33,11 @@ export interface TokenSource {
    * last such renewal of this audience was too recent: they are 1, 2, 4 … 60 minutes apart. Then it returns the same token again. Never rejects.
    */
   invalidate(token: AccessToken): Promise<void>;
+  /**
+   * Reports that a request to an address that `covers()` had an `Authorization` of its own, so it was sent without the token. The first report causes
+   * the event `token_bypassed` and a warning on standard error. HTTP adapters call it. Never throws.
+   */
+  reportBypass?(): void;
 }
 
 /** A client of the service for one audience and one client id. All clients with the same client id share one budget. */

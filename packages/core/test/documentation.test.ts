@@ -34,6 +34,7 @@ const events: Record<ServiceAuthEventType, true> = {
   acquisition_ended: true,
   agreement_differs: true,
   token_reset: true,
+  token_bypassed: true,
   store_damaged: true,
 };
 

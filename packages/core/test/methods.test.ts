@@ -7,6 +7,7 @@ const methods = [
   'getToken',
   'peekToken',
   'invalidate',
+  'reportBypass',
   'reset',
   'retryNow',
   'getUsage',

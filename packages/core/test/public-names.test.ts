@@ -26,6 +26,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'hideAgentRequests',
     'isRedirect',
     'isReplayable',
+    'ownAuthorization',
     'ownProperties',
     'redirectTo',
     'replaceRejected',

@@ -173,3 +173,38 @@ describe('a store in the memory of a process', () => {
     expect((await auth.getUsage()).warnings).toEqual([]);
   });
 });
+
+describe('a request with an Authorization of its own', () => {
+  test('is reported once by each client, as an event and as a warning of the process', async () => {
+    const { client, eventsOf } = createBed();
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    onTestFinished(() => warn.mockRestore());
+    const [one, other] = [client(), client()];
+    for (const auth of [one, one, other]) expect(auth.reportBypass?.()).toBeUndefined();
+    expect(eventsOf('token_bypassed')).toMatchObject([{ instance: 'process 1' }, { instance: 'process 2' }]);
+    expect(warn.mock.calls).toEqual(
+      Array(2).fill([
+        expect.stringMatching(/^A request to https:\/\/api\.example\.com\/ had an Authorization of its own, /),
+        'ServiceAuthWarning',
+      ]),
+    );
+  });
+
+  test.each([
+    ['without a process', 'process', undefined],
+    ['that is a worker', 'navigator', { userAgent: 'Cloudflare-Workers' }],
+  ])('is reported on the console of a runtime %s', (_, name, value) => {
+    const { client } = createBed();
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    onTestFinished(() => {
+      warn.mockRestore();
+      vi.unstubAllGlobals();
+    });
+    const auth = client();
+    vi.stubGlobal(name, value);
+    auth.reportBypass?.();
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.stringMatching(/^ServiceAuthWarning: A request to https:\/\/api\.example\.com\/ /),
+    );
+  });
+});

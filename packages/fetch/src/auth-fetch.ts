@@ -73,7 +73,7 @@ export function createAuthFetch(
     if (typeof (copy.headers ?? {}) !== 'object') return send(input, init);
     const fields = fieldsOf(copy.headers ?? request?.headers);
     // Pass on the copy: the original headers may be an iterator, which can be read only once.
-    if (hasAuthorization(fields)) return send(input, init && Object.assign(copy, { headers: fields }));
+    if (hasAuthorization(fields, auth)) return send(input, init && Object.assign(copy, { headers: fields }));
 
     const body = copy.body ?? request?.body;
     const canResend = isReplayable(body);

@@ -2,6 +2,7 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import {
   checkTokenSource,
   hideAgentRequests,
+  ownAuthorization,
   ownProperties,
   replaceRejected,
   tokenRejected,
@@ -34,15 +35,23 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   checkTokenSource(auth, 'got');
   /** The tokens of this client by the value that stands for each in the headers. */
   const sent = new WeakMap<object, AccessToken>();
-  const rejections = new WeakSet<object>();
+  /** The reasons of the 401s. */
+  const reasons = new WeakMap<object, () => Error>();
   const tokenIn = (headers: Options['headers']) => sent.get(Object(headers['authorization']));
+  const ownIn = (headers: Options['headers']) =>
+    Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined;
+  const isServed = ({ context, url }: Pick<Options, 'context' | 'url'>) =>
+    !(Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) && auth.covers(url as URL);
 
   const attach: BeforeRequestHook = async (options) => {
-    const { headers, url, context, signal } = options;
+    const { headers, signal } = options;
     // This is a header of this package, from before a redirect or a retry.
     if (tokenIn(headers)) delete headers['authorization'];
-    if (Object.hasOwn(headers, 'authorization') && headers['authorization'] !== undefined) return;
-    if ((Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) || !auth.covers(url as URL)) return;
+    if (!isServed(options)) return;
+    const own = ownIn(headers);
+    // An object is the token of another client, or of the same one that was attached twice.
+    if (typeof own === 'string') auth.reportBypass?.();
+    if (own !== undefined) return;
     const token = await auth.getToken({ signal });
     // Node sends this value as text, and printing does not show it. got's errors contain the headers, and got calls no hook with the errors of an abort, of
     // `cancel()`, of a stream that the application destroys, and of a `json()` that finds no JSON.
@@ -58,15 +67,18 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   /** The token that a 401 rejects, if the request had one. */
   function rejectedBy(response: Response): AccessToken | undefined {
     if (response.statusCode !== 401) return undefined;
-    const token = tokenIn(response.request.options.headers);
-    if (token) rejections.add(response);
+    const { options } = response.request;
+    const token = tokenIn(options.headers);
+    if (token) reasons.set(response, tokenRejected);
+    else if (typeof ownIn(options.headers) === 'string' && isServed(options)) reasons.set(response, ownAuthorization);
     return token;
   }
 
   const complete: BeforeErrorHook = (error) => {
     const { response, cause } = error;
     // got sets an empty object as the cause of an answer with a wrong status.
-    if (response && rejections.has(response) && !(cause instanceof Error)) error.cause = tokenRejected();
+    const reason = response && reasons.get(response);
+    if (reason && !(cause instanceof Error)) error.cause = reason();
     return error;
   };
 

@@ -177,7 +177,7 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
         `${service.baseUrl}/api/v1/`,
       );
       expect(response.statusCode).toBe(401);
-      expect(auth.events).toEqual([]);
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_bypassed']);
     });
   });
 
@@ -234,6 +234,27 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
         response: { statusCode: 401 },
         cause: { code: 'ERR_TOKEN_REJECTED' },
       });
+    });
+
+    test('says in its cause that the request had an Authorization of its own, wherever that was set', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const api = got.extend(serviceAuth(auth));
+      const url = `${service.baseUrl}/api/v1/`;
+      const own: OptionsInit[] = [
+        { headers: { Authorization: 'Bearer own' } },
+        {
+          hooks: { beforeRequest: [({ headers }) => void Object.assign(headers, { authorization: 'Bearer left in' })] },
+        },
+      ];
+      for (const options of own) {
+        const error = await api(url, options).catch((thrown: Error) => thrown);
+        const message = expect.stringContaining('had an Authorization of its own, so it was sent without the token');
+        expect(error).toMatchObject({ name: 'HTTPError', response: { statusCode: 401 }, cause: { message } });
+        expect(serviceUnavailable(error)).toBeUndefined();
+      }
+      expect(auth.events.filter(({ type }) => type === 'token_bypassed')).toHaveLength(1);
+      expect(service.counts.tokenRequests).toBe(0);
     });
 
     test('has no cause of ours when the request had no token of ours', async () => {

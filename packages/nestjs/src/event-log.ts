@@ -35,6 +35,8 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     }
     case 'token_rejected':
       return ['warn', `The API answered 401 to token ${event.tokenId} (${event.outcome}).`];
+    case 'token_bypassed':
+      return ['warn', 'A request had an Authorization of its own, so it was sent without the token.'];
     case 'issuance_refused': {
       const { reason, used, limit, retryAt, count } = event;
       const times = count > 1 ? `, ${count} times` : '';

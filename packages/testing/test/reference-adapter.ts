@@ -1,5 +1,5 @@
 import { type AccessToken, createServiceAuth } from '@service-auth/core';
-import { isReplayable, redirectTo, sendWithToken } from '@service-auth/core/http';
+import { hasAuthorization, isReplayable, redirectTo, sendWithToken } from '@service-auth/core/http';
 import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '../src/index.ts';
 
 /** A request to one address: the one that was asked for, or one that a redirect asks for. */
@@ -54,9 +54,7 @@ export const connectReferenceAdapter: ConnectHttpClient = ({ options }) => {
       return sendFrom(next);
     }
 
-    const { headers } = request;
-    const ownsAuthorization = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-    if (request.optOut || ownsAuthorization || !auth.covers(request.url)) return sendFrom(last);
+    if (request.optOut || !auth.covers(request.url) || hasAuthorization(request.headers, auth)) return sendFrom(last);
     return sendWithToken(auth, {
       waitForToken: () => auth.getToken({ signal: request.signal }),
       send: ({ authorization }: AccessToken) =>

@@ -23,7 +23,7 @@ export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.Dispatcher
     const isUsable = typeof (options.headers ?? {}) === 'object';
     if (!isUsable || !covers(options)) return dispatch(options, handler);
     const headers = readHeaders(options.headers);
-    if (hasAuthorization(headers)) return dispatch({ ...options, headers: headers ?? null }, handler);
+    if (hasAuthorization(headers, auth)) return dispatch({ ...options, headers: headers ?? null }, handler);
     new Exchange(auth, dispatch, options, headers, handler as Handler).start();
     return true;
   };

@@ -4,6 +4,7 @@ export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
 export { hasAuthorization } from './headers.ts';
 export { hideAgentRequests } from './hide.ts';
+export { ownAuthorization } from './own-authorization.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
 export { isRedirect, redirectTo } from './redirect.ts';
 export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-token.ts';

@@ -50,7 +50,7 @@ export interface SendWithTokenOptions<Answer> {
 
 /**
  * Sends a request with a token of `auth`. If the API rejects the token, sends it once more with another one. Every rejection is reported to `auth`.
- * Resolves with the answer for the caller. Call it only if `auth.covers(url)` is true and the request has no `Authorization` of its own.
+ * Resolves with the answer for the caller. Call it only if `auth.covers(url)` is true and the request has no `Authorization` of its own: see `hasAuthorization`.
  * @throws the errors of `waitForToken`, of `send` and of `follow`
  */
 export async function sendWithToken<Answer>(

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { hasAuthorization } from '../../src/http/index.ts';
 
 test.each<[headers: object | undefined]>([
@@ -25,3 +25,13 @@ test.each<[headers: object | null | undefined]>([
   [['X-One', 'authorization']],
   [['X-One', ['authorization']]],
 ])('%o have none', (headers) => expect(hasAuthorization(headers)).toBe(false));
+
+test('a client is told of an Authorization, and of nothing else', () => {
+  const reportBypass = vi.fn();
+  hasAuthorization({ accept: '*/*' }, { reportBypass });
+  expect(reportBypass).not.toHaveBeenCalled();
+  hasAuthorization({ authorization: 'x' }, { reportBypass });
+  expect(reportBypass).toHaveBeenCalledOnce();
+  // A mock of a client may have only the methods that the test needs.
+  expect(hasAuthorization({ authorization: 'x' }, {})).toBe(true);
+});

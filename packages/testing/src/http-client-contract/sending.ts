@@ -50,6 +50,22 @@ export function sendingCases(define: DefineCase): ContractCase[] {
       assert.ok(fixture.events.every(({ type }) => type !== 'token_rejected'));
     }),
 
+    define(
+      "an Authorization of the caller's own is reported once, and only where the token would go",
+      async (fixture) => {
+        const { send, foreign, events } = fixture;
+        const headers = { authorization: 'Bearer own' };
+        const reports = () => events.filter(({ type }) => type === 'token_bypassed').length;
+        await send({ headers, optOut: true });
+        await send({ headers, url: foreign.url });
+        assert.equal(reports(), 0, 'a request was reported that would get no token anyway');
+        await send({ headers });
+        await send({ headers });
+        assert.equal(reports(), 1, `${reports()} reports instead of 1`);
+        expectIssued(fixture, 0);
+      },
+    ),
+
     define('a request that opted out gets no token, and needs none', async ({ service, send, events }) => {
       const { status } = await send({ optOut: true });
       expectStatus({ status }, 401);

@@ -1,3 +1,4 @@
+import { hasAuthorization } from '@service-auth/core/http';
 import type {
   ConnectHttpClient,
   HttpClientRequest,
@@ -113,6 +114,14 @@ export const originMistakes: readonly Mistake<ConnectHttpClient>[] = [
     caughtBy: caught(
       /the client returned 200 instead of 401/,
       "the caller's own Authorization wins, and its 401 is its own affair",
+    ),
+  },
+  {
+    name: 'says nothing of an Authorization of the caller',
+    breaks: asking((request) => ({ optOut: request.optOut || hasAuthorization(request.headers) })),
+    caughtBy: caught(
+      /0 reports instead of 1/,
+      "an Authorization of the caller's own is reported once, and only where the token would go",
     ),
   },
   {
