@@ -55,6 +55,7 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
     warnings: [],
     issuances,
     resets: [],
+    spentElsewhere: undefined,
     ...changes,
   };
 }

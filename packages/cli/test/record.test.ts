@@ -137,3 +137,54 @@ test('what is no whole record is not imported', manyProcesses, async () => {
   }
   expect(await run(['record', 'import', '/nowhere'], { env: other })).toMatchObject({ code: 2 });
 });
+
+test.for(stores)(
+  'who knows what a record in $name has not seen says it, without the secret, and the rest of the limit can be used',
+  manyProcesses,
+  async ({ address }) => {
+    const service = await startCanaryService();
+    const { SERVICE_AUTH_CLIENT_SECRET: secret, ...env } = variablesOf(service, address());
+    await run(['token'], { env: { ...env, SERVICE_AUTH_CLIENT_SECRET: secret } });
+    const usage = async () => JSON.parse((await run(['usage', '--json'], { env })).stdout);
+    const { usable, used, availableNow: atFirst } = await usage();
+    const rest = usable === 120 ? 69 : 28;
+    expect([used, atFirst]).toEqual([1, usable === 120 ? 27 : 22]);
+    const words = ['--reason', 'the programs of last year', '--instance', 'ops@laptop'];
+    const said = await run(['record', 'spent', '40', ...words], { env });
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining(`${rest} tokens can be issued`),
+    });
+    const told = { count: 40, instance: 'ops@laptop', reason: 'the programs of last year' };
+    expect(await usage()).toMatchObject({
+      used: 41,
+      availableNow: rest,
+      spentElsewhere: { ...told, at: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+    for (const command of ['usage', 'explain']) {
+      const { stdout } = await run([command], { env });
+      expect(stdout.replace(/\s+/g, ' ')).toMatch(/ops@laptop said at .* "the programs of last year"/);
+    }
+    const less = await run(['record', 'spent', '10', ...words], { env });
+    expect(less).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('knows of more') });
+    expect(await usage()).toMatchObject({ used: 41 });
+  },
+);
+
+test('the first day begins with a word in a store that has no record yet', manyProcesses, async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
+  expect(await run(['record', 'spent', '0', '--reason', 'a new client'], { env })).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  expect((await run(['token'], { env })).code).toBe(0);
+  expect(JSON.parse((await run(['usage', '--json'], { env })).stdout)).toMatchObject({ availableNow: 109 });
+});
+
+test('record spent wants a number and a reason, and tells all that is wrong at once', async () => {
+  const { code, stderr, stdout } = await run(['record', 'spent', 'many'], { env: {} });
+  expect([code, stdout]).toEqual([2, '']);
+  for (const problem of ['N must be', '--reason', 'SERVICE_AUTH_URL']) expect(stderr).toContain(problem);
+});

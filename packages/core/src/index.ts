@@ -39,6 +39,6 @@ export type {
 } from './store.ts';
 export type { GetTokenOptions, ServiceAuth, TokenSource } from './token-source.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-export type { Hold, Issuance, ResetInfo, TokenInUse, Usage, WindowUsage } from './usage.ts';
+export type { Hold, Issuance, ResetInfo, SpentElsewhereInfo, TokenInUse, Usage, WindowUsage } from './usage.ts';
 export type { UsageReader, UsageReaderOptions } from './usage-reader.ts';
 export { createUsageReader } from './usage-reader.ts';

@@ -1,10 +1,16 @@
-import { configError, problemOfText } from './config-problems.ts';
+import { configError, problemOfInteger, problemOfText, reportTo } from './config-problems.ts';
+import type { ConfigProblem } from './errors.ts';
+import { type IssuanceLimit, resolveLimits } from './issuance-limit.ts';
 import { rejectionsOf } from './ledger/admission.ts';
+import { fitted } from './ledger/bound.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import { withDeaths } from './ledger/deaths.ts';
 import { isOfCredentials } from './ledger/holds.ts';
-import { type Backoff, newRecord } from './ledger/record.ts';
+import { type Backoff, type LedgerRecord, newRecord } from './ledger/record.ts';
+import { reconcile } from './ledger/repair.ts';
+import { withSpentElsewhere } from './ledger/spent-elsewhere.ts';
 import { randomId, recordKeyOf } from './seal.ts';
+import type { Store } from './store.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 
 /** The client whose record is meant. */
@@ -42,9 +48,52 @@ export function emptyRecord(now: number): string {
  * tokens and issuances of the copy count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients accept.
  */
 export function incompleteRecord(record: string, now: number): string {
+  const decoded = acceptedRecord(record);
+  return encodeRecord({ ...decoded, completeSince: Math.max(now, decoded.completeSince) });
+}
+
+function acceptedRecord(record: string): LedgerRecord {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') throw new TypeError(`[service-auth] This record is refused: ${decoded}.`);
-  return encodeRecord({ ...decoded, completeSince: Math.max(now, decoded.completeSince) });
+  return decoded;
+}
+
+/** What somebody knows of the tokens that a record has not seen. */
+export interface SpentElsewhere {
+  /** At most so many were issued in the last window: 0 to 1,000,000. */
+  count: number;
+  /** Who says so: 1 to 64 characters, as the option `instance` of a client. */
+  instance: string;
+  /** Why: 1 to 200 characters. Everybody who can read the store can read it. */
+  reason: string;
+  /** The store's clock, in epoch milliseconds. */
+  now: number;
+  /** The agreement with the operator. Default: that of the record, or 150 tokens in 24 hours. */
+  issuanceLimit?: IssuanceLimit | undefined;
+}
+
+/**
+ * Returns the record in which those tokens count, from now on, and which is not new any more: the rest of the limit may be used. The number contains what
+ * was said before. `record`: a text that clients accept, or undefined if the store has none. `store`: the store that will keep it. Undefined: the record knows
+ * of more such tokens, or of all tokens that were issued.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export function recordWithSpent(
+  record: string | undefined,
+  { count, instance, reason, now, issuanceLimit }: SpentElsewhere,
+  { durability, maxRecordBytes: maxBytes }: Pick<Store, 'durability' | 'maxRecordBytes'>,
+): string | undefined {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  report('count', problemOfInteger(count, 0, 1_000_000));
+  report('instance', problemOfText(instance, 64));
+  report('reason', problemOfText(reason, 200));
+  const limits = { ...resolveLimits(issuanceLimit ?? 'inherit', durability, report), maxBytes };
+  if (problems.length > 0) throw configError(problems);
+  const loaded = record === undefined ? undefined : acceptedRecord(record);
+  const found = reconcile(loaded, undefined, now, randomId(), limits);
+  const next = withSpentElsewhere(found.record, found.now, { count, instance, reason }, limits);
+  return next && fitted({ ...next, sequence: next.sequence + 1 }, found.now, limits).text;
 }
 
 /** Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they accept it. */

@@ -16,6 +16,7 @@ const maxIssuances = 150;
 /** Computes the usage from a record. `caller`: the process that asks. Undefined: nobody in particular asks. */
 export function usageOf(view: View, caller: Caller | undefined, limits: Limits, clock: Clock): Usage {
   const { record, now } = view;
+  const { spentElsewhere: told } = record;
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
   const rooms = admission(record, now, limits, 'cold');
   const windows = rooms.map(({ term, own, used, pending }): WindowUsage => {
@@ -70,6 +71,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     resets: record.resets
       .map(({ at, audience, tokenId, instance, reason }) => ({ at: local(at), audience, tokenId, instance, reason }))
       .reverse(),
+    spentElsewhere: told && told.at > countsFrom ? { ...told, at: local(told.at) } : undefined,
   };
 }
 

@@ -71,6 +71,18 @@ export interface ResetInfo {
   readonly reason: string | undefined;
 }
 
+/** Tokens that the record has not seen: `service-auth record spent` said so. They count from `at` on, like tokens that were issued then. */
+export interface SpentElsewhereInfo {
+  /** When it was said, in epoch milliseconds of this machine's clock. */
+  readonly at: number;
+  /** At most so many were issued in the window before. */
+  readonly count: number;
+  /** Who said it: the `instance` of the command. */
+  readonly instance: string;
+  /** Why, in the words of the person who said it. */
+  readonly reason: string;
+}
+
 /** The tokens of the window that has the least room. All counts are those of the whole fleet that shares the store. */
 export interface Usage {
   /** The tokens of a window as agreed with the operator. */
@@ -124,4 +136,6 @@ export interface Usage {
   readonly issuances: readonly Issuance[];
   /** The newest resets, at most 20. The newest comes first. */
   readonly resets: readonly ResetInfo[];
+  /** What somebody said about tokens that the record has not seen. Undefined: nobody said anything that still counts. */
+  readonly spentElsewhere: SpentElsewhereInfo | undefined;
 }

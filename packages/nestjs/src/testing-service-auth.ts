@@ -28,6 +28,7 @@ const unspent: Usage = {
   warnings: [],
   issuances: [],
   resets: [],
+  spentElsewhere: undefined,
 };
 
 /**

@@ -64,6 +64,8 @@ export const timedFaults = [
   'store_wiped',
   'store_regressed',
   'store_restored',
+  'spent_said',
+  'spent_said_falsely',
   'store_discards',
   'split_brain',
   'retry_ordered',

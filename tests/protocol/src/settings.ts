@@ -54,6 +54,8 @@ export interface Settings {
   /** The longest that a token request may stand still before it leaves, and the longest that it may be under way. */
   readonly maxFreezeMs: number;
   readonly maxQueueMs: number;
+  /** The number of tokens by which a false word about the past is false. */
+  readonly saidFalselyBy?: number;
   /** The number of times that the store may be wiped, regress or split while a lost entry would have counted. */
   readonly lossesPerWindow: number;
   /** The lead of the store's clock at the start of the run. */

@@ -1,4 +1,6 @@
+import type { Rates } from './faults.ts';
 import type { Mode } from './mode.ts';
+import type { Random } from './random.ts';
 import { audiencesOf, drawn, everything, feasible, hourly, rarer, undying } from './settings.ts';
 
 const minute = 60_000;
@@ -12,6 +14,15 @@ const replicated = (tokens: number) => ({ ...insured(tokens), durability: 'repli
 
 /** Whatever may be spent is spent within hours. */
 const thirsty = { lifetimeMs: hour / 3, callEveryMs: 10 * minute };
+
+/** A durable store that is lost, or a replicated one that goes back, once a window. */
+const lossy = (random: Random, more: Rates) => {
+  const tokens = random.pick([12, 24, 30]);
+  const given = { ...thirsty, lossesPerWindow: 1 };
+  return random.chance(0.5)
+    ? { ...insured(tokens), ...given, rates: { ...everything, store_wiped: 2, ...more } }
+    : { ...replicated(tokens), ...given, rates: { ...everything, store_regressed: 2, ...more } };
+};
 
 /** A store that is lost, goes back, is full or written by somebody else, or whose clock is wrong. */
 export const storeModes: Readonly<Record<string, Mode>> = {
@@ -77,6 +88,20 @@ export const storeModes: Readonly<Record<string, Mode>> = {
       const tokens = random.pick([12, 15, 24, 30]);
       const rates = { ...everything, store_wiped: 2 };
       return drawn(random, { ...insured(tokens), rates, lossesPerWindow: 1 });
+    },
+  },
+  said: {
+    about:
+      'a store that loses everything, or goes back, once a window; somebody says how many tokens the record has not seen',
+    promised: true,
+    settings: (random) => drawn(random, lossy(random, { spent_said: 12 })),
+  },
+  'said-falsely': {
+    about: 'the same, but the number is too small by up to 3: the limit is exceeded by no more than that',
+    promised: true,
+    settings: (random) => {
+      const given = lossy(random, { spent_said_falsely: 12 });
+      return drawn(random, { ...given, saidFalselyBy: 3, bound: given.tokens + 3 });
     },
   },
   'wiped-uninsured': {

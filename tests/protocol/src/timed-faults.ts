@@ -1,3 +1,5 @@
+import { decoded } from '../../../packages/core/src/store-answers.ts';
+import { recordWithSpent } from '../../../packages/core/src/stored-record.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';
@@ -80,6 +82,21 @@ function happenings({
 
   function killAll(): void {
     for (const index of fleet.members.keys()) fleet.replace(index, 'crash');
+  }
+
+  /** Somebody who knows what the service issued says how many of these tokens the record has not seen, or a smaller number. */
+  function say(fault: TimedFault, tooFewBy: number): void {
+    if (store.isSplit || !dice.strike(fault)) return;
+    const { record } = store.kept('left') ?? {};
+    const known = record === undefined ? undefined : decoded(record);
+    if (typeof known === 'string') return;
+    const isSeen = ({ pending, at }: { pending: boolean; at: number }) => !pending && at > store.now() - windowMs;
+    const unseen = service.issuedSince(world.now - memoryMs) - (known?.entries.filter(isSeen).length ?? 0);
+    const count = Math.max(0, unseen - tooFewBy);
+    const told = { count, instance: 'somebody', reason: 'counted by the service', now: store.now() };
+    const next = recordWithSpent(record, told, settings);
+    dice.count(next === undefined ? 'word that the record knew' : 'word that the record took');
+    if (next !== undefined) store.replace(next);
   }
 
   /** For a while, then not. */
@@ -243,6 +260,8 @@ function happenings({
         losses[losses.length - 1] = world.now;
       });
     },
+    spent_said: () => say('spent_said', 0),
+    spent_said_falsely: () => say('spent_said_falsely', settings.saidFalselyBy ?? 0),
     tokens_exchanged() {
       if (exchanges?.exchange()) dice.strike('tokens_exchanged');
     },

@@ -6,7 +6,7 @@ import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
 import { noRecord } from '../report/screen.ts';
-import { availability, forecast, lastSpent } from '../report/sentences.ts';
+import { availability, forecast, lastSpent, spentElsewhereSentence } from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
 import { coloured, counted, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
 import type { Failure, Usage } from '../report/usage.ts';
@@ -50,10 +50,11 @@ function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean,
     availability(usage, failures, now),
     spent,
     lastSpent(usage, now),
+    spentElsewhereSentence(usage, now),
     forecast(usage, now),
     times,
   ];
-  return wrapped(sentences.join(' '), style.columns);
+  return wrapped(sentences.filter((sentence) => sentence !== '').join(' '), style.columns);
 }
 
 function inStore({ message, advice = '' }: Diagnosis, style: Style): string[] {

@@ -21,7 +21,7 @@ export async function run(context: Context): Promise<number> {
   }
   const allowed = isComplete
     ? ''
-    : ' Nobody knows what was issued after the copy was made, so for about a day only a part of the limit is allowed.';
+    : ' Nobody knows what was issued after the copy was made, so for about a day only a part of the limit is allowed, unless service-auth record spent says how many.';
   context.stdout.write(`The record was written to ${stored.label}.${allowed}\n`);
   return exitCodes.success;
 }

@@ -1,4 +1,4 @@
-import { configurationOptions, readerOptions } from '../configuration/options.ts';
+import { configurationOptions, readerOptions, variableOptions } from '../configuration/options.ts';
 import type { Command, Option } from '../line/command.ts';
 
 const yes: Option = { text: 'Does not ask' };
@@ -32,6 +32,23 @@ export const repairs: readonly Command[] = [
       ['In a script', 'service-auth retry --yes'],
     ],
     load: () => import('./retry.ts'),
+  },
+  {
+    name: 'record spent',
+    summary: 'Says how many tokens a record has not seen, so that it is not treated as a new one',
+    operands: ['N'],
+    details:
+      'A record that is new, was restored or was lost allows only a part of the limit for about a day, because nobody knows what was issued before. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the operator if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
+    options: {
+      reason: { value: 'TEXT', text: 'How you know: usage and explain show it to others' },
+      instance: variableOptions.instance,
+      ...readerOptions,
+    },
+    examples: [
+      ['The first day: no program asked for tokens before', "service-auth record spent 0 --reason 'new client id'"],
+      ['After the store was lost', "service-auth record spent 40 --reason 'counted by the operator at 14:00'"],
+    ],
+    load: () => import('./record-spent.ts'),
   },
   {
     name: 'record export',

@@ -79,6 +79,7 @@ export async function configurationProblems(env: Environment): Promise<readonly 
   return problems;
 }
 
-function readOptions(env: Environment): ServiceAuthOptions {
+/** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */
+export function readOptions(env: Environment): ServiceAuthOptions {
   return optionsFromEnv({ SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env });
 }

@@ -1,16 +1,18 @@
-import type { StoreSnapshot } from '@service-auth/core';
+import type { Store, StoreSnapshot } from '@service-auth/core';
 import { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord, recordKey } from '@service-auth/core/record';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import type { OpenedStore } from '../stores/address.ts';
 import { checked, named, openedStore } from './client.ts';
-import { readEnvironment } from './environment.ts';
+import { type Environment, readEnvironment } from './environment.ts';
 
 export { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord };
 
 /** The record of one client as its store keeps it. It is opened without the client secret. */
 export interface StoredRecord {
   readonly label: string;
+  readonly store: Store;
+  readonly env: Environment;
   /** @throws Failure with the exit code for stores */
   load(): Promise<StoreSnapshot>;
   /** Resolves with whether the record was replaced. @throws Failure with the exit code for stores */
@@ -19,10 +21,14 @@ export interface StoredRecord {
 
 const deadlineMs = 5_000;
 
-/** Opens the store of the configuration and finds the place of the record. */
-export async function openRecord(context: Context, writes: boolean): Promise<StoredRecord> {
+/** Opens the store of the configuration and finds the place of the record. `others`: problems of the command, which are told with those of the configuration. */
+export async function openRecord(
+  context: Context,
+  writes: boolean,
+  others: readonly string[] = [],
+): Promise<StoredRecord> {
   const { env, problems } = await readEnvironment(context);
-  const found = [...problems];
+  const found = [...others, ...problems];
   const opened = await openedStore(env, found, writes);
   const { SERVICE_AUTH_URL: authUrl = '', SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
   const missing = [...(authUrl ? [] : ['SERVICE_AUTH_URL']), ...(clientId ? [] : ['SERVICE_AUTH_CLIENT_ID'])];
@@ -32,6 +38,8 @@ export async function openRecord(context: Context, writes: boolean): Promise<Sto
   const { store, label } = opened;
   return {
     label,
+    store,
+    env,
     load: () => answered(opened, 'read', (signal) => store.load(key, { signal })),
     swap: async (expected, record) => {
       const change = { version: crypto.randomUUID(), record, ...(expected !== undefined && { expected }) };

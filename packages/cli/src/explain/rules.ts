@@ -132,7 +132,7 @@ const newRecord: Rule = (usage, { failures, now }) => {
     cause: 'new-record',
     evidence: `${remaining} of ${usable} usable tokens are left, but only ${availableNow} can be issued now: the record is new, and it may have replaced one that was lost.`,
     remedy:
-      'If the store was emptied or moved, this ends by itself after about a day. Take care that the store keeps the record: see the page on choosing a store.',
+      'If you know how many tokens of this client id were issued elsewhere in the last window, say so: service-auth record spent N --reason TEXT, with 0 if there were none. The rest can be issued at once. Otherwise this ends by itself after about a day. If the store was emptied, take care that it keeps the record: see the page on choosing a store.',
     weight: availableNow === 0 ? 1.4 : 0.35,
   };
 };

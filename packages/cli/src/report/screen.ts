@@ -1,6 +1,14 @@
 import { bar, signs } from './bar.ts';
 import { doubtsOf } from './doubts.ts';
-import { availability, forecast, holdSentence, keptForResets, lastSpent, nextSlots } from './sentences.ts';
+import {
+  availability,
+  forecast,
+  holdSentence,
+  keptForResets,
+  lastSpent,
+  nextSlots,
+  spentElsewhereSentence,
+} from './sentences.ts';
 import { legend, spenders } from './spenders.ts';
 import {
   type Colour,
@@ -79,6 +87,9 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
     '',
     ...section(style, 'In use', tokens.length === 0 ? ['no token'] : tokensInUse(usage, style)),
     ...(resets.length === 0 ? [] : ['', ...section(style, 'Resets', resetLines(usage, style))]),
+    ...(usage.spentElsewhere
+      ? ['', ...section(style, 'Elsewhere', paragraph(style, spentElsewhereSentence(usage, now)))]
+      : []),
     '',
     ...section(style, 'Store', storeLines(usage, scene, style)),
     ...warnings.flatMap((warning) => section(style, 'Warning', paragraph(style, warning), 'yellow')),

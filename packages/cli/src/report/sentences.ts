@@ -73,7 +73,7 @@ export function becauseOf(usage: Usage): string {
   if (refusedBecause === 'full') return 'the record has no room for the token of another audience';
   if (refusedBecause === undefined || refusedBecause === 'limit')
     return isNewRecord(usage)
-      ? 'the record is new, and allows only a part of the limit for about a day'
+      ? 'the record is new, and allows only a part of the limit for about a day, unless service-auth record spent says what it has not seen'
       : 'the budget has no room for another token';
   const holds = denyingHolds(usage, refusedAudiences(usage));
   const causes = new Set(holds.map((hold) => causeOf(hold.kind, holds, usage)));
@@ -129,6 +129,15 @@ export function forecast(usage: Usage, now: number): string {
   return kept > 0 && kept === remaining
     ? `The budget is spent, but for ${counted(kept, 'token')} that only a reset of a leaked token may take.`
     : 'The budget is spent.';
+}
+
+/** What somebody said about tokens that the record has not seen. Empty: nobody said anything. */
+export function spentElsewhereSentence({ spentElsewhere, windowMs }: Usage, now: number): string {
+  if (!spentElsewhere) return '';
+  const { at, count, instance, reason } = spentElsewhere;
+  const tokens = count === 0 ? 'no token' : `at most ${counted(count, 'token')}`;
+  const counts = count === 0 ? '' : ` ${count === 1 ? 'It counts' : 'They count'} from then on.`;
+  return `${instance} said at ${instant(at, now)} that ${tokens} of ${windowName(windowMs)} ${count > 1 ? 'are' : 'is'} missing from this record: "${reason}".${counts}`;
 }
 
 /** When the newest token was spent, by whom and why. */

@@ -96,7 +96,7 @@ export function rejectedRoomAt(record: LedgerRecord, now: number, limits: Limits
   const roomAts = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
     const counted = renewals.filter((entry) => leavesAt(entry, term) > now);
     // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
-    const parts = partsOf({ ...record, entries: counted, condensed: [] }, now, term);
+    const parts = partsOf({ ...record, entries: counted, condensed: [], spentElsewhere: undefined }, now, term);
     const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));
     const ofAudience = counted.filter((entry) => entry.audience === audience);
     const audiences = new Set(counted.map((entry) => entry.audience)).add(audience);
@@ -154,6 +154,8 @@ function partsOf(record: LedgerRecord, now: number, term: TermLimits): Part[] {
   };
   for (const { at, pending } of record.entries) add(at, pending, 1);
   for (const { at, pending, count } of record.condensed) add(at, pending, count);
+  const { at, count } = record.spentElsewhere ?? { at: 0, count: 0 };
+  if (count > 0) add(at, false, count);
   return parts;
 }
 

@@ -112,12 +112,13 @@ function isWithin(record: LedgerRecord, bytes: number): boolean {
 }
 
 /** Estimates the bytes of a record. The estimate is somewhat too high, and it takes much less time than encoding. */
-function estimateOf({ entries, condensed, audiences, resets, terms }: LedgerRecord): number {
+function estimateOf({ entries, condensed, audiences, resets, terms, spentElsewhere }: LedgerRecord): number {
   const names = new Set(terms.map(({ by }) => by));
   for (const { instance, audience } of entries) names.add(instance).add(audience);
   for (const { audience } of audiences) names.add(audience);
   const states = audiences.reduce((sum, state) => sum + stateBytes(state), 0);
-  const parts = 100 * terms.length + 2_000 * resets.length + 40 * condensed.length + 100 * entries.length;
+  const reasons = resets.length + (spentElsewhere ? 1 : 0);
+  const parts = 100 * terms.length + 2_000 * reasons + 40 * condensed.length + 100 * entries.length;
   return 2_000 + parts + states + bytesOf([...names].join()) + 3 * names.size;
 }
 

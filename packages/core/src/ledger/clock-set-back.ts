@@ -19,10 +19,11 @@ export interface ClockStep {
  * longer. If the clock leapt forward, what this process has seen keeps its age, and so does what was written before the leap.
  */
 export function withClockStep(record: LedgerRecord, { now, minOldNow, maxOldNow, known }: ClockStep): LedgerRecord {
-  const { completeSince, highWaterAt } = record;
+  const { completeSince, highWaterAt, spentElsewhere } = record;
   const leapSince = (at: number) => Math.max(0, Math.ceil(now - at));
   const restLeapMs = now > maxOldNow ? leapSince(Math.max(highWaterAt, minOldNow)) : 0;
-  const seen = known && [...known.entries, ...known.condensed, ...known.terms, { completeSince: known.completeSince }];
+  const since = known && { completeSince: known.completeSince };
+  const seen = known && [...known.entries, ...known.condensed, ...known.terms, since, known.spentElsewhere];
   const asSeen = new Set(seen?.map((part) => JSON.stringify(part)));
   const moved = (at: number, part: object) =>
     Math.min(now, at + (asSeen.has(JSON.stringify(part)) ? leapSince(minOldNow) : restLeapMs));
@@ -34,6 +35,7 @@ export function withClockStep(record: LedgerRecord, { now, minOldNow, maxOldNow,
     highWaterAt: now,
     entries: record.entries.map(movedPart).sort((a, b) => a.at - b.at),
     condensed: record.condensed.map(movedPart),
+    spentElsewhere: spentElsewhere && movedPart(spentElsewhere),
   };
 }
 

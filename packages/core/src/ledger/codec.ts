@@ -30,6 +30,7 @@ import {
   maxResets,
   type ResetEntry,
   type Retry,
+  type SpentElsewhere,
   type StoredToken,
 } from './record.ts';
 import { maxTerms } from './terms.ts';
@@ -134,6 +135,7 @@ const shape = object<LedgerRecord>({
     write: (parts, indexOf) => (parts.length > 0 ? resets.write(parts, indexOf) : undefined),
   },
   retry: optional(object<Retry>({ ...spacing, openUntil: count, id: optional(text) })),
+  spentElsewhere: optional(object<SpentElsewhere>({ at: count, count, instance: text, reason: text })),
 });
 
 const list = object({ names: listOf(text, 2 * (maxEntries + maxResets) + maxAudiences + maxTerms) });

@@ -32,7 +32,8 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   const keptFrom = now - Math.max(leastKeptMs, longestMs);
   const isKept = ({ at }: { readonly at: number }) => at > keptFrom;
   const entries = record.entries.filter(isKept);
-  const dropped = [...record.entries, ...record.condensed].filter((part) => !isKept(part));
+  const told = record.spentElsewhere ? [record.spentElsewhere] : [];
+  const dropped = [...record.entries, ...record.condensed, ...told].filter((part) => !isKept(part));
   const { detailed, surplus } = divided(entries, record.audiences, now, longestMs);
   const counted = new Set(detailed.filter(({ at }) => at + longestMs > now).map(({ audience }) => audience));
   const needed = (state: AudienceState) =>
@@ -50,6 +51,7 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
     entries: detailed,
     condensed: addUp([...record.condensed.filter(isKept), ...surplus], now, spans),
     audiences: withLatestRefusals(record.audiences.filter(needed)),
+    spentElsewhere: told.find(isKept),
   };
 }
 

@@ -157,6 +157,16 @@ export interface DeclaredTerm extends Term {
   readonly by: string;
 }
 
+/** Somebody who knows said that this record has not seen some tokens. */
+export interface SpentElsewhere {
+  /** When it was said. The tokens count from then on. */
+  readonly at: number;
+  /** At most so many were issued in the window before. */
+  readonly count: number;
+  readonly instance: string;
+  readonly reason: string;
+}
+
 /** A record lists at most this many resets. */
 export const maxResets = 20;
 
@@ -186,6 +196,7 @@ export interface LedgerRecord {
   /** The newest resets, at most 20. The oldest comes first. */
   readonly resets: readonly ResetEntry[];
   readonly retry?: Retry | undefined;
+  readonly spentElsewhere?: SpentElsewhere | undefined;
 }
 
 /** Creates an empty record. */
@@ -204,6 +215,7 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
     deaths: { count: 0, retryAt: 0, countedUntil: now },
     resets: [],
     retry: undefined,
+    spentElsewhere: undefined,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type Condensed,
   type LedgerRecord,
   newRecord,
+  type SpentElsewhere,
   withAudienceState,
 } from './record.ts';
 import { unitedResets } from './resets.ts';
@@ -124,6 +125,7 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
   const entries = older.entries.filter((entry) => !present.has(entry.id)).map(shifted);
   const condensed = regressed || !loaded ? missing(older.condensed, base.condensed).map(shifted) : [];
   const { audiences } = memory.audiences.reduce(withMemory, base);
+  const spentElsewhere = larger(base.spentElsewhere, older.spentElsewhere && shifted(older.spentElsewhere));
   const record: LedgerRecord = {
     ...base,
     epoch: regressed ? epoch : base.epoch,
@@ -138,10 +140,12 @@ function merge(loaded: LedgerRecord | undefined, seen: Seen, now: number, epoch:
     deaths: base.deaths.count > 0 ? base.deaths : memory.deaths,
     resets: unitedResets(base.resets, older.resets.map(shifted)),
     retry: base.retry ?? memory.retry,
+    spentElsewhere,
   };
   const restored = entries.length + condensed.reduce((sum, bucket) => sum + bucket.count, 0);
   // A higher sequence that only this process knows must be written too. The next read would take the record for an older one otherwise.
-  const changed = restored > 0 || audiences !== base.audiences || record.sequence > base.sequence;
+  const isSpentKnown = spentElsewhere === base.spentElsewhere;
+  const changed = restored > 0 || audiences !== base.audiences || !isSpentKnown || record.sequence > base.sequence;
   return { record, restored, changed };
 }
 
@@ -155,6 +159,12 @@ function missing(buckets: readonly Condensed[], known: readonly Condensed[]): Co
     const count = bucket.count - (same?.count ?? 0);
     return count > 0 ? [{ ...bucket, count }] : [];
   });
+}
+
+/** Of two numbers that were said, the larger one counts, from the later instant on. */
+function larger(one: SpentElsewhere | undefined, other: SpentElsewhere | undefined): SpentElsewhere | undefined {
+  if (!one || !other) return one ?? other;
+  return { ...(other.count > one.count ? other : one), at: Math.max(one.at, other.at) };
 }
 
 /** Merges one audience state from memory into the record: the later token wins, and a reset on either side holds. */

@@ -42,3 +42,13 @@ test('a fingerprint keeps the life that its token may have left when the clock w
   expect(untilOf(ahead - minute)).toBe(noon);
   expect(untilOf(noon - minute)).toBe(noon - minute);
 });
+
+test('what was said of other tokens counts in full after the clock was set back', () => {
+  const ahead = noon + 9 * hour;
+  const setBack = { now: noon, minOldNow: ahead, maxOldNow: ahead, known: undefined };
+  const spentElsewhere = { at: ahead - hour, count: 40, instance: 'ops', reason: 'counted' };
+  expect(withClockSetBack(recordWith({ spentElsewhere }), setBack).spentElsewhere).toEqual({
+    ...spentElsewhere,
+    at: noon,
+  });
+});

@@ -93,6 +93,7 @@ const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
     { maxLength: 20 },
   ),
   retry: maybe(fc.record({ ...spacing, openUntil: instant, id: maybe(name) })),
+  spentElsewhere: maybe(fc.record({ at: instant, count: small, instance: name, reason: name })),
 });
 
 /** A record in which everything that can be there is there. */
@@ -128,6 +129,7 @@ const full = recordWith({
     { id: 'reset-2', at: noon, audience: 'invoices', tokenId: undefined, instance: 'process', reason: undefined },
   ],
   retry: { count: 1, retryAt: noon + minute, openUntil: noon + hour, id: 'retried' },
+  spentElsewhere: { at: noon, count: 40, instance: 'ops', reason: 'counted' },
 });
 
 /** A text with a right checksum around any JSON: what an author of records could write. */

@@ -35,6 +35,22 @@ export const countingMutants: readonly Mutant[] = [
     modes: ['faults'],
   },
   {
+    name: 'what was said does not count',
+    about: 'after somebody said how many tokens the record has not seen, all that is usable may be spent',
+    file: 'ledger/admission.ts',
+    find: 'if (count > 0) add(at, false, count);',
+    replace: 'if (count < 0) add(at, false, count);',
+    modes: ['said'],
+  },
+  {
+    name: 'what was said is soon forgotten',
+    about: 'tokens that the record has not seen count for six hours only',
+    file: 'ledger/condense.ts',
+    find: 'spentElsewhere: told.find(isKept),',
+    replace: 'spentElsewhere: told.find(({ at }) => at + 6 * hour > now),',
+    modes: ['said'],
+  },
+  {
     name: 'reserve spent',
     about: 'the reserve is spent like the other slots',
     file: 'ledger/limits.ts',
