@@ -266,3 +266,37 @@ describe.runIf(redis && postgres)('in a server', () => {
     );
   });
 });
+
+test(
+  'the secret that was refused, and the replica that had it, are named by doctor, usage, explain and check',
+  manyProcesses,
+  async () => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, file());
+    await run(['token'], { env });
+    const wrong = { ...env, SERVICE_AUTH_CLIENT_SECRET: 'a secret that is wrong', SERVICE_AUTH_INSTANCE: 'api-2' };
+    expect((await run(['token'], { env: wrong })).code).toBe(4);
+    const { code, bad } = await doctor(wrong);
+    expect(code).toBe(1);
+    expect(bad).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          part: 'record',
+          state: 'failure',
+          message: expect.stringMatching(
+            /rejected this client secret for https:\S+ \(401, instance api-2 at \d{4}-\S+Z\)$/,
+          ),
+        }),
+        expect.objectContaining({ state: 'warning', message: expect.stringContaining('cannot open the token in use') }),
+      ]),
+    );
+    // The others have the right secret, and learn that it is not theirs.
+    const others = await doctor(env);
+    expect(others.code).toBe(0);
+    expect(JSON.stringify(others.bad)).not.toContain('this client secret');
+    for (const command of ['usage', 'explain', 'check']) {
+      const { stdout } = await run([command], { env });
+      expect(stdout.replace(/\s+/g, ' ')).toMatch(/\(401, instance api-2 at [-\d :]+\)/);
+    }
+  },
+);

@@ -306,7 +306,7 @@ test('credentials that were rejected are told for an hour after the last wait, i
   expect(await told(fleet)).toMatchObject({
     line: expect.stringMatching(/^CRITICAL - [^;|]*, programs for https:\/\/second\.example\/ are refused until /),
     first: expect.stringMatching(
-      /^Programs for https:\/\/second\.example\/ get no token: the token endpoint rejected their credentials \(40\d\)\. The next try is at .* Others are not affected before their tokens expire, the first at .*\)\.$/,
+      /^Programs for https:\/\/second\.example\/ get no token: the token endpoint rejected their credentials \(40\d, instance \w+\)\. The next try is at .* Others are not affected before their tokens expire, the first at .*\)\.$/,
     ),
   });
   await tried(fleet.start('api', { ...wrong, audience: 'https://third.example/' }).getToken());
@@ -315,7 +315,8 @@ test('credentials that were rejected are told for an hour after the last wait, i
   );
   await fleet.pass(20);
   expect(await causesOf(fleet)).toEqual(['credentials-rejected']);
-  const told401 = /the token endpoint rejected the credentials for https:\/\/second\.example\/[^;]* \(40\d\)/;
+  const told401 =
+    /the token endpoint rejected the credentials for https:\/\/second\.example\/[^;]* \(40\d, instance \w+ at [-\d :]+\)/;
   expect(await told(fleet)).toMatchObject({
     line: expect.stringMatching(told401),
     first: expect.stringMatching(told401),
@@ -352,7 +353,7 @@ test('a client secret that only some programs have wrong is a warning that says 
   for (const minutes of [20, 60]) {
     expect(await told(fleet)).toMatchObject({
       line: expect.stringMatching(
-        /^WARNING - [^;|]*; the token endpoint rejected the credentials of some programs for https:\S+ \(401\): compare their client secret [^|;]*\|/,
+        /^WARNING - [^;|]*; the token endpoint rejected the credentials of some programs for https:\S+ \(401, instance api at [-\d :]+\): compare their client secret [^|;]*\|/,
       ),
       first: expect.stringMatching(
         /^The limit leaves room for 109 tokens, but .* of some programs for .* Others get one\.$/,
@@ -375,7 +376,7 @@ test('a client secret that was withdrawn while a token lives is told apart from 
   expect((await fleet.usage()).tokens).toHaveLength(1);
   const { line, first } = await told(fleet);
   expect(line).toMatch(
-    /^WARNING - [^;|]*; the token endpoint rejected the credentials for https:\S+ \(401\), whose token lives until [-\d :]+: compare their client secret [^|;]*\|/,
+    /^WARNING - [^;|]*; the token endpoint rejected the credentials for https:\S+ \(401, instance worker at [-\d :]+\), whose token lives until [-\d :]+: compare their client secret [^|;]*\|/,
   );
   expect(first).not.toContain('some programs');
   const { audience } = fleet.service.credentials;

@@ -167,7 +167,7 @@ test(
     expect(await run(['check'], { env: withoutSecret(env) })).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^WARNING - .*; the token endpoint rejected the credentials of some programs for https:\/\/api\.example\/ \(401\): compare their client secret /,
+        /^WARNING - .*; the token endpoint rejected the credentials of some programs for https:\/\/api\.example\/ \(401, instance service-auth@\S+ at [-\d :]+\): compare their client secret /,
       ),
     });
     service.tokenEndpoint.always({ status: 404 });

@@ -6,10 +6,10 @@ import { fitted } from './ledger/bound.ts';
 import { decodeRecord, encodeRecord } from './ledger/codec.ts';
 import { withDeaths } from './ledger/deaths.ts';
 import { isOfCredentials } from './ledger/holds.ts';
-import { type Backoff, type LedgerRecord, newRecord } from './ledger/record.ts';
+import { audienceStatesOf, type Backoff, type LedgerRecord, newRecord } from './ledger/record.ts';
 import { reconcile } from './ledger/repair.ts';
 import { withSpentElsewhere } from './ledger/spent-elsewhere.ts';
-import { randomId, recordKeyOf } from './seal.ts';
+import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 import type { Store } from './store.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 
@@ -124,6 +124,10 @@ export interface RepeatedFailure {
   readonly status?: number | undefined;
   /** The audience that it is about. Undefined: it is about all. */
   readonly audience?: string | undefined;
+  /** The `instance` option of the process whose `credentials` were rejected last. */
+  readonly instance?: string | undefined;
+  /** When that process asked. Epoch milliseconds of the store's clock. */
+  readonly failedAt?: number | undefined;
   /** The end of the token that the programs with these `credentials` still have. Epoch milliseconds of the store's clock. Undefined: they have none. */
   readonly tokenExpiresAt?: number | undefined;
 }
@@ -146,10 +150,51 @@ export function failuresInRow(record: string, now = 0): readonly RepeatedFailure
       failure('rejections', rejectionsOf(decoded, audience), { audience }),
     ),
     ...audiences.flatMap(({ audience, credentialsBackoff, token }) => {
-      const { status } = credentialsBackoff ?? {};
+      const { status, instance, failedAt } = credentialsBackoff ?? {};
       if (!isOfCredentials(status)) return failure('backoff', credentialsBackoff, { audience, status });
       const tokenExpiresAt = token && token.expiresAt > now ? token.expiresAt : undefined;
-      return failure('credentials', credentialsBackoff, { audience, status, tokenExpiresAt });
+      return failure('credentials', credentialsBackoff, { audience, status, instance, failedAt, tokenExpiresAt });
     }),
   ];
+}
+
+/** A client secret with the options that belong to it, as in the options of `createServiceAuth()`. */
+export interface SecretOwner {
+  clientId: string;
+  clientSecret: string;
+  audience: string;
+  storeKey?: string | Uint8Array | undefined;
+}
+
+/** What a record shows of a client secret. */
+export interface SecretInRecord {
+  /** The token endpoint rejected this very secret, and has issued no token to it since. Undefined: the record knows of no rejection. */
+  readonly rejection?:
+    | {
+        readonly status: number;
+        /** The `instance` option of the process that was refused last, and when it asked, in epoch milliseconds of the store's clock. */
+        readonly instance?: string | undefined;
+        readonly failedAt?: number | undefined;
+      }
+    | undefined;
+  /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no token for the audience. */
+  readonly opensToken: boolean | undefined;
+}
+
+/** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
+export async function secretInRecord(
+  record: string,
+  { clientId, clientSecret, audience, storeKey }: SecretOwner,
+  now: number,
+): Promise<SecretInRecord> {
+  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
+  const states = audienceStatesOf(acceptedRecord(record), audience);
+  const rejected = states.find(({ credentialsBackoff: found }) => {
+    return found?.secretId === secretId && isOfCredentials(found.status);
+  })?.credentialsBackoff;
+  const inUse = states.filter(({ token, revoked }) => token && token.expiresAt > now && token.generation > revoked);
+  return {
+    rejection: rejected && { status: rejected.status, instance: rejected.instance, failedAt: rejected.failedAt },
+    opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
+  };
 }

@@ -88,7 +88,7 @@ function lengthOf(windowMs: number): string {
 }
 
 function backoffError(
-  failed: Partial<Failures> | undefined,
+  failed: Partial<Pick<Failures, 'status' | 'ambiguous' | 'reason'>> | undefined,
   retryAt: number,
   when: string,
   foreign?: string,

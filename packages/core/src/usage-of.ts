@@ -82,9 +82,12 @@ function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
 
 /** Returns the holds of a record, by the clock of this machine. */
 export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
-  return heldIn(view, limits).map(({ kind, until, status, audience }) => {
+  return heldIn(view, limits).map(({ kind, until, status, audience, state }) => {
     const local = toLocalTime(until, view, clock);
-    return { kind: kind === 'misconfigured' ? 'backoff' : kind, until: local, audience, status };
+    const hold = { until: local, audience, status };
+    if (kind !== 'credentials') return { ...hold, kind: kind === 'misconfigured' ? 'backoff' : kind };
+    const { instance, failedAt } = state?.credentialsBackoff ?? {};
+    return { ...hold, kind, instance, failedAt: failedAt && toLocalTime(failedAt, view, clock) };
   });
 }
 

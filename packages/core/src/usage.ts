@@ -48,6 +48,10 @@ export interface Hold {
   readonly audience?: string | undefined;
   /** The status that the token endpoint answered. */
   readonly status?: number | undefined;
+  /** With `credentials`: the `instance` option of the process that was refused last. */
+  readonly instance?: string | undefined;
+  /** When that process asked, in epoch milliseconds of this machine's clock. */
+  readonly failedAt?: number | undefined;
 }
 
 /** A token that the fleet uses. Instants are in epoch milliseconds of this machine's clock. */

@@ -54,5 +54,6 @@ test('the entry for tools that keep records exports these names, and no others',
     'problemOfRecord',
     'recordKey',
     'recordWithSpent',
+    'secretInRecord',
   ]);
 });

@@ -7,8 +7,10 @@ import {
   isEmptyRecord,
   problemOfRecord,
   recordKey,
+  secretInRecord,
 } from '../src/stored-record.ts';
-import { createBed, minute } from './support/bed.ts';
+import { createBed, failure, minute } from './support/bed.ts';
+import { secretCanary } from './support/canaries.ts';
 import { answering } from './support/scripted-endpoint.ts';
 
 const owner = { authUrl: 'https://auth.example.com', clientId: 'client' };
@@ -114,4 +116,26 @@ test('a record remembers failures in a row until a token is issued, also when th
   expect(tokenExpiresAt).toBeGreaterThan(now);
   expect(failuresInRow(record, tokenExpiresAt)).toMatchObject([{ kind: 'credentials', tokenExpiresAt: undefined }]);
   expect(failuresInRow('nonsense')).toEqual([]);
+});
+
+test('a record shows which instance had credentials that were rejected, and which secret they were', async () => {
+  const { client, clock, endpoint, store, token } = createBed();
+  await token(client());
+  endpoint.otherwise(answering(401, '{"error":"invalid_client"}'));
+  const clientSecret = 'a secret that is wrong';
+  const asked = client({ clientSecret, instance: 'replica 2' }).getToken();
+  await failure('ERR_CREDENTIALS_REJECTED', clock.until(asked));
+  const record = (await store.text()) as string;
+  const refused = { status: 401, instance: 'replica 2', failedAt: clock.now() };
+  expect(failuresInRow(record)).toMatchObject([{ kind: 'credentials', ...refused }]);
+  expect((await client().getUsage()).holds).toMatchObject([{ kind: 'credentials', ...refused }]);
+  const shown = (secret: string, storeKey?: string) => {
+    const of = { clientId: 'client-1', audience: 'orders', clientSecret: secret, storeKey };
+    return secretInRecord(record, of, clock.now());
+  };
+  expect(await shown(clientSecret)).toEqual({ rejection: refused, opensToken: false });
+  expect(await shown(secretCanary)).toEqual({ rejection: undefined, opensToken: true });
+  expect(await shown(secretCanary, 'a store key of 32 characters ...')).toMatchObject({ opensToken: false });
+  const other = { clientId: 'client-1', audience: 'invoices', clientSecret };
+  expect(await secretInRecord(record, other, clock.now())).toEqual({ rejection: undefined, opensToken: undefined });
 });

@@ -4,6 +4,7 @@ import { openClient, openedStore } from '../configuration/client.ts';
 import { type Environment, readEnvironment } from '../configuration/environment.ts';
 import { configurationProblems, openReader } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
+import { examineSecret } from '../doctor/secret.ts';
 import { examineSettings, examineWindows } from '../doctor/settings.ts';
 import { examineStore } from '../doctor/store.ts';
 import { concernsOf } from '../explain/concerns.ts';
@@ -81,7 +82,8 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
 
 async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> {
   try {
-    const { usage, scene } = await (await openReader(context)).read();
+    const { env, read } = await openReader(context);
+    const { usage, scene, snapshot } = await read();
     const { used, usable, refusedUntil } = usage;
     const refused =
       refusedUntil === undefined
@@ -93,7 +95,7 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
       concerns.length === 0
         ? { state: 'ok', message }
         : { state: 'warning', message, advice: 'run service-auth explain.' };
-    return [line, ...examineWindows(usage.windows)];
+    return [line, ...examineWindows(usage.windows), ...(await examineSecret(env, snapshot))];
   } catch (error) {
     return [failureOf(error)];
   }

@@ -21,7 +21,7 @@ import { type Environment, readEnvironment } from './environment.ts';
 export interface Reader {
   readonly env: Environment;
   /** Reads the record. Nothing is written. */
-  read(): Promise<{ readonly usage: Usage; readonly scene: Scene }>;
+  read(): Promise<{ readonly usage: Usage; readonly scene: Scene; readonly snapshot: StoreSnapshot | undefined }>;
   /** Finds what is wrong with the place of the record. Resolves with nothing if the store does not tell. */
   problemsOfStore(): Promise<readonly Diagnosis[]>;
 }
@@ -61,7 +61,7 @@ export async function openReader(context: Context): Promise<Reader> {
       const usage = await reader.getUsage();
       const { record, now } = last ?? {};
       const failures = record === undefined ? [] : failuresInRow(record, now);
-      return { usage, scene: { ...scene, hasRecord: record !== undefined, failures } };
+      return { usage, scene: { ...scene, hasRecord: record !== undefined, failures }, snapshot: last };
     },
     async problemsOfStore() {
       const facts = [reader.recordKey.then((key) => opened.examine?.(key) ?? []), examineOtherPlaces(opened, owner)];

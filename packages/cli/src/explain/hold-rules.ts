@@ -1,7 +1,7 @@
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
 import { counted, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
-import { audiencesIn, joined, unsettled, unsettledInRow } from '../report/whose.ts';
+import { audiencesIn, rejectionOf, unsettled, unsettledInRow } from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
 
 /** The hold of one kind. Undefined: there is none. */
@@ -41,10 +41,14 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
     const isOpen = doubts.some(({ audiences }) => audiences.includes(failure.audience ?? ''));
     return failure.kind === 'credentials' && isOpen && isOver(failure);
   });
-  const found = [...holds, ...over];
+  const local = over.map(({ failedAt, ...failure }) => ({
+    ...failure,
+    failedAt: failedAt && failedAt - usage.storeAheadMs,
+  }));
+  const found = [...holds, ...local];
   if (found.length === 0) return undefined;
   const audiences = [...new Set(found.flatMap(({ audience }) => audience ?? []))];
-  const statuses = joined([...new Set(found.map(({ status }) => String(status ?? 'status unknown')))]);
+  const rejections = [...new Set(found.map((each) => rejectionOf(each, now)))].join('; ');
   const isServed = usage.tokens.some(({ audience }) => audiences.includes(audience));
   const own = failures.find(({ kind, tokenExpiresAt }) => kind === 'credentials' && tokenExpiresAt !== undefined);
   const others = own
@@ -58,7 +62,7 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
       : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
   return {
     cause: 'credentials-rejected',
-    evidence: `The token endpoint rejected the credentials (${statuses}).${others} ${next}`,
+    evidence: `The token endpoint rejected the credentials (${rejections}).${others} ${next}`,
     remedy:
       'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
     weight: holds.length === 0 ? 1.1 : 2,

@@ -1,6 +1,6 @@
 import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
-import { audiencesIn, listed, unsettledInRow } from './whose.ts';
+import { audiencesIn, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
 const hour = 3_600_000;
 
@@ -32,7 +32,8 @@ export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number
   return [...new Map(doubts.map((doubt) => [doubt.text, doubt])).values()];
 }
 
-function doubtOf({ kind, count, status, audience, tokenExpiresAt }: Failure, usage: Usage, now: number): Doubt {
+function doubtOf(failure: Failure, usage: Usage, now: number): Doubt {
+  const { kind, count, status, audience, tokenExpiresAt, failedAt } = failure;
   const told = (text: string, audiences: readonly string[]) => ({ kind, count, audiences, text });
   const own = audience === undefined ? [] : [audience];
   switch (kind) {
@@ -44,7 +45,8 @@ function doubtOf({ kind, count, status, audience, tokenExpiresAt }: Failure, usa
     case 'credentials': {
       const isServed = usage.tokens.some((token) => token.audience === audience);
       const isOfOthers = isServed && tokenExpiresAt === undefined;
-      const rejects = `the token endpoint rejected the credentials${isOfOthers ? ' of some programs' : ''} for ${audience} (${status ?? 'no status'})`;
+      const local = { ...failure, failedAt: failedAt && failedAt - usage.storeAheadMs };
+      const rejects = `the token endpoint rejected the credentials${isOfOthers ? ' of some programs' : ''} for ${audience} (${rejectionOf(local, now)})`;
       if (tokenExpiresAt === undefined) return told(rejects, own);
       return told(`${rejects}, whose token lives until ${clockTime(tokenExpiresAt - usage.storeAheadMs, now)}`, own);
     }

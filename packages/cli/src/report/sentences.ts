@@ -1,7 +1,7 @@
 import { type Doubt, doubtsOf, forAudiences } from './doubts.ts';
 import { clockTime, counted, instant, windowName } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
-import { audiencesIn, joined, listed, unsettledInRow } from './whose.ts';
+import { audiencesIn, joined, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
@@ -91,9 +91,10 @@ function denyingHolds({ holds }: Usage, audiences: readonly string[]): readonly 
 function causeOf(kind: Hold['kind'], holds: readonly Hold[], usage: Usage): string {
   const own = holds.filter((hold) => hold.kind === kind);
   const statuses = [...new Set(own.map(({ status }) => status ?? 'no answer'))].join(', ');
+  const rejections = [...new Set(own.map((hold) => rejectionOf(hold)))].join('; ');
   switch (kind) {
     case 'credentials':
-      return `the token endpoint rejected their credentials (${statuses})`;
+      return `the token endpoint rejected their credentials (${rejections})`;
     case 'rate_limited':
       return 'the token endpoint answered 429';
     case 'deaths':
@@ -176,11 +177,12 @@ export function nextSlots({ issuances, windowMs, nextFreeAt }: Usage, now: numbe
 }
 
 /** Says what a hold means, and until when. */
-export function holdSentence({ kind, until, audience, status }: Hold, now: number): string {
+export function holdSentence(hold: Hold, now: number): string {
+  const { kind, until, audience, status } = hold;
   const answered = status === undefined ? 'did not answer' : `answered ${status}`;
   const [who, whom] = audience === undefined ? ['', ''] : [` of ${audience}`, ` for ${audience}`];
   const what: Readonly<Record<Hold['kind'], string>> = {
-    credentials: `The token endpoint rejected the credentials${who} (${status ?? 'no status'}). The same secret is tried again`,
+    credentials: `The token endpoint rejected the credentials${who} (${rejectionOf(hold, now)}). The same secret is tried again`,
     rate_limited: 'The token endpoint answered 429. Nobody asks it again before',
     backoff: `The token endpoint ${answered}. Nobody asks it again${whom} before`,
     deaths: `Several processes died while they asked for a token. Nobody asks again${whom} before`,

@@ -1,5 +1,5 @@
-import { counted, grouped } from './text.ts';
-import type { Issuance, Usage } from './usage.ts';
+import { clockTime, counted, grouped } from './text.ts';
+import type { Hold, Issuance, Usage } from './usage.ts';
 
 /** Requests whose outcome nobody knows. Those that are under way are left out. The newest comes first. */
 export function unsettled({ issuances, underWay }: Usage): Issuance[] {
@@ -34,6 +34,15 @@ export function culprits(issuances: readonly Issuance[]): string {
     return `${groups.length} instances, ${own.length} of ${counted(issuances.length, 'token')} by ${name}`;
   const some = groups.slice(0, 3).map(([instance]) => instance);
   return `${groups.length} instances${groups.length <= 3 ? ': ' : ', such as '}${joined(some)}`;
+}
+
+/** Says how credentials were rejected, which instance had them, and when if `now` is given: `401, instance x at 14:02`. */
+export function rejectionOf(
+  { status, instance, failedAt }: Pick<Hold, 'status' | 'instance' | 'failedAt'>,
+  now?: number,
+): string {
+  const when = failedAt === undefined || now === undefined ? '' : ` at ${clockTime(failedAt, now)}`;
+  return `${status ?? 'no status'}${instance === undefined ? '' : `, instance ${instance}${when}`}`;
 }
 
 /** Joins parts of a sentence: `a, b and c`. */

@@ -125,7 +125,8 @@ function estimateOf({ entries, condensed, audiences, resets, terms, spentElsewhe
 /** Returns the bytes of an audience state without its name, or some more. */
 function stateBytes({ keyId, token, lease, credentialsBackoff, fingerprints = [] }: AudienceState): number {
   const tokenBytes = token ? 140 + token.id.length + token.sealed.length : 0;
-  const refusalBytes = credentialsBackoff ? 150 + credentialsBackoff.secretId.length : 0;
+  const { secretId = '', instance = '' } = credentialsBackoff ?? {};
+  const refusalBytes = credentialsBackoff ? 200 + secretId.length + 2 * instance.length : 0;
   return 150 + 90 * fingerprints.length + keyId.length + tokenBytes + (lease ? 90 + lease.id.length : 0) + refusalBytes;
 }
 

@@ -106,7 +106,14 @@ const shape = object<LedgerRecord>({
       renewAfter: countOrZero,
       unreadableUntil: countOrZero,
       credentialsBackoff: optional(
-        object<CredentialsBackoff>({ ...spacing, secretId: text, status: count, oauthError: optional(oauthError) }),
+        object<CredentialsBackoff>({
+          ...spacing,
+          secretId: text,
+          status: count,
+          oauthError: optional(oauthError),
+          instance: optional(text),
+          failedAt: optional(count),
+        }),
       ),
       fingerprints: optional(
         listOf(object<Fingerprint>({ hash: text, generation: count, until: count }), maxFingerprints),

@@ -95,6 +95,9 @@ export interface CredentialsBackoff extends Backoff {
   readonly secretId: string;
   readonly status: number;
   readonly oauthError?: OAuthErrorCode | undefined;
+  /** The process that was refused last, and when it asked. */
+  readonly instance?: string | undefined;
+  readonly failedAt?: number | undefined;
 }
 
 /** The token endpoint failed. */

@@ -189,7 +189,7 @@ function released(
   record: LedgerRecord,
   state: AudienceState,
   failedAt: number,
-  { entry: { audience }, secretId }: Reservation,
+  { entry: { audience, instance }, secretId }: Reservation,
   outcome: Outcome & { kind: 'released' },
 ): LedgerRecord {
   switch (outcome.cause) {
@@ -198,7 +198,8 @@ function released(
       const before = state.credentialsBackoff?.secretId === secretId ? state.credentialsBackoff : undefined;
       const backoff = nextBackoff(before, failedAt, 5 * minute, maxBackoffMs);
       const { status, oauthError } = outcome;
-      return withAudienceState(record, { ...state, credentialsBackoff: { ...backoff, secretId, status, oauthError } });
+      const credentialsBackoff = { ...backoff, secretId, status, oauthError, instance, failedAt };
+      return withAudienceState(record, { ...state, credentialsBackoff });
     }
     case 'rate_limited': {
       const { retryAfterMs } = outcome;

@@ -1,0 +1,31 @@
+import type { StoreSnapshot } from '@service-auth/core';
+import { secretInRecord } from '@service-auth/core/record';
+import type { Environment } from '../configuration/environment.ts';
+import { readOptions } from '../configuration/reader.ts';
+import { rejectionOf } from '../report/whose.ts';
+import type { Diagnosis } from '../stores/address.ts';
+
+/** Says what the record shows of the client secret of this configuration. It sends the secret nowhere. */
+export async function examineSecret(
+  env: Environment,
+  snapshot: StoreSnapshot | undefined,
+): Promise<readonly Diagnosis[]> {
+  const { record, now = 0 } = snapshot ?? {};
+  const { SERVICE_AUTH_CLIENT_SECRET: clientSecret, SERVICE_AUTH_AUDIENCE: audience } = env;
+  if (record === undefined || clientSecret === undefined || audience === undefined) return [];
+  const { clientId, storeKey } = readOptions(env);
+  const owner = { clientId, clientSecret, audience, storeKey };
+  const { rejection, opensToken } = await secretInRecord(record, owner, now);
+  const found: Diagnosis[] = [];
+  if (rejection) {
+    const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;
+    const message = `the token endpoint rejected this client secret for ${audience} (${rejectionOf({ ...rejection, failedAt: undefined })}${at})`;
+    found.push({ state: 'failure', message, advice: 'compare it with the Settings of the dashboard.' });
+  }
+  if (opensToken === false) {
+    const message = `this client secret cannot open the token in use for ${audience}: another secret sealed it`;
+    const advice = 'give all programs the same SERVICE_AUTH_CLIENT_SECRET, or the same SERVICE_AUTH_STORE_KEY.';
+    found.push({ state: 'warning', message, advice });
+  }
+  return found;
+}
