@@ -73,7 +73,7 @@ function limitError(
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
   // A record that may follow a lost one spends less, and some tokens are kept for resets.
   const why = newRecord
-    ? ` This record is new: until ${new Date(local(newRecord.endsAt)).toISOString()} only ${newRecord.allowed} of ${usable} can be issued, unless service-auth record spent says how many it has not seen.`
+    ? ` This record is new: until ${new Date(local(newRecord.endsAt)).toISOString()} only ${newRecord.allowed} of ${usable} can be issued. To say how many were issued elsewhere: service-auth record spent N --reason TEXT.`
     : used < usable
       ? ' The others are kept for more urgent purposes, such as reset().'
       : '';

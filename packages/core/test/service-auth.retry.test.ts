@@ -38,12 +38,13 @@ describe('retryNow', () => {
   test('has the next caller try credentials again that the provider mended', async () => {
     const bed = createBed();
     const auth = await rejectedCredentials(bed);
-    const until = bed.clock.now() + 15 * minute;
+    const failedAt = bed.clock.now();
+    const until = failedAt + 15 * minute;
     bed.endpoint.otherwise(bed.endpoint.issue);
     const other = bed.client();
     await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(other.getToken()));
     expect(await auth.retryNow()).toEqual({
-      ended: [{ kind: 'credentials', until, audience: 'orders', status: 401 }],
+      ended: [{ kind: 'credentials', until, audience: 'orders', status: 401, instance: 'process 1', failedAt }],
       retryAt: undefined,
     });
     expect(await auth.getUsage()).toMatchObject({ holds: [], refusedUntil: undefined, availableNow: 1 });

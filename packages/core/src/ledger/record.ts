@@ -160,12 +160,8 @@ export interface DeclaredTerm extends Term {
   readonly by: string;
 }
 
-/** Somebody who knows said that this record has not seen some tokens. */
-export interface SpentElsewhere {
-  /** When it was said. The tokens count from then on. */
-  readonly at: number;
-  /** At most so many were issued in the window before. */
-  readonly count: number;
+/** Somebody said at `at` that this record has not seen some tokens: at most `count` in the window before. They count from then on. */
+export interface SpentElsewhere extends Pick<Condensed, 'at' | 'count'> {
   readonly instance: string;
   readonly reason: string;
 }
