@@ -109,7 +109,7 @@ export class StoreCalls {
       return result;
     } catch (error) {
       this.failing = true;
-      const { thrown, ...told } = storeFailure(operation, error, clock);
+      const { thrown, ...told } = storeFailure(operation, error, this.#settings);
       for (const { emitRepeated } of callers) emitRepeated('store_failed', { operation, ...told });
       throw thrown;
     }

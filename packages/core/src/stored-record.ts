@@ -7,6 +7,8 @@ import { type Backoff, newRecord } from './ledger/record.ts';
 import { randomId, recordKeyOf } from './seal.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 
+export { secretVariables, unreadVariables, variables } from './variables.ts';
+
 /** The client whose record is meant. */
 export interface RecordOwner {
   /** The address of the authorization server, as in the options of `createServiceAuth()`. All spellings of an address name one record. */

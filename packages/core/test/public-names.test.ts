@@ -53,5 +53,8 @@ test('the entry for tools that keep records exports these names, and no others',
     'isEmptyRecord',
     'problemOfRecord',
     'recordKey',
+    'secretVariables',
+    'unreadVariables',
+    'variables',
   ]);
 });

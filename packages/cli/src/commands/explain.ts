@@ -53,7 +53,7 @@ function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean,
     forecast(usage, now),
     times,
   ];
-  return wrapped(sentences.join(' '), style.columns);
+  return wrapped(sentences.filter((sentence) => sentence !== '').join(' '), style.columns);
 }
 
 function inStore({ message, advice = '' }: Diagnosis, style: Style): string[] {
