@@ -39,6 +39,9 @@ export function readable(text: string): string {
   throw Object.assign(new RangeError(advice), { advice });
 }
 
+/** Callers may try again after this time. */
+export const retryMs = 1_000;
+
 /** A call of the store that failed: what the event tells, and the error of callers. They have the name, the code and the advice of the foreign error. */
 interface StoreFailure {
   readonly error: string;
@@ -59,7 +62,7 @@ export function storeFailure(
   const error = describeError(cause);
   const advice = ownText(cause, 'advice');
   const verb = operation === 'load' ? 'read' : 'written';
-  const retryAt = clock.now() + 1_000;
+  const retryAt = clock.now() + retryMs;
   const name = ownText(store, 'name');
   const message = `The store could not be ${verb} (${error}). Check the store and try again${advice ? `: ${advice}` : '.'}${name ? ` The store is ${name}.` : ''} The next attempt is possible at ${new Date(retryAt).toISOString()}.`;
   return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt }) };

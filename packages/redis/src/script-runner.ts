@@ -1,4 +1,5 @@
 import { explain, type Reason, raced } from '@service-auth/core/store';
+import type { ConnectionFailure } from './connection-failure.ts';
 
 /** The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6 have both. */
 interface NodeRedisClient {
@@ -81,7 +82,7 @@ function missingRights(message: unknown): Reason {
 }
 
 /** Runs a script by its hash, the SHA-1 of the text in hexadecimal. Sends the whole script if the server does not know the hash. */
-export function defineScript(client: RedisClient, text: string, hash: string): Script {
+export function defineScript(client: RedisClient, text: string, hash: string, failure: ConnectionFailure): Script {
   async function send(whole: boolean, key: string, parts: string[]): Promise<unknown[]> {
     const script = whole ? text : hash;
     try {
@@ -103,7 +104,9 @@ export function defineScript(client: RedisClient, text: string, hash: string): S
       const code = /^(?:Command failed: )?([A-Z]{2,}) /.exec(String(message))?.[1];
       if (code === 'NOSCRIPT') return send(true, key, parts);
       const table = [missingRights(message), ...reasons];
-      if (code === undefined || code === 'ERR') explain(error, undefined, table);
+      // node-redis 6 ends commands that waited for a connection with an error that says nothing.
+      const cause = message === '' ? (failure.error ?? error) : error;
+      if (code === undefined || code === 'ERR') explain(cause, undefined, table);
       explain(Object.assign(new Error(`Redis answered ${code}`), { code }), undefined, table);
     }
   }

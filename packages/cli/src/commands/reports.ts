@@ -7,7 +7,7 @@ export const reports: readonly Command[] = [
   {
     name: 'usage',
     summary: 'Shows where the tokens went: budget, forecast, who spent what and why',
-    details: `It needs the address of the store, SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, and no client secret. Without a terminal it prints plain text, 80 columns wide. ${usageSchema} describes the JSON.`,
+    details: `It needs the store, SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, but no client secret. Without a terminal it prints plain text, 80 columns wide. With --json it prints JSON; the fields are those that the schema at ${usageSchema} describes.`,
     options: {
       json: { text: 'Prints JSON; instants are ISO 8601' },
       watch: { text: 'Shows it again every 2 seconds, until Ctrl-C' },
@@ -23,7 +23,7 @@ export const reports: readonly Command[] = [
     name: 'explain',
     summary: 'Says in sentences why the tokens were spent, and what to do',
     details:
-      'It needs the address of the store, SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, and no client secret. If the record does not show a cause that it knows, it says so.',
+      'It needs the store, SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, but no client secret. If the record does not show a cause that it knows, it says so.',
     options: { audience: variableOptions.audience, ...readerOptions },
     examples: [
       ['Why is the budget spent?', 'service-auth explain'],
