@@ -99,13 +99,14 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
       if (!Array.isArray(answer)) throw Object.assign(new Error('no array'), { code: 'QUEUED' });
       return answer;
     } catch (error) {
-      const { message } = Object(error) as { readonly message?: unknown };
+      const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown };
       // The first word of an error reply, such as READONLY, LOADING or OOM, is its code. The client of Upstash puts its own words before it.
       const code = /^(?:Command failed: )?([A-Z]{2,}) /.exec(String(message))?.[1];
       if (code === 'NOSCRIPT') return send(true, key, parts);
       const table = [missingRights(message), ...reasons];
-      // node-redis 6 ends commands that waited for a connection with an error that says nothing.
-      const cause = message === '' ? (failure.error ?? error) : error;
+      // Commands that waited for a connection in vain end with an error that does not say why there is none: with no text in node-redis 6.
+      const isUnconnected = message === '' || name === 'MaxRetriesPerRequestError';
+      const cause = isUnconnected ? (failure.error ?? error) : error;
       if (code === undefined || code === 'ERR') explain(cause, undefined, table);
       explain(Object.assign(new Error(`Redis answered ${code}`), { code }), undefined, table);
     }
