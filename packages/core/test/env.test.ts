@@ -266,16 +266,15 @@ describe('createServiceAuthFromEnv', () => {
     });
 
     test('reads it for every token request, so that a new secret needs no restart', async () => {
-      const { clock, store, endpoint, token } = createBed('process');
       writeFileSync(file, 'first\n');
-      const given = { ...withoutSecret, SERVICE_AUTH_CLIENT_SECRET_FILE: file };
-      const auth = createServiceAuthFromEnv(given, { clock, store, transport: endpoint.transport });
-      await token(auth);
+      const options = optionsFromEnv({ ...withoutSecret, SERVICE_AUTH_CLIENT_SECRET_FILE: file });
+      // A client calls the function for each token request.
+      const clientSecret = options.clientSecret as () => Promise<string>;
+      expect(await clientSecret()).toBe('first');
       writeFileSync(file, 'second\r\n');
-      await auth.reset();
-      await token(auth);
-      const sent = endpoint.requests.map(({ body }) => JSON.parse(body).client_secret);
-      expect(sent).toEqual(['first', 'second']);
+      expect(await clientSecret()).toBe('second');
+      rmSync(file);
+      await expect(clientSecret()).rejects.toThrow('ENOENT');
     });
 
     test('a secret beside it, and a file that cannot be read, are problems', async () => {
