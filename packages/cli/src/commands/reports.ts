@@ -7,7 +7,7 @@ export const reports: readonly Command[] = [
   {
     name: 'usage',
     summary: 'Shows where the tokens went: budget, forecast, who spent what and why',
-    details: `It needs the store, SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, but no client secret. Without a terminal it prints plain text, 80 columns wide. With --json it prints JSON; the fields are those that the schema at ${usageSchema} describes.`,
+    details: `It reads the store and needs no client secret. Without a terminal it prints plain text, 80 columns wide. ${usageSchema} describes the JSON. It needs SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, or --auth-url and --client-id.`,
     options: {
       json: { text: 'Prints JSON; instants are ISO 8601' },
       watch: { text: 'Shows it again every 2 seconds, until Ctrl-C' },
