@@ -62,6 +62,7 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: To
         if (event.reason !== 'refresh' && event.reason !== 'rejected') tokenLeftMs = () => 0;
         break;
       case 'token_rejected':
+      case 'token_bypassed':
       case 'token_reset':
       case 'token_unavailable':
       case 'store_failed':

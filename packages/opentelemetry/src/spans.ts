@@ -76,6 +76,7 @@ export function acquisitionSpans(
         break;
       case 'token_adopted':
       case 'token_rejected':
+      case 'token_bypassed':
       case 'token_reset':
       case 'token_unavailable':
       case 'client_secret_failed':

@@ -66,6 +66,7 @@ export function tokenMetrics(
         problems.add(1, { ...attributes, problem: event.type });
         break;
       case 'token_adopted':
+      case 'token_bypassed':
       case 'token_reset':
       case 'client_secret_failed':
       case 'store_failed':

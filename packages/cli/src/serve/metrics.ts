@@ -84,6 +84,7 @@ export function createMetrics(): Metrics {
           return refused.inc({ reason: event.reason }, event.count);
         case 'store_failed':
           return storeFailures.inc({ operation: event.operation }, event.count);
+        case 'token_bypassed':
         case 'token_reset':
         case 'token_unavailable':
         case 'client_secret_failed':

@@ -9,6 +9,6 @@ const renewalsApartMs = 60_000;
  */
 export function tokenRejected(): ServiceAuthError {
   const retryAt = Date.now() + renewalsApartMs;
-  const message = `The API answered 401 to the token. No other one comes before ${new Date(retryAt).toISOString()}.`;
+  const message = `The API answered 401 to the token. Try again at ${new Date(retryAt).toISOString()}.`;
   return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt });
 }
