@@ -7,7 +7,7 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 35.4,
+  core: 36.8,
   'core/http': 2.2,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
@@ -25,7 +25,7 @@ const limits: Readonly<Record<string, number>> = {
   opentelemetry: 3,
   postgres: 2.1,
   sqlite: 2.7,
-  redis: 2.3,
+  redis: 2.5,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.8,
 };

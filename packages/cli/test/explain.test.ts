@@ -250,6 +250,9 @@ test('a finding says since when it goes on, and what a window takes at this pace
   );
   // Renewals after a 401 are spaced, so their pace does not go on.
   expect(courseOf(series(20, 4, { reason: 'rejected' }))).not.toContain('At this pace');
+  // Restarts of a few minutes are no pace for a day.
+  const loop = series(24, 1, { reason: 'cold', instance: 'api-7f9c' });
+  expect(courseOf([...regular, ...loop])).toMatch(/ It goes on\. $/);
   // The first of those that a record lists need not be the first of all.
   expect(courseOf(starts, { used: 100 })).toMatch(/first at .* ago\) or earlier, last at/);
 });

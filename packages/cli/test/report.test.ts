@@ -158,6 +158,27 @@ test('those who keep their token are told that the API rejects it', () => {
   );
 });
 
+test('nothing is forecast from less than an hour, or while a hold denies tokens', () => {
+  const pace = { spentAt: now + hour };
+  expect(forecast(usageOf(series(12, 4, { reason: 'cold' }), pace), now)).toBe('');
+  expect(forecast(usageOf(series(1, 4, { reason: 'cold' })), now)).toBe('');
+  const older = series(12, 30, { reason: 'cold' });
+  expect(forecast(usageOf(older, pace), now)).toContain('the budget is spent at');
+  const holds = [{ kind: 'rate_limited' as const, until: now + hour }];
+  expect(forecast(usageOf(older, { ...pace, holds }), now)).toBe('');
+  expect(forecast(usageOf(older, { holds }), now)).toBe('');
+});
+
+test('a new record says how much of what is left can be had now, and why', () => {
+  const available = { cold: 22, refresh: 22, rejected: 22, reset: 24 };
+  const usage = usageOf(series(1, 5, { reason: 'cold' }), { available, availableNow: 22 });
+  expect(availability(usage, [], now)).toBe(
+    'A caller without a token gets one now; 22 tokens can be issued, and 2 more for resets. The record is new: for about a day it allows only a part of the 119 that are left.',
+  );
+  const screen = usageScreen(usage, scene, { colours: false, columns: 120, now }).join('\n');
+  expect(screen).toContain('119 left, 22 of them now');
+});
+
 test('a budget that is spent, a new record and tokens that are kept for resets are different sentences', () => {
   const spentAt = { spentAt: now };
   const spent = usageOf(series(120, 5, { reason: 'refresh' }), spentAt);

@@ -1,4 +1,7 @@
-/** A bearer token (RFC 6750). If you print, inspect or serialise it, it shows the id and the times, never the value. */
+/**
+ * A bearer token (RFC 6750). If you inspect or serialise it, it shows the id and the times, never the value. As a string it says `use token.authorization`, with
+ * a character that no header may have: `Bearer ${token}` fails before it is sent.
+ */
 export interface AccessToken {
   /** Identifies the token in the whole fleet and in `getUsage().issuances`. It is safe to log. */
   readonly id: string;
@@ -44,12 +47,13 @@ class SealedAccessToken implements AccessToken {
     return { ...this };
   }
 
+  // The arrow is beyond Latin-1, so every HTTP client refuses it in a header.
   toString(): string {
-    return `AccessToken ${this.id} (${new Date(this.issuedAt).toISOString()} to ${new Date(this.expiresAt).toISOString()})`;
+    return `AccessToken ${this.id} \u2192 use token.authorization`;
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return this.toString();
+    return `AccessToken ${this.id} (${new Date(this.issuedAt).toISOString()} to ${new Date(this.expiresAt).toISOString()})`;
   }
 }
 

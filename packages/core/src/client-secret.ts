@@ -59,8 +59,9 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
       // The message of the error may contain anything, so it is not passed on.
       why = describeError(error);
     }
-    const message = `The function for the client secret failed (${why}). Check it and try again.`;
-    const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt: clock.now() + retryMs });
+    const retryAt = clock.now() + retryMs;
+    const message = `The function for the client secret failed (${why}). Check it; the next attempt is possible at ${new Date(retryAt).toISOString()}.`;
+    const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt });
     const at = clock.monotonic();
     memory.failure = { error, at, retryAt: failure && at - failure.at < retryMs ? at + retryMs : 0 };
     emitRepeated('client_secret_failed', { error: why });
@@ -75,7 +76,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     memory.key ??= sealingKey(value, storeKey, clientId).catch((error: unknown) => {
       // The next call derives them again.
       forgetKey(memory);
-      throw storeFailure('load', error, clock).thrown;
+      throw storeFailure('load', error, settings).thrown;
     });
     withKeys.delete(memory);
     withKeys.add(memory);

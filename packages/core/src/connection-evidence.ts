@@ -1,3 +1,4 @@
+import { builtinModule } from './builtin-module.ts';
 import type { TransportResponse } from './transport.ts';
 import { own } from './untrusted.ts';
 
@@ -32,6 +33,10 @@ export interface ExchangeWatch {
 }
 
 type Request = Partial<Record<'method' | 'origin' | 'path', unknown>>;
+type DiagnosticsChannels = Record<
+  'subscribe' | 'unsubscribe',
+  (name: string, listener: (report: unknown) => void) => void
+>;
 type Thrown = TransportResponse & { statusCode?: number; response?: unknown; cause?: unknown };
 
 /** Watches the requests of this process. If the runtime reports nothing, the errors are the only evidence. */
@@ -76,7 +81,7 @@ export function watchExchange(url: string): ExchangeWatch {
 
   function listen(change: 'subscribe' | 'unsubscribe'): void {
     try {
-      const channels = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:diagnostics_channel');
+      const channels = builtinModule('node:diagnostics_channel') as DiagnosticsChannels | undefined;
       for (const [name, listener] of reports) channels?.[change](name, listener);
     } catch {
       // This runtime has no such reports.
@@ -123,12 +128,4 @@ function classOf(error: unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-interface NodeGlobals {
-  process?: {
-    getBuiltinModule?(
-      name: string,
-    ): Record<'subscribe' | 'unsubscribe', (name: string, listener: (report: unknown) => void) => void> | undefined;
-  };
 }

@@ -1,38 +1,42 @@
+import { builtinModule } from './builtin-module.ts';
 import { configError } from './config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from './errors.ts';
 import { parseWindows } from './issuance-limit.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { createServiceAuth } from './service-auth.ts';
-import { resolveOptions } from './settings.ts';
+import { configurationWarnings, resolveOptions } from './settings.ts';
 import type { ServiceAuth } from './token-source.ts';
-import { ownProperties } from './untrusted.ts';
-
-const variables = {
-  authUrl: 'SERVICE_AUTH_URL',
-  baseUrl: 'SERVICE_BASE_URL',
-  audience: 'SERVICE_AUTH_AUDIENCE',
-  clientId: 'SERVICE_AUTH_CLIENT_ID',
-  clientSecret: 'SERVICE_AUTH_CLIENT_SECRET',
-  storeKey: 'SERVICE_AUTH_STORE_KEY',
-  instance: 'SERVICE_AUTH_INSTANCE',
-  'issuanceLimit.tokens': 'SERVICE_AUTH_TOKEN_LIMIT',
-  'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
-} as const;
+import { describeError, ownProperties } from './untrusted.ts';
+import { secretVariables, unreadVariables, variables } from './variables.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** The part of `node:fs` that is used here. */
+interface NodeFiles {
+  readFileSync(file: string, encoding: 'utf8'): string;
+  readonly promises: { readFile(file: string, encoding: 'utf8'): Promise<string> };
+}
 
 /**
  * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
  * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as `10/1h,50/24h`, with the
  * units `s`, `m`, `h`, `d`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
  * `overrides` replace variables; one that is undefined does not.
+ *
+ * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token request, so a new secret needs no restart. The file of
+ * `SERVICE_AUTH_STORE_KEY_FILE` is read once. A line end after the secret or the key is ignored.
+ *
+ * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
+ * that begins with `SERVICE_AUTH_` causes a warning, in `getUsage().warnings` and as the event `store_warning`.
  * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
  */
 export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> = {}): ServiceAuthOptions {
   if (typeof env !== 'object' || env === null) {
     throw configError([{ option: 'env', message: 'must be an object with the variables, such as process.env' }]);
   }
-  const read = (name: string) => (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
+  const texts = new Map<string, string | undefined>();
+  const read = (name: string) =>
+    texts.get(name) ?? (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
   const given = ownProperties(Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)));
   const { issuanceLimit: limit = {} } = given as Partial<ServiceAuthOptions>;
   const isOverridden = (option: string) => {
@@ -41,8 +45,17 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     return Object.hasOwn(Object(limit), nested) || (nested === 'tokens' && Object.hasOwn(Object(limit), 'windows'));
   };
   const taken = Object.entries(variables).filter(([option]) => !isOverridden(option));
+  const mistakes: ConfigProblem[] = [];
+  for (const [, name] of taken) {
+    const file = secretVariables.includes(name) ? read(`${name}_FILE`) : undefined;
+    if (file === undefined) continue;
+    const { text, problem } =
+      read(name) === undefined ? contentOf(file) : { problem: `must not be set together with ${name}` };
+    if (problem !== undefined) mistakes.push({ option: `${name}_FILE`, message: problem });
+    texts.set(name, text);
+  }
   const values = Object.fromEntries(taken.map(([option, variable]) => [option, read(variable)]));
-  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, ...fromEnv } = values;
+  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, store, ...fromEnv } = values;
   const limitFromEnv = {
     ...(tokens !== undefined &&
       (tokens.includes('/') ? { windows: parseWindows(tokens) ?? [] } : { tokens: integer(tokens) })),
@@ -52,16 +65,31 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   const issuanceLimit = typeof limit === 'object' && limit !== null ? { ...limitFromEnv, ...limit } : limit;
   const options = { ...fromEnv, ...given, issuanceLimit } as ServiceAuthOptions;
 
-  const mistakes = taken.flatMap(([, option]) => {
+  for (const [, option] of taken) {
     const message = mistakeIn(read(option));
-    return message === undefined ? [] : [{ option, message }];
-  });
+    if (message !== undefined) mistakes.push({ option, message });
+  }
+  if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
+  if (/\S\s+\S/.test(fromEnv['audience'] ?? '')) {
+    const message = 'has several audiences, which only service-auth serve accepts: create a client for each of them';
+    mistakes.push({ option: variables.audience, message });
+  }
   const problems = problemsOf(options).map((problem) =>
     isOverridden(problem.option) ? problem : named(problem, read),
   );
-  const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option === option));
+  // An option without a value has no further problem if the file with its value has one.
+  const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option.startsWith(option)));
   if (mistakes.length + others.length > 0) throw configError([...mistakes, ...others]);
-  return options;
+
+  const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
+  const warnings = unreadVariables(env);
+  return {
+    ...options,
+    ...(secretFile && {
+      clientSecret: async () => withoutLineEnd((await nodeFiles()?.promises.readFile(secretFile, 'utf8')) ?? ''),
+    }),
+    ...(warnings.length > 0 && { [configurationWarnings]: warnings }),
+  };
 }
 
 /**
@@ -70,6 +98,46 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
  */
 export function createServiceAuthFromEnv(env: Env, overrides?: Partial<ServiceAuthOptions>): ServiceAuth {
   return createServiceAuth(optionsFromEnv(env, overrides));
+}
+
+function nodeFiles(): NodeFiles | undefined {
+  return builtinModule('node:fs') as NodeFiles | undefined;
+}
+
+function contentOf(file: string): { readonly text?: string; readonly problem?: string } {
+  const files = nodeFiles();
+  if (!files) return { problem: 'needs a runtime with files: give the option in code' };
+  try {
+    return { text: withoutLineEnd(files.readFileSync(file, 'utf8')) };
+  } catch (error) {
+    return { problem: `names a file that cannot be read (${describeError(error)})` };
+  }
+}
+
+/** Editors and `echo` end a file with a line end, which is no part of the secret. */
+function withoutLineEnd(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}
+
+const argumentsOfStores: Readonly<Record<string, string>> = {
+  file: 'directory',
+  redis: 'client',
+  postgres: 'pool',
+  mysql: 'pool',
+  sqlite: 'database',
+  dynamodb: 'client',
+};
+
+/** Says how to give the store of an address in code. The address itself may have a password, so it is not shown. */
+function problemOfAddress(address: string): string {
+  const [scheme = ''] = /^[a-z]+/.exec(address.replace(/^mariadb/, 'mysql')) ?? [];
+  const kind = Object.keys(argumentsOfStores).find((name) => scheme.startsWith(name));
+  const option = /[?&](prefix|table)=/.exec(address)?.[1] ?? (/^dynamodb:[^?]/.test(address) ? 'table' : undefined);
+  const given = address === 'file:' ? '' : `${argumentsOfStores[kind ?? '']}${option ? `, { ${option} }` : ''}`;
+  const line = kind
+    ? `import { ${kind}Store } from '@service-auth/${kind}'; createServiceAuthFromEnv(process.env, { store: ${kind}Store(${given}) })`
+    : 'createServiceAuthFromEnv(process.env, { store })';
+  return `is opened by the command line only, so write ${line}`;
 }
 
 /** Returns what is wrong with a variable that a shell, a container or a template did not set as it was meant. */

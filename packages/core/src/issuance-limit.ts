@@ -10,14 +10,7 @@ export interface IssuanceWindow {
   windowMs: number;
 }
 
-/** The agreement with the operator: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
-export interface IssuanceLimit {
-  /** The tokens of a window: 1 to 1,000,000. Default 150 (the service's interface, Limits). */
-  tokens?: number | undefined;
-  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
-  windowMs?: number | undefined;
-  /** In place of `tokens` and `windowMs`, the windows of an agreement that has several: 1 to 8. Default: one window, of `tokens` and `windowMs`. */
-  windows?: readonly IssuanceWindow[] | undefined;
+interface Reserve {
   /**
    * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were issued but are in no record, because the store lost it.
    * With several windows it belongs to the one with the most tokens, and the others keep the same share of theirs.
@@ -25,6 +18,24 @@ export interface IssuanceLimit {
    */
   reserve?: number | undefined;
 }
+
+interface OneWindow extends Reserve {
+  /** The tokens of a window: 1 to 1,000,000. Default 150 (the service's interface, Limits). */
+  tokens?: number | undefined;
+  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
+  windowMs?: number | undefined;
+  windows?: undefined;
+}
+
+interface SeveralWindows extends Reserve {
+  /** In place of `tokens` and `windowMs`, the windows of an agreement that has several: 1 to 8. */
+  windows: readonly IssuanceWindow[];
+  tokens?: undefined;
+  windowMs?: undefined;
+}
+
+/** The agreement with the operator: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
+export type IssuanceLimit = OneWindow | SeveralWindows;
 
 const day = 86_400_000;
 const usual: IssuanceWindow = { tokens: 150, windowMs: day };

@@ -1,5 +1,6 @@
 // Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
 
+import { builtinModule } from './builtin-module.ts';
 import type { FetchedResponse, TokenRequestInit } from './token-fetch.ts';
 import { own, ownProperties } from './untrusted.ts';
 
@@ -16,10 +17,6 @@ interface NodeRequest {
 interface NodeMessage extends AsyncIterable<Uint8Array> {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-interface NodeGlobals {
-  readonly process?: { getBuiltinModule?(name: 'node:http'): NodeHttp | undefined };
 }
 
 /** Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
@@ -45,7 +42,7 @@ const unset = {
 
 /** Sends a request without a proxy, even if the environment names one. */
 export async function nodeFetch(url: string, init: TokenRequestInit): Promise<FetchedResponse> {
-  const http = (globalThis as NodeGlobals).process?.getBuiltinModule?.('node:http');
+  const http = builtinModule('node:http') as NodeHttp | undefined;
   const { method, signal, body } = init;
   const headers = ownProperties({ ...init.headers, 'content-length': `${new TextEncoder().encode(body).length}` });
   // Use no agent, because the agent of the process may know a proxy.

@@ -81,7 +81,7 @@ export class RecordAccess {
       const view = await this.#read(callers, tries);
       if (view) return view;
     }
-    throw conflictError(this.#settings.clock);
+    throw conflictError(this.#settings);
   }
 
   /** Reads and repairs the record once. Undefined: the age of the answer is unknown. Read again. */

@@ -19,7 +19,7 @@ import { memoryStore, sharedMemoryStore } from './memory-store.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
-import { ownProperties } from './untrusted.ts';
+import { own, ownProperties } from './untrusted.ts';
 import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
 
 /** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */
@@ -32,6 +32,8 @@ export interface CommonSettings extends Lifeline, Addresses {
   readonly storeKey: string | Uint8Array | undefined;
   readonly onEvent: ServiceAuthOptions['onEvent'];
   readonly clock: Clock;
+  /** What is wrong with the configuration, although a client can be created. */
+  readonly warnings: readonly string[];
 }
 
 /** The checked options of a client. */
@@ -52,6 +54,9 @@ export interface Settings extends CommonSettings {
   readonly observesOperations: boolean;
 }
 
+/** The option, hidden from the types, with the warnings about the variables that the options come from. */
+export const configurationWarnings: unique symbol = Symbol.for('@service-auth/warnings');
+
 interface Addresses {
   readonly tokenUrl: string;
   /** The name of the token endpoint. All spellings of `tokenUrl` have one name. */
@@ -59,6 +64,8 @@ interface Addresses {
   readonly baseUrl: string | undefined;
   readonly covers: (url: string | URL) => boolean;
 }
+
+const none: readonly string[] = [];
 
 const names: readonly (keyof ServiceAuthOptions)[] = [
   'authUrl',
@@ -141,6 +148,7 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
     requestBound: waitUntil !== undefined || inWorker(),
     waitUntil,
     clock,
+    warnings: (own(options, configurationWarnings) ?? none) as readonly string[],
   });
   return { common, clientId, clientSecret, instance };
 }

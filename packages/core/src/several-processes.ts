@@ -1,3 +1,6 @@
+import { builtinModule } from './builtin-module.ts';
+import { own } from './untrusted.ts';
+
 // A variable that platforms set where they run several processes of a program, or end and start them as they need.
 const names = [
   'KUBERNETES_SERVICE_HOST',
@@ -9,29 +12,24 @@ const names = [
   'NODE_UNIQUE_ID', // the workers of node:cluster
 ];
 
-interface Process {
-  readonly env?: Record<string, string | undefined>;
-  getBuiltinModule?(name: string): { readonly isMainThread?: boolean } | undefined;
+interface Globals {
+  readonly process?: { readonly env?: Record<string, string | undefined> };
+  readonly Deno?: unknown;
 }
 
 /** Returns the warning of a store in the memory of a process that is in production and probably not alone. */
 export function warningsOfMemory(): readonly string[] | undefined {
-  const { process, Deno } = globalThis as { process?: Process; Deno?: unknown };
+  const { process, Deno } = globalThis as Globals;
   // Deno would ask the user for permission.
   const env = Deno ? undefined : process?.env;
   if (env?.['NODE_ENV'] !== 'production') return undefined;
-  const found = names.find((name) => env[name]) ?? (isThread(process) && 'worker_threads');
+  const found = names.find((name) => env[name]) ?? (isThread() && 'worker_threads');
   return found
     ? [`The record is in memory, but there are others (${found}) that do not see it. Give all clients one store.`]
     : undefined;
 }
 
 /** Returns whether this is a worker thread, which has a memory of its own. */
-function isThread(process: Process | undefined): boolean {
-  try {
-    return process?.getBuiltinModule?.('node:worker_threads')?.isMainThread === false;
-  } catch {
-    // The edge runtime of Next.js throws.
-    return false;
-  }
+function isThread(): boolean {
+  return own(builtinModule('node:worker_threads'), 'isMainThread') === false;
 }

@@ -203,7 +203,7 @@ export class SharedLedger {
 
   /** Waits for a random time that grows with each conflict, so that processes that write at once do not meet again. */
   #backOff(conflicts: number): Promise<void> {
-    if (conflicts >= maxConflicts) throw conflictError(this.settings.clock);
+    if (conflicts >= maxConflicts) throw conflictError(this.settings);
     const most = Math.min(maxBackoffMs, this.#access.calls.roundTripMs * 2 ** Math.min(conflicts, 30));
     return new Promise((resolve) => {
       this.settings.clock.setTimer(resolve, Math.ceil(Math.random() * most), background);

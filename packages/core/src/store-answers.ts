@@ -39,6 +39,9 @@ export function readable(text: string): string {
   throw Object.assign(new RangeError(advice), { advice });
 }
 
+/** Callers may try again after this time. */
+export const retryMs = 1_000;
+
 /** A call of the store that failed: what the event tells, and the error of callers. They have the name, the code and the advice of the foreign error. */
 interface StoreFailure {
   readonly error: string;
@@ -51,12 +54,18 @@ export function silentStore({ adviceIfSilent }: Store): Error {
   return Object.assign(new DOMException('', 'TimeoutError'), { advice: adviceIfSilent });
 }
 
-export function storeFailure(operation: 'load' | 'swap', cause: unknown, clock: Clock): StoreFailure {
+export function storeFailure(
+  operation: 'load' | 'swap',
+  cause: unknown,
+  { clock, store }: { readonly clock: Clock; readonly store: Store },
+): StoreFailure {
   const error = describeError(cause);
   const advice = ownText(cause, 'advice');
   const verb = operation === 'load' ? 'read' : 'written';
-  const message = `The store could not be ${verb} (${error}). Check the store and try again${advice ? `: ${advice}` : '.'}`;
-  return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt: clock.now() + 1_000 }) };
+  const retryAt = clock.now() + retryMs;
+  const name = ownText(store, 'name');
+  const message = `The store could not be ${verb} (${error}). Check the store and try again${advice ? `: ${advice}` : '.'}${name ? ` The store is ${name}.` : ''} The next attempt is possible at ${new Date(retryAt).toISOString()}.`;
+  return { error, advice, thrown: serviceAuthError('ERR_STORE', message, { retryAt }) };
 }
 
 /** Creates the error of a write that lost each time against a change of the record, or although there was none. */
@@ -67,8 +76,8 @@ export function refusedWrite(): Error {
 }
 
 /** Creates the error of a change of the record that met another one each time. */
-export function conflictError(clock: Clock): Error {
-  return storeFailure('swap', refusedWrite(), clock).thrown;
+export function conflictError(settings: Parameters<typeof storeFailure>[2]): Error {
+  return storeFailure('swap', refusedWrite(), settings).thrown;
 }
 
 function ownText(value: unknown, name: string): string | undefined {

@@ -3,7 +3,7 @@ import { timedOut, within } from './pause.ts';
 import { recordKeyOf } from './seal.ts';
 import type { CommonSettings, Settings } from './settings.ts';
 import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from './store.ts';
-import { checked, checkedResult, refusedWrite, silentStore, storeFailure } from './store-answers.ts';
+import { checked, checkedResult, refusedWrite, retryMs, silentStore, storeFailure } from './store-answers.ts';
 import { describeError, own } from './untrusted.ts';
 
 /** The clients for which the store is called. Their listeners get the events. */
@@ -29,6 +29,8 @@ export class StoreCalls {
   failing = false;
   /** A swap of this version lost, and so many reads have shown the version again since. */
   #lost: { readonly version: string | undefined; reads: number } | undefined;
+  /** The error of a store that has never answered, and until when callers get it at once. */
+  #silence: { readonly error: Error; readonly until: number } | undefined;
   readonly #settings: CommonSettings;
   readonly #clientId: string;
 
@@ -80,6 +82,8 @@ export class StoreCalls {
     tries: number,
   ): Promise<Result> {
     const { clock, endpoint } = this.#settings;
+    const begunAt = clock.monotonic();
+    if (this.#silence && begunAt < this.#silence.until) throw this.#silence.error;
     try {
       this.key = await (this.key || recordKeyOf(endpoint, this.#clientId));
       let isFirst = true;
@@ -109,8 +113,12 @@ export class StoreCalls {
       return result;
     } catch (error) {
       this.failing = true;
-      const { thrown, ...told } = storeFailure(operation, error, clock);
+      const { thrown, ...told } = storeFailure(operation, error, this.#settings);
       for (const { emitRepeated } of callers) emitRepeated('store_failed', { operation, ...told });
+      const now = clock.monotonic();
+      // The next caller need not wait as long for the same failure.
+      if (this.roundTripMs === 0 && now - begunAt >= minTimeoutMs)
+        this.#silence = { error: thrown, until: now + retryMs };
       throw thrown;
     }
   }

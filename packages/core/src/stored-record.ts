@@ -13,6 +13,8 @@ import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 import type { Store } from './store.ts';
 import { endpointName, parseAddress } from './url-scope.ts';
 
+export { secretVariables, unreadVariables, variables } from './variables.ts';
+
 /** The client whose record is meant. */
 export interface RecordOwner {
   /** The address of the authorization server, as in the options of `createServiceAuth()`. All spellings of an address name one record. */

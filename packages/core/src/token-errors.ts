@@ -57,7 +57,15 @@ export function errorOf(
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
     }
-    default:
+    case 'rejections': {
+      const message = `The API answered 401 to tokens of this audience. Renewals after that are spaced; the next one is possible at ${when}.`;
+      return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt });
+    }
+    case 'renewal': {
+      const message = `The last renewal brought no later expiry; the next one is possible at ${when}.`;
+      return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt });
+    }
+    case 'limit':
       return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
   }
 }
@@ -125,7 +133,6 @@ export function closedError(): Error {
 
 /** Creates the error of a caller that waited too long for other processes. */
 export function waitedTooLong(retryAt: number): AnyServiceAuthError {
-  const message =
-    'For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again.';
+  const message = `For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again at ${new Date(retryAt).toISOString()}.`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: false, retryAt });
 }

@@ -75,9 +75,23 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   };
 }
 
-/** A caller without a token is not refused for the reasons of renewals. */
 function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
-  return cause === 'deaths' || cause === 'misconfigured' ? 'backoff' : (cause as Usage['refusedBecause']);
+  switch (cause) {
+    case 'deaths':
+    case 'misconfigured':
+      return 'backoff';
+    case 'rejections':
+    case 'renewal':
+    case 'unreadable':
+      // These refuse nobody who has no token.
+      return undefined;
+    case 'backoff':
+    case 'credentials':
+    case 'full':
+    case 'limit':
+    case 'rate_limited':
+      return cause;
+  }
 }
 
 /** Returns the holds of a record, by the clock of this machine. */

@@ -58,7 +58,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
 
   async function getUsage(): Promise<Usage> {
     const failed = (error: unknown) => {
-      throw storeFailure('load', error, clock).thrown;
+      throw storeFailure('load', error, { clock, store }).thrown;
     };
     const name = await recordKey().catch(failed);
     const readAt = instantOf(clock);

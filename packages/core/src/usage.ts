@@ -134,7 +134,7 @@ export interface Usage {
   readonly recordId: string | undefined;
   /** The lead of the store's clock over the clock of this machine, in milliseconds. The duration of the read may be in it. */
   readonly storeAheadMs: number;
-  /** Problems of the store that endanger the record, each a sentence: that of the event `store_warning`. */
+  /** Problems of the configuration, and of the store that endanger the record, each a sentence: that of the event `store_warning`. */
   readonly warnings: readonly string[];
   /** The newest issuances that count in a window, at most 150. The newest comes first. */
   readonly issuances: readonly Issuance[];

@@ -1,4 +1,5 @@
-import { inspect } from 'node:util';
+import { validateHeaderValue } from 'node:http';
+import { format, inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { createAccessToken } from '../src/access-token.ts';
 import { canariesIn, tokenCanary } from './support/canaries.ts';
@@ -11,8 +12,17 @@ test('an access token gives its value to those who ask for it', () => {
   expect([token.id, token.issuedAt, token.expiresAt]).toEqual(['id-1', issuedAt, issuedAt + 86_400_000]);
 });
 
-test('printed, inspected, serialised or cloned it shows the id and the times, never the value', () => {
-  expect(`${token}`).toBe('AccessToken id-1 (2026-01-01T00:00:00.000Z to 2026-01-02T00:00:00.000Z)');
+test('as a string it says what to use, and no header takes it', () => {
+  const header = `Bearer ${token}`;
+  expect(header).toContain('use token.authorization');
+  expect(() => new Headers({ authorization: header })).toThrow(TypeError);
+  expect(() => validateHeaderValue('authorization', header)).toThrow('Invalid character');
+  expect(format('%s', token)).toMatch(/^[^\p{C}\n]+$/u);
+  expect(canariesIn(format('%s %o %j', token, token, token))).toEqual([]);
+});
+
+test('inspected, serialised or cloned it shows the id and the times, never the value', () => {
+  expect(inspect(token)).toBe('AccessToken id-1 (2026-01-01T00:00:00.000Z to 2026-01-02T00:00:00.000Z)');
   expect(inspect({ token })).toContain('AccessToken id-1');
   expect(JSON.parse(JSON.stringify({ token }))).toEqual({
     token: { id: 'id-1', issuedAt, expiresAt: issuedAt + 86_400_000 },

@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   createServiceAuth,
   createServiceAuthFromEnv,
   memoryStore,
   optionsFromEnv,
   ServiceAuthError,
+  type ServiceAuthEvent,
   type ServiceAuthOptions,
 } from '../src/index.ts';
 import { createBed, failure } from './support/bed.ts';
@@ -220,6 +224,117 @@ describe('createServiceAuthFromEnv', () => {
   test('takes nothing from a prototype', async () => {
     const inherited = Object.create(env) as Record<string, string>;
     expect(Object.keys(await problemsOf(inherited))).toHaveLength(4);
+  });
+
+  test.each([
+    ['file:', "import { fileStore } from '@service-auth/file'", 'fileStore()'],
+    ['file:/var/lib/orders', "import { fileStore } from '@service-auth/file'", 'fileStore(directory)'],
+    ['redis://u:PASSWORD@cache', "import { redisStore } from '@service-auth/redis'", 'redisStore(client)'],
+    ['rediss://cache?prefix=a:', "import { redisStore } from '@service-auth/redis'", 'redisStore(client, { prefix })'],
+    ['postgresql://db/app', "import { postgresStore } from '@service-auth/postgres'", 'postgresStore(pool)'],
+    ['mariadb://db/a?table=t', "import { mysqlStore } from '@service-auth/mysql'", 'mysqlStore(pool, { table })'],
+    ['sqlite:record.db', "import { sqliteStore } from '@service-auth/sqlite'", 'sqliteStore(database)'],
+    ['dynamodb:tokens', "import { dynamodbStore } from '@service-auth/dynamodb'", 'dynamodbStore(client, { table })'],
+    ['@example/store', 'createServiceAuthFromEnv', 'store'],
+  ])('the store %s without the override is a problem that has the line to write', async (address, ...parts) => {
+    const { SERVICE_AUTH_STORE: message = '', ...others } = await problemsOf({ ...env, SERVICE_AUTH_STORE: address });
+    expect(others).toEqual({});
+    expect(message).toContain(`createServiceAuthFromEnv(process.env, { store${parts[1] === 'store' ? '' : ': '}`);
+    for (const part of parts) expect(message).toContain(part);
+    expect(message).not.toContain('PASSWORD');
+    expect(optionsFromEnv({ ...env, SERVICE_AUTH_STORE: address }, { store: memoryStore() })).toBeTruthy();
+  });
+
+  test('an audience that is a list, as serve takes it, is a problem', async () => {
+    expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: 'orders billing' })).toEqual({
+      SERVICE_AUTH_AUDIENCE: expect.stringContaining('only service-auth serve accepts'),
+    });
+  });
+
+  describe('with the secret in a file', () => {
+    const { SERVICE_AUTH_CLIENT_SECRET: _, ...withoutSecret } = env;
+    let folder: string;
+    let file: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'service-auth-'));
+      file = join(folder, 'client-secret');
+    });
+
+    afterEach(() => {
+      rmSync(folder, { recursive: true });
+    });
+
+    test('reads it for every token request, so that a new secret needs no restart', async () => {
+      writeFileSync(file, 'first\n');
+      const options = optionsFromEnv({ ...withoutSecret, SERVICE_AUTH_CLIENT_SECRET_FILE: file });
+      // A client calls the function for each token request.
+      const clientSecret = options.clientSecret as () => Promise<string>;
+      expect(await clientSecret()).toBe('first');
+      writeFileSync(file, 'second\r\n');
+      expect(await clientSecret()).toBe('second');
+      rmSync(file);
+      await expect(clientSecret()).rejects.toThrow('ENOENT');
+    });
+
+    test('a secret beside it, and a file that cannot be read, are problems', async () => {
+      const given = { ...withoutSecret, SERVICE_AUTH_CLIENT_SECRET_FILE: file };
+      expect(await problemsOf(given)).toEqual({
+        SERVICE_AUTH_CLIENT_SECRET_FILE: 'names a file that cannot be read (Error ENOENT)',
+      });
+      writeFileSync(file, 'first');
+      expect(await problemsOf({ ...given, SERVICE_AUTH_CLIENT_SECRET: 'other' })).toEqual({
+        SERVICE_AUTH_CLIENT_SECRET_FILE: 'must not be set together with SERVICE_AUTH_CLIENT_SECRET',
+      });
+      writeFileSync(file, '"first"');
+      expect(Object.keys(await problemsOf(given))).toEqual(['SERVICE_AUTH_CLIENT_SECRET']);
+      expect(optionsFromEnv(given, { clientSecret: 'given in code' })).toMatchObject({ clientSecret: 'given in code' });
+    });
+
+    test('says what to do on a runtime without files', async () => {
+      vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+      expect(await problemsOf({ ...withoutSecret, SERVICE_AUTH_CLIENT_SECRET_FILE: file })).toEqual({
+        SERVICE_AUTH_CLIENT_SECRET_FILE: 'needs a runtime with files: give the option in code',
+      });
+      vi.restoreAllMocks();
+    });
+
+    test('takes the key of the store from a file, too', () => {
+      writeFileSync(file, `${'k'.repeat(32)}\n`);
+      expect(optionsFromEnv({ ...env, SERVICE_AUTH_STORE_KEY_FILE: file })).toMatchObject({ storeKey: 'k'.repeat(32) });
+    });
+  });
+
+  test.each([
+    ['SERVICE_AUTH_BASE_URL', 'SERVICE_BASE_URL'],
+    ['SERVICE_AUTH_TOKENLIMIT', 'SERVICE_AUTH_TOKEN_LIMIT'],
+    ['SERVICE_AUTH_LIMITS', 'SERVICE_AUTH_TOKEN_LIMIT'],
+    ['SERVICE_AUTH_SECRET', 'SERVICE_AUTH_CLIENT_SECRET'],
+    ['SERVICE_AUTH_CLIENTID', 'SERVICE_AUTH_CLIENT_ID'],
+    ['SERVICE_AUTH_AUDIENCES', 'SERVICE_AUTH_AUDIENCE'],
+    ['SERVICE_AUTH_SECRET_FILE', 'SERVICE_AUTH_CLIENT_SECRET_FILE'],
+  ])('%s, which nothing reads, is a warning that names %s', async (name, meant) => {
+    const { clock, store, endpoint, token } = createBed('process');
+    const events: ServiceAuthEvent[] = [];
+    const onEvent = (event: ServiceAuthEvent) => events.push(event);
+    const given = { ...env, [name]: 'a value', SERVICE_AUTH_NOTHING: '' };
+    const auth = createServiceAuthFromEnv(given, { clock, store, transport: endpoint.transport, onEvent });
+    await token(auth);
+    await token(auth);
+    const warning = `Nothing reads the variable ${name}. Did you mean ${meant}?`;
+    expect(events.filter(({ type }) => type === 'store_warning')).toMatchObject([{ warning }]);
+    expect((await auth.getUsage()).warnings).toEqual([warning]);
+  });
+
+  test('variables that Kubernetes or the command line sets are no warnings', () => {
+    const others = {
+      SERVICE_AUTH_SERVICE_HOST: '10.0.0.1',
+      SERVICE_AUTH_PORT_9180_TCP_ADDR: '10.0.0.1',
+      SERVICE_AUTH_PORT: 'tcp://10.0.0.1:9180',
+      SERVICE_AUTH_TOKEN: 'x',
+    };
+    const options = optionsFromEnv({ ...env, ...others });
+    expect(Object.getOwnPropertySymbols(options)).toEqual([]);
   });
 
   test('passes on what is no problem of options', () => {

@@ -76,7 +76,7 @@ describe('an error of the store', () => {
     const { client, clock, store } = createBed();
     store.always(operation, fails);
     await expect(clock.until(client().getToken())).rejects.toThrow(
-      `[service-auth] The store could not be ${verb} (Error ECONNRESET). Check the store and try again.`,
+      `[service-auth] The store could not be ${verb} (Error ECONNRESET). Check the store and try again. The next attempt is possible at 2026-01-01T00:00:`,
     );
   });
 
@@ -172,7 +172,7 @@ describe('an error of the client', () => {
   ])('whose secret is a function, number %#, says what it did', async (clientSecret, why) => {
     const { client, clock } = createBed();
     await expect(clock.until(client({ clientSecret }).getToken())).rejects.toThrow(
-      `[service-auth] The function for the client secret failed (${why}). Check it and try again.`,
+      `[service-auth] The function for the client secret failed (${why}). Check it; the next attempt is possible at 2026-01-01T00:00:`,
     );
   });
 });

@@ -55,5 +55,8 @@ test('the entry for tools that keep records exports these names, and no others',
     'recordKey',
     'recordWithSpent',
     'secretInRecord',
+    'secretVariables',
+    'unreadVariables',
+    'variables',
   ]);
 });

@@ -140,6 +140,21 @@ describe('invalidate', () => {
     expect((await token(auth)).value).not.toBe(first.value);
   });
 
+  test('a second 401 within a minute is no refusal for the limit: the renewal waits, and the budget has room', async () => {
+    const { client, clock, token, eventsOf } = createBed();
+    const auth = client();
+    await auth.invalidate(await token(auth));
+    const second = await token(auth);
+    await clock.advance(20_000);
+    await auth.invalidate(second);
+    expect(await token(auth)).toBe(second);
+    expect(eventsOf('token_rejected').map(({ outcome }) => outcome)).toEqual(['renew', 'renew']);
+    expect(eventsOf('issuance_refused')).toEqual([]);
+    const { holds, availableNow } = await auth.getUsage();
+    expect(holds).toMatchObject([{ kind: 'rejections' }]);
+    expect(availableNow).toBeGreaterThan(0);
+  });
+
   test('when no other token is available for ten minutes, no process asks for one until then', async () => {
     const { client, clock, endpoint, token, use, eventsOf } = createBed();
     const auth = client();

@@ -32,11 +32,13 @@ describe('a store that is down', () => {
     const auth = client();
     store.always('both', () => Promise.reject(Object.assign(new Error('password'), { advice: 'mount it.' })));
     const { message } = await failure('ERR_STORE', auth.getToken());
-    expect(message).toMatch(/\(Error\).* Check the store and try again: mount it\. See \S+#err_store$/);
+    expect(message).toMatch(
+      /\(Error\).* Check the store and try again: mount it\. The next attempt is possible at 2026-\S+Z\. See \S+#err_store$/,
+    );
     expect(eventsOf('store_failed')).toMatchObject([{ error: 'Error', advice: 'mount it.' }]);
     store.always('both', () => Promise.reject(Object.assign(new Error('password'), { advice: ['no text'] })));
     expect((await failure('ERR_STORE', auth.getToken())).message).toMatch(
-      /Check the store and try again\. See \S+#err_store$/,
+      /Check the store and try again\. The next attempt is possible at 2026-\S+Z\. See \S+#err_store$/,
     );
   });
 

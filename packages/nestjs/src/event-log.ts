@@ -33,6 +33,10 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       const counted = event.ambiguous ? ' It counts: a token may have been issued.' : '';
       return ['warn', `Token request failed: ${event.code}${status}${error}.${counted}${retry}`];
     }
+    case 'token_reset': {
+      const reason = event.reason === undefined ? '' : ` (${JSON.stringify(event.reason)})`;
+      return ['warn', `Token ${event.tokenId ?? 'none'} was reset${reason}.`];
+    }
     case 'token_rejected':
       return ['warn', `The API answered 401 to token ${event.tokenId} (${event.outcome}).`];
     case 'token_bypassed':
@@ -43,8 +47,10 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       const message = `No token (${reason}${times}): ${used} tokens of at most ${limit} are spent. The next one after ${iso(retryAt)}.`;
       return [reason === 'refresh' ? 'warn' : 'error', message];
     }
-    case 'token_unavailable':
-      return ['error', `No token for ${event.count} calls (${event.code}).`];
+    case 'token_unavailable': {
+      const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
+      return ['error', `No token for ${event.count} calls (${event.code}).${retry}`];
+    }
     case 'client_secret_failed':
       return ['warn', `The function for the client secret failed: ${event.error}.`];
     case 'store_failed':
@@ -54,8 +60,10 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       ];
     case 'store_recovered':
       return ['log', 'The store answers again.'];
+    case 'store_damaged':
+      return ['error', `The record ${event.key} is damaged. No token is requested until it is repaired.`];
     case 'store_warning':
-      return ['warn', `The store endangers the count: ${event.warning}`];
+      return ['warn', event.warning];
     case 'ledger_lost':
       return ['error', `The store lost its record; ${event.restored} entries were put back from memory.`];
     case 'clock_anomaly':
@@ -67,8 +75,12 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
         `Other processes state another issuanceLimit (last: ${names}). Both are kept. Give all of them the same.`,
       ];
     }
+    case 'store_called':
+    case 'acquisition_started':
+    case 'acquisition_ended':
+      return ['debug', event.type];
     default:
       // A newer version of core may have further events.
-      return ['debug', (event as ServiceAuthEvent).type];
+      return ['debug', (event satisfies never as ServiceAuthEvent).type];
   }
 }

@@ -92,7 +92,7 @@ test.each<[string, string, ServiceAuthEvent]>([
   ],
   [
     'error',
-    'No token for 3 calls (ERR_STORE).',
+    'No token for 3 calls (ERR_STORE). Next attempt after 1970-01-01T00:00:00.000Z.',
     { ...about, type: 'token_unavailable', code: 'ERR_STORE', retryAt: 0, count: 3 },
   ],
   [
@@ -105,9 +105,16 @@ test.each<[string, string, ServiceAuthEvent]>([
   ['log', 'The store answers again.', { ...about, type: 'store_recovered' }],
   [
     'warn',
-    'The store endangers the count: maxmemory-policy is allkeys-lru.',
+    'maxmemory-policy is allkeys-lru.',
     { ...about, type: 'store_warning', warning: 'maxmemory-policy is allkeys-lru.' },
   ],
+  [
+    'error',
+    'The record k is damaged. No token is requested until it is repaired.',
+    { ...about, type: 'store_damaged', key: 'k' },
+  ],
+  ['warn', 'Token a was reset ("leaked").', { ...about, type: 'token_reset', tokenId: 'a', reason: 'leaked' }],
+  ['warn', 'Token none was reset.', { ...about, type: 'token_reset', tokenId: undefined, reason: undefined }],
   [
     'error',
     'The store lost its record; 3 entries were put back from memory.',

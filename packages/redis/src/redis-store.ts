@@ -1,5 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { onePerConnection } from '@service-auth/core/store';
+import { watchConnection } from './connection-failure.ts';
 import { checkClient, defineScript, type RedisClient } from './script-runner.ts';
 
 /** Options of {@link redisStore}. */
@@ -53,12 +54,19 @@ export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: Re
 }
 
 function createStore(client: RedisClient, prefix: string): Store {
-  const runLoad = defineScript(client, loadScript, loadHash);
-  const runSwap = defineScript(client, swapScript, swapHash);
+  const failure = watchConnection(client);
+  const runLoad = defineScript(client, loadScript, loadHash, failure);
+  const runSwap = defineScript(client, swapScript, swapHash, failure);
   let warnings: string[] | undefined;
   return {
     durability: 'replicated',
     name: `Redis (prefix ${prefix})`,
+    get adviceIfSilent() {
+      const { code } = Object(failure.error) as { readonly code?: unknown };
+      return typeof code === 'string' && /^E[A-Z_]+$/.test(code)
+        ? `the client has no connection (${code}). Check its host, its port and the network.`
+        : undefined;
+    },
     async load(key, { signal } = {}) {
       const inspect = warnings ? '0' : '1';
       const [now, version, record, policy, aof] = await runLoad(prefix + key, [inspect], signal);

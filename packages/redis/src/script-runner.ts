@@ -1,4 +1,5 @@
 import { explain, type Reason, raced } from '@service-auth/core/store';
+import type { ConnectionFailure } from './connection-failure.ts';
 
 /** The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6 have both. */
 interface NodeRedisClient {
@@ -81,7 +82,7 @@ function missingRights(message: unknown): Reason {
 }
 
 /** Runs a script by its hash, the SHA-1 of the text in hexadecimal. Sends the whole script if the server does not know the hash. */
-export function defineScript(client: RedisClient, text: string, hash: string): Script {
+export function defineScript(client: RedisClient, text: string, hash: string, failure: ConnectionFailure): Script {
   async function send(whole: boolean, key: string, parts: string[]): Promise<unknown[]> {
     const script = whole ? text : hash;
     try {
@@ -98,12 +99,15 @@ export function defineScript(client: RedisClient, text: string, hash: string): S
       if (!Array.isArray(answer)) throw Object.assign(new Error('no array'), { code: 'QUEUED' });
       return answer;
     } catch (error) {
-      const { message } = Object(error) as { readonly message?: unknown };
+      const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown };
       // The first word of an error reply, such as READONLY, LOADING or OOM, is its code. The client of Upstash puts its own words before it.
       const code = /^(?:Command failed: )?([A-Z]{2,}) /.exec(String(message))?.[1];
       if (code === 'NOSCRIPT') return send(true, key, parts);
       const table = [missingRights(message), ...reasons];
-      if (code === undefined || code === 'ERR') explain(error, undefined, table);
+      // Commands that waited for a connection in vain end with an error that does not say why there is none: with no text in node-redis 6.
+      const isUnconnected = message === '' || name === 'MaxRetriesPerRequestError';
+      const cause = isUnconnected ? (failure.error ?? error) : error;
+      if (code === undefined || code === 'ERR') explain(cause, undefined, table);
       explain(Object.assign(new Error(`Redis answered ${code}`), { code }), undefined, table);
     }
   }

@@ -53,7 +53,9 @@ test.each([
     'the client was closed, or it was never connected: await its connect(), and close it after auth.close().';
   await expect(auth.getToken()).rejects.toMatchObject({
     code: 'ERR_STORE',
-    message: expect.stringContaining(`(ClosedClient). Check the store and try again: ${advice} See https://`),
+    message: expect.stringContaining(
+      `(ClosedClient). Check the store and try again: ${advice} The store is Redis (prefix service-auth:). The next attempt`,
+    ),
   });
   expect(events).toMatchObject([
     { type: 'store_failed', error: 'ClosedClient', advice },

@@ -7,7 +7,7 @@ export const reports: readonly Command[] = [
   {
     name: 'usage',
     summary: 'Shows where the tokens went: budget, forecast, who spent what and why',
-    details: `It reads the store and needs no client secret. Without a terminal it prints plain text, 80 columns wide. ${usageSchema} describes the JSON.`,
+    details: `It reads the store and needs no client secret. Without a terminal it prints plain text, 80 columns wide. ${usageSchema} describes the JSON. It needs SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, or --auth-url and --client-id.`,
     options: {
       json: { text: 'Prints JSON; instants are ISO 8601' },
       watch: { text: 'Shows it again every 2 seconds, until Ctrl-C' },
@@ -22,11 +22,15 @@ export const reports: readonly Command[] = [
   {
     name: 'explain',
     summary: 'Says in sentences why the tokens were spent, and what to do',
-    details: 'It needs no client secret. If the record does not show a cause that it knows, it says so.',
+    details:
+      'It needs the store, SERVICE_AUTH_URL and SERVICE_AUTH_CLIENT_ID, but no client secret. If the record does not show a cause that it knows, it says so.',
     options: { audience: variableOptions.audience, ...readerOptions },
     examples: [
       ['Why is the budget spent?', 'service-auth explain'],
-      ['In the store of another cluster', 'service-auth explain --store postgres://db.other/app'],
+      [
+        'In the store of another cluster',
+        'service-auth explain --auth-url https://auth.example.com --client-id orders --store postgres://db.other/app',
+      ],
     ],
     load: () => import('./explain.ts'),
   },

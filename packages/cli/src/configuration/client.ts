@@ -6,6 +6,7 @@ import {
   type ServiceAuth,
   type ServiceAuthOptions,
 } from '@service-auth/core';
+import { variables as variablesOfCore } from '@service-auth/core/record';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import { AddressError, type OpenedStore } from '../stores/address.ts';
@@ -82,8 +83,7 @@ export function instanceOf(env: Environment): string {
 
 /** Core names variables where it knows that it reads them, and its own options elsewhere. */
 function variableOf(option: string): string {
-  const options: Readonly<Record<string, string>> = { authUrl: 'SERVICE_AUTH_URL', clientId: 'SERVICE_AUTH_CLIENT_ID' };
-  return options[option] ?? option;
+  return Object.entries(variablesOfCore).find(([name]) => name === option)?.[1] ?? option;
 }
 
 /** The name of a variable with what may be given in its place. */

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import { secretVariables, unreadVariables } from '@service-auth/core/record';
 import { type Context, textOf } from '../line/command.ts';
+import { printable } from '../line/printable.ts';
 import { variables } from './options.ts';
 
 /** Variables by their names. An empty variable counts as missing. */
@@ -11,9 +13,6 @@ export interface ReadEnvironment {
   readonly env: Environment;
   readonly problems: readonly string[];
 }
-
-/** Secrets may lie in a file, as Docker and Kubernetes mount them. */
-const secrets = ['SERVICE_AUTH_CLIENT_SECRET', 'SERVICE_AUTH_STORE_KEY'];
 
 /** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */
 export async function readEnvironment({ flags, env, stderr }: Context): Promise<ReadEnvironment> {
@@ -36,7 +35,8 @@ export async function readEnvironment({ flags, env, stderr }: Context): Promise<
   if (hasPassword(textOf(flags, 'store'))) {
     stderr.write('service-auth: warning: others can read the password in --store. Set SERVICE_AUTH_STORE instead.\n');
   }
-  for (const name of secrets) await readSecret(name, merged, problems);
+  for (const warning of unreadVariables(merged)) stderr.write(`service-auth: warning: ${printable(warning)}\n`);
+  for (const name of secretVariables) await readSecret(name, merged, problems);
   return { env: merged, problems };
 }
 
@@ -48,6 +48,8 @@ async function readSecret(name: string, env: Record<string, string | undefined>,
   const file = env[`${name}_FILE`];
   if (file === undefined || file === '') return;
   if (env[name]) problems.push(`${name} and ${name}_FILE are both set; set one of them`);
+  // The variable has the content from here on, and core takes only one of the two.
+  env[`${name}_FILE`] = undefined;
   const content = await contentOf(file, `${name}_FILE`, problems);
   if (content !== undefined) env[name] = withoutLineEnd(content);
 }

@@ -1,3 +1,4 @@
+import { variables as variablesOfCore } from '@service-auth/core/record';
 import type { Option, Options } from '../line/command.ts';
 
 type Name = 'auth-url' | 'base-url' | 'audience' | 'client-id' | 'store' | 'token-limit' | 'reserve' | 'instance';
@@ -21,14 +22,14 @@ export const variableOptions: Readonly<Record<Name, Option>> = {
 };
 
 export const variables: Readonly<Record<Name, string>> = {
-  'auth-url': 'SERVICE_AUTH_URL',
-  'base-url': 'SERVICE_BASE_URL',
-  audience: 'SERVICE_AUTH_AUDIENCE',
-  'client-id': 'SERVICE_AUTH_CLIENT_ID',
-  store: 'SERVICE_AUTH_STORE',
-  'token-limit': 'SERVICE_AUTH_TOKEN_LIMIT',
-  reserve: 'SERVICE_AUTH_RESERVE',
-  instance: 'SERVICE_AUTH_INSTANCE',
+  'auth-url': variablesOfCore.authUrl,
+  'base-url': variablesOfCore.baseUrl,
+  audience: variablesOfCore.audience,
+  'client-id': variablesOfCore.clientId,
+  store: variablesOfCore.store,
+  'token-limit': variablesOfCore['issuanceLimit.tokens'],
+  reserve: variablesOfCore['issuanceLimit.reserve'],
+  instance: variablesOfCore.instance,
 };
 
 const envFile: Options = {

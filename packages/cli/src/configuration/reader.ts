@@ -1,6 +1,7 @@
 import {
   createUsageReader,
   type IssuanceLimit,
+  memoryStore,
   optionsFromEnv,
   type ServiceAuthOptions,
   type Store,
@@ -81,5 +82,9 @@ export async function configurationProblems(env: Environment): Promise<readonly 
 
 /** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */
 export function readOptions(env: Environment): ServiceAuthOptions {
-  return optionsFromEnv({ SERVICE_AUTH_AUDIENCE: 'none', SERVICE_AUTH_CLIENT_SECRET: 'none', ...env });
+  const { SERVICE_AUTH_AUDIENCE: audiences = 'none', SERVICE_AUTH_CLIENT_SECRET: secret = 'none' } = env;
+  // Those of `serve` are a list.
+  const [audience = audiences] = audiences.split(' ').filter(Boolean);
+  const variables = { ...env, SERVICE_AUTH_AUDIENCE: audience, SERVICE_AUTH_CLIENT_SECRET: secret };
+  return optionsFromEnv(variables, { store: memoryStore() });
 }

@@ -25,16 +25,14 @@ export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number
     if (kind === 'rejections') return isRecent && count > 1;
     return audience === undefined || isRecent;
   });
-  const doubts = found.flatMap((failure) =>
-    failure.kind === 'rejections' ? rejected(failure, usage) : [doubtOf(failure, usage, now)],
-  );
+  const doubts = found.flatMap((failure) => doubtsAbout(failure, usage, now));
   // One audience has a state for each key.
   return [...new Map(doubts.map((doubt) => [doubt.text, doubt])).values()];
 }
 
-function doubtOf(failure: Failure, usage: Usage, now: number): Doubt {
+function doubtsAbout(failure: Failure, usage: Usage, now: number): Doubt[] {
   const { kind, count, status, audience, tokenExpiresAt, failedAt } = failure;
-  const told = (text: string, audiences: readonly string[]) => ({ kind, count, audiences, text });
+  const told = (text: string, audiences: readonly string[]) => [{ kind, count, audiences, text }];
   const own = audience === undefined ? [] : [audience];
   switch (kind) {
     case 'backoff':
@@ -59,7 +57,9 @@ function doubtOf(failure: Failure, usage: Usage, now: number): Doubt {
         audiences,
       );
     }
-    default:
+    case 'rejections':
+      return rejected(failure, usage);
+    case 'rate_limited':
       return told(`the token endpoint answered ${status ?? 429} to ${last(count, 'token request')}`, []);
   }
 }

@@ -4,6 +4,7 @@ import {
   availability,
   forecast,
   holdSentence,
+  isYoungRecord,
   keptForResets,
   lastSpent,
   nextSlots,
@@ -74,7 +75,13 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
     ...section(
       style,
       'Forecast',
-      paragraph(style, [lastSpent, forecast, nextSlots].map((sentence) => sentence(usage, now)).join(' ')),
+      paragraph(
+        style,
+        [lastSpent, forecast, nextSlots]
+          .map((sentence) => sentence(usage, now))
+          .filter((sentence) => sentence !== '')
+          .join(' '),
+      ),
     ),
     ...holds.flatMap((hold) => section(style, 'On hold', paragraph(style, holdSentence(hold, now)), 'yellow')),
     '',
@@ -139,7 +146,7 @@ function budget(usage: Usage, style: Style): string[] {
   const parts = [
     `${signs.issued} ${used - pending} issued`,
     ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
-    `${signs.left} ${remaining} left${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
+    `${signs.left} ${remaining} left${isYoungRecord(usage) ? `, ${usage.availableNow} of them now` : ''}${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
     `${signs.keptBack} ${Math.max(0, limit - usable)} kept back of the limit of ${limit}`,
   ];
   const others = windows.length > 1 ? windows : [];

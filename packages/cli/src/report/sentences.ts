@@ -3,6 +3,9 @@ import { clockTime, counted, instant, windowName } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
 import { audiencesIn, joined, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
+const minute = 60_000;
+const hour = 60 * minute;
+
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
   const { refusedUntil, tokens } = usage;
@@ -24,7 +27,10 @@ function promise(usage: Usage): string {
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
   const tokens = availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`;
-  return `A caller without a token gets one now; ${tokens}${more}.`;
+  const young = isYoungRecord(usage)
+    ? ` The record is new: for about a day it allows only a part of the ${usage.remaining} that are left.`
+    : '';
+  return `A caller without a token gets one now; ${tokens}${more}.${young}`;
 }
 
 function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
@@ -99,14 +105,25 @@ function causeOf(kind: Hold['kind'], holds: readonly Hold[], usage: Usage): stri
       return 'the token endpoint answered 429';
     case 'deaths':
       return `programs that asked for a token${forAudiences(audiencesIn(unsettledInRow(usage)))} ended before the answer`;
-    default:
+    case 'backoff':
       return `the token endpoint failed (${statuses})`;
+    case 'rejections':
+      return 'the API rejected tokens (401)';
+    case 'renewal':
+      return 'the last renewal brought no later expiry';
+    case 'unreadable':
+      return 'a token could not be decrypted';
   }
 }
 
 /** The tokens that are left for resets alone. */
 export function keptForResets({ available }: Usage): number {
   return Math.max(0, available.reset - available.cold);
+}
+
+/** True if the record has existed for less than a day, so that even a reset may not take all that is left. */
+export function isYoungRecord({ available, availableNow, remaining, holds }: Usage): boolean {
+  return availableNow > 1 && available.reset < remaining && !holds.some(({ kind }) => denying.includes(kind));
 }
 
 /** True if the record has existed for less than a day, so that it allows fewer tokens than are left, and if that matters. */
@@ -119,9 +136,13 @@ export function isNewRecord({ availableNow, remaining, usable, refusedBecause, h
   return refusedBecause === undefined || refusedBecause === 'limit';
 }
 
-/** When the budget will be spent. */
+/** When the budget will be spent. Empty: nobody can tell. */
 export function forecast(usage: Usage, now: number): string {
-  const { spentAt, windowMs, remaining } = usage;
+  const { spentAt, windowMs, remaining, issuances, used, holds } = usage;
+  const isYoung = issuances.length >= used && issuances.every(({ at }) => at > now - hour);
+  const isHeld = holds.some(({ kind }) => denying.includes(kind));
+  // An hour is no pace yet, and while nobody may ask there is none.
+  if ((spentAt === undefined || spentAt > now) && (isYoung || isHeld)) return '';
   const pace = `If tokens go on being spent as in the last ${windowName(windowMs / 4)}`;
   if (spentAt === undefined) return `${pace}, some of the budget will be left.`;
   if (spentAt > now) return `${pace}, the budget is spent at ${instant(spentAt, now)}.`;
@@ -150,9 +171,6 @@ export function lastSpent({ issuances, underWay }: Usage, now: number): string {
   if (!pending) return `The last token was issued at ${who}.`;
   return underWay > 0 ? `A request is under way since ${who}.` : `The last request, of unknown outcome, was at ${who}.`;
 }
-
-const minute = 60_000;
-const hour = 60 * minute;
 
 /** Says how long a token counts, as `nextFreeAt` of core documents it. */
 function spanMs(windowMs: number, pending: boolean): number {

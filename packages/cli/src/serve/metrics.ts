@@ -67,15 +67,40 @@ export function createMetrics(): Metrics {
   return {
     answered: (door, status) => requests.inc({ door, status }),
     event(event) {
-      if (event.type === 'token_issued') {
-        issued.inc({ reason: event.reason });
-        duration.observe({ error_type: '' }, event.durationMs / 1_000);
-      } else if (event.type === 'token_request_failed') {
-        duration.observe({ error_type: `${event.status ?? event.error ?? event.code}` }, event.durationMs / 1_000);
-      } else if (event.type === 'token_adopted') adopted.inc();
-      else if (event.type === 'token_rejected') rejected.inc({ outcome: event.outcome });
-      else if (event.type === 'issuance_refused') refused.inc({ reason: event.reason }, event.count);
-      else if (event.type === 'store_failed') storeFailures.inc({ operation: event.operation }, event.count);
+      switch (event.type) {
+        case 'token_issued':
+          issued.inc({ reason: event.reason });
+          return duration.observe({ error_type: '' }, event.durationMs / 1_000);
+        case 'token_request_failed':
+          return duration.observe(
+            { error_type: `${event.status ?? event.error ?? event.code}` },
+            event.durationMs / 1_000,
+          );
+        case 'token_adopted':
+          return adopted.inc();
+        case 'token_rejected':
+          return rejected.inc({ outcome: event.outcome });
+        case 'issuance_refused':
+          return refused.inc({ reason: event.reason }, event.count);
+        case 'store_failed':
+          return storeFailures.inc({ operation: event.operation }, event.count);
+        case 'token_bypassed':
+        case 'token_reset':
+        case 'token_unavailable':
+        case 'client_secret_failed':
+        case 'store_recovered':
+        case 'store_damaged':
+        case 'store_warning':
+        case 'ledger_lost':
+        case 'clock_anomaly':
+        case 'agreement_differs':
+        case 'store_called':
+        case 'acquisition_started':
+        case 'acquisition_ended':
+          return;
+        default:
+          event satisfies never;
+      }
     },
     async text(clients) {
       ready.set(clients.all.every((kept) => kept.leftMs() !== undefined && !kept.isRefused()) ? 1 : 0);

@@ -8,6 +8,7 @@ const renewalsApartMs = 60_000;
  * sets it as the `cause` of that error, so that `serviceUnavailable()` recognises it.
  */
 export function tokenRejected(): ServiceAuthError {
-  const message = 'The API answered 401 to the token, and no other one was sent. See the event token_rejected.';
-  return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt: Date.now() + renewalsApartMs });
+  const retryAt = Date.now() + renewalsApartMs;
+  const message = `The API answered 401 to the token. Try again at ${new Date(retryAt).toISOString()}.`;
+  return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt });
 }

@@ -87,7 +87,10 @@ export function binds({ kind, state }: Hold, caller: Caller, reason: IssuanceRea
       return reason === 'rejected';
     case 'unreadable':
       return caller.unreadable === true;
-    default:
+    case 'misconfigured':
+    case 'rate_limited':
+    case 'backoff':
+    case 'deaths':
       return true;
   }
 }

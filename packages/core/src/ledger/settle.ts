@@ -207,7 +207,7 @@ function released(
       const rateLimit = nextBackoff(record.rateLimit, failedAt, pauseMs, pauseMs);
       return { ...withAudienceState(record, state), rateLimit };
     }
-    default: {
+    case 'unreachable': {
       const [firstMs, maxMs] = [second, 5 * minute];
       const { failures } = record;
       const { status, retryAfterMs } = outcome;

@@ -1,0 +1,45 @@
+/** The environment variables, by the option that each of them sets. Core, the command line and its `serve` read these. */
+export const variables = {
+  authUrl: 'SERVICE_AUTH_URL',
+  baseUrl: 'SERVICE_BASE_URL',
+  audience: 'SERVICE_AUTH_AUDIENCE',
+  clientId: 'SERVICE_AUTH_CLIENT_ID',
+  clientSecret: 'SERVICE_AUTH_CLIENT_SECRET',
+  storeKey: 'SERVICE_AUTH_STORE_KEY',
+  instance: 'SERVICE_AUTH_INSTANCE',
+  store: 'SERVICE_AUTH_STORE',
+  'issuanceLimit.tokens': 'SERVICE_AUTH_TOKEN_LIMIT',
+  'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
+} as const;
+
+/** The variables that may lie in a file, which the variable with `_FILE` at its end names. */
+export const secretVariables: readonly string[] = [variables.clientSecret, variables.storeKey];
+
+const names: readonly string[] = [...Object.values(variables), ...secretVariables.map((name) => `${name}_FILE`)];
+
+// Kubernetes sets some of these in every pod if there is a Service with the name service-auth. `service-auth token --format env` prints the others.
+const ofOthers = /^SERVICE_AUTH_((SERVICE|PORT)(_.*)?|TOKEN|TOKEN_EXPIRES_AT)$/;
+
+/** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads. It names the one that was probably meant. */
+export function unreadVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const { process, Deno } = globalThis as { process?: { env?: unknown }; Deno?: unknown };
+  // Deno would ask the user for permission.
+  if (Deno && env === process?.env) return [];
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SERVICE_AUTH_') && env[name] && !names.includes(name) && !ofOthers.test(name))
+    .map((name) => {
+      const [nearest] = [...names].sort((a, b) => likeness(b, name) - likeness(a, name));
+      return `Nothing reads the variable ${name}. Did you mean ${nearest}?`;
+    });
+}
+
+/** Returns how much of two names is the same: the share of their pairs of letters, without the beginning that all names have. */
+function likeness(one: string, other: string): number {
+  const [first, second] = [pairsIn(one), pairsIn(other)];
+  return first.filter((pair) => second.includes(pair)).length / (first.length + second.length);
+}
+
+function pairsIn(name: string): string[] {
+  const own = name.replace(/^SERVICE_(AUTH_)?/, '');
+  return Array.from(own, (_, at) => own.slice(at, at + 2));
+}
