@@ -80,7 +80,7 @@ const views: readonly View[] = [
   },
   {
     title: 'Budget is spent in',
-    description: 'At the present pace. Infinite: it lasts.',
+    description: 'At the present pace. 31 days: it lasts.',
     unit: 's',
     query: min('budget_spent_in'),
   },

@@ -398,6 +398,19 @@ describe('in place of the global fetch', () => {
     expect((await original(`${two.baseUrl}/api/v1/`)).status).toBe(401);
   });
 
+  test('a function around it that waits before it calls it needs the fetch from before', async () => {
+    const service = await startService();
+    const auth = createAuth(service, { baseUrl: `${service.baseUrl}/api` });
+    const authFetch = createAuthFetch(auth, { fetch: globalThis.fetch });
+    globalThis.fetch = async (...details) => {
+      await Promise.resolve();
+      return authFetch(...details);
+    };
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+    expect((await fetch(`${service.baseUrl}/elsewhere`)).status).toBe(404);
+    expect(service.counts.issued).toBe(1);
+  });
+
   test('a redirect out of baseUrl and back has no token again', async () => {
     const service = await startService();
     const foreign = await startForeign();

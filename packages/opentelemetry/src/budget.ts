@@ -14,6 +14,9 @@ const holdKinds: readonly Hold['kind'][] = [
   'unreadable',
 ];
 
+/** Stands for a budget that lasts: the longest window. JSON has no infinite number, and a collector refuses the whole batch that has one. */
+const lastsSeconds = 31 * 86_400;
+
 /** A collection of metrics waits no longer for a store. */
 const readWithinMs = 2_000;
 
@@ -66,7 +69,7 @@ function gaugesOf(meter: Meter) {
     spentIn: gauge(
       'budget.spent_in',
       's',
-      'The time until the budget is spent at the present pace; infinite if it lasts',
+      'The time until the budget is spent at the present pace; 31 days if it lasts',
     ),
     refusedFor: gauge('budget.refused_for', 's', 'The time until a caller without a token is served again, or 0'),
     hold: gauge('hold.remaining', 's', 'The time for which the fleet still sends no token request, by kind'),
@@ -97,7 +100,7 @@ function observeUsage(
     const ends = usage.holds.filter((hold) => hold.kind === kind).map(({ until }) => secondsUntil(until, now));
     add(gauges.hold, Math.max(0, ...ends), { hold: kind });
   }
-  add(gauges.spentIn, usage.spentAt === undefined ? Number.POSITIVE_INFINITY : secondsUntil(usage.spentAt, now));
+  add(gauges.spentIn, usage.spentAt === undefined ? lastsSeconds : secondsUntil(usage.spentAt, now));
   add(gauges.refusedFor, usage.refusedUntil === undefined ? 0 : secondsUntil(usage.refusedUntil, now));
   add(gauges.storeAhead, usage.storeAheadMs / 1_000);
 }

@@ -79,7 +79,18 @@ describe('the gauges', () => {
     });
     expect(metrics['budget.refused_for']).toEqual([{ attributes: {}, value: expect.closeTo(600, -2) }]);
     expect(metrics['token.expires_in']).toEqual([{ attributes: {}, value: 0 }]);
-    expect(metrics['budget.spent_in']).toEqual([{ attributes: {}, value: Number.POSITIVE_INFINITY }]);
+    expect(metrics['budget.spent_in']).toEqual([{ attributes: {}, value: 31 * 86_400 }]);
+  });
+
+  test('are finite numbers, because an exporter that writes JSON has no others and a collector refuses the whole batch', async () => {
+    const { auth, collect } = await instrumented();
+    await auth.getToken();
+    const gauges = Object.entries(await collect()).filter(([name]) =>
+      /^(budget|hold|store|token.expires_in)/.test(name),
+    );
+    const values = gauges.flatMap(([, points]) => points?.map(({ value }) => value));
+    expect(values).not.toContain(undefined);
+    expect(values.filter((value) => JSON.stringify(value) === 'null')).toEqual([]);
   });
 
   test('go back to the usual state when a hold is over', async () => {

@@ -4,7 +4,7 @@ import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { storeContract } from '@service-auth/testing';
 import pg from 'pg';
 import postgres from 'postgres';
-import { afterAll, describe, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createTable, postgresStore, type Queryable } from '../src/index.ts';
 
 const modes = ['session', 'transaction', 'statement'] as const;
@@ -58,3 +58,16 @@ for (const { mode, pooler } of poolers ?? []) {
     });
   }
 }
+
+test.runIf(poolers)('the error says to look at the pooler if that has no connection to the database', async () => {
+  const address = new URL(poolers?.[0]?.pooler.url ?? '');
+  address.pathname = '/missing';
+  const pool = new pg.Pool({ connectionString: address.href });
+  pool.on('error', () => {});
+  await expect(postgresStore(pool).load('key')).rejects.toMatchObject({
+    name: 'PoolerWithoutServer',
+    code: '08P01',
+    advice: expect.stringContaining('PgBouncer'),
+  });
+  await pool.end();
+});

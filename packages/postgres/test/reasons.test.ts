@@ -1,4 +1,5 @@
 // What the store says when the server or the driver refuses a call.
+import { once } from 'node:events';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
@@ -132,7 +133,8 @@ describe('a transaction of the application', () => {
       const client = await connect().connect();
       endings.push(() => client.release(true));
       postgresStore(client);
-      await client.query(sql).catch(() => {});
+      // The error of a query comes before the server says in which state the connection is.
+      await Promise.all([once(client, 'drain'), client.query(sql).catch(() => {})]);
       expect(() => postgresStore(client)).toThrow(/^\[service-auth\/postgres\] .* within a transaction/);
     },
   );

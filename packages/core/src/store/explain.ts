@@ -83,6 +83,11 @@ const reasons: readonly Reason[] = [
     /^Connection terminated|^Socket closed unexpectedly/,
   ],
   [
+    'PoolerWithoutServer',
+    'PgBouncer got no connection to the database. See its log, its list of databases, and whether the database accepts connections.',
+    '08P01',
+  ],
+  [
     'Unreachable',
     'nothing answers at the address of the client. Check its host, its port and the network.',
     'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT 45012 MaxRetriesPerRequestError',
