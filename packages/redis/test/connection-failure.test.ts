@@ -39,7 +39,7 @@ test.concurrent.each([
     });
     expect(second).toMatchObject({ code: 'ERR_STORE', message: (first as Error).message });
     expect(seen).not.toEqual([]);
-    client.disconnect();
+    await client.disconnect();
     await auth.close();
   },
 );
