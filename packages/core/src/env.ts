@@ -4,10 +4,11 @@ import { type ConfigProblem, isServiceAuthError } from './errors.ts';
 import { parseWindows } from './issuance-limit.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import { createServiceAuth } from './service-auth.ts';
-import { configurationWarnings, resolveOptions } from './settings.ts';
+import { resolveOptions } from './settings.ts';
 import type { ServiceAuth } from './token-source.ts';
 import { describeError, ownProperties } from './untrusted.ts';
 import { secretVariables, unreadVariables, variables } from './variables.ts';
+import { warn } from './warn.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -27,7 +28,7 @@ interface NodeFiles {
  * `SERVICE_AUTH_STORE_KEY_FILE` is read once. A line end after the secret or the key is ignored.
  *
  * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
- * that begins with `SERVICE_AUTH_` causes a warning, in `getUsage().warnings` and as the event `store_warning`.
+ * that begins with `SERVICE_AUTH_` causes a warning: `process.emitWarning()`, or `console.warn()` where there is no process.
  * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
  */
 export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> = {}): ServiceAuthOptions {
@@ -82,13 +83,12 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   if (mistakes.length + others.length > 0) throw configError([...mistakes, ...others]);
 
   const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
-  const warnings = unreadVariables(env);
+  for (const warning of unreadVariables(env).values()) warn(warning);
   return {
     ...options,
     ...(secretFile && {
       clientSecret: async () => withoutLineEnd((await nodeFiles()?.promises.readFile(secretFile, 'utf8')) ?? ''),
     }),
-    ...(warnings.length > 0 && { [configurationWarnings]: warnings }),
   };
 }
 

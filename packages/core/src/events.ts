@@ -104,8 +104,7 @@ export interface ServiceAuthEventFields {
   /** The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported once, until it can be read again. */
   store_damaged: { readonly key: string };
   /**
-   * A variable begins with `SERVICE_AUTH_`, and nothing reads it. Or a setting of the store endangers the record, this process has two records of one
-   * client id, or the record is in memory in production where the
+   * A setting of the store endangers the record, this process has two records of one client id, or the record is in memory in production where the
    * environment has several processes. Each warning is reported once.
    */
   store_warning: { readonly warning: string };

@@ -41,7 +41,7 @@ export class RecordNews {
   ): readonly string[] {
     this.#damage = undefined;
     const isSecond = record && isSecondRecord(this.#settings.store, key, record.epoch);
-    const all = [...this.#settings.warnings, ...warnings, ...(isSecond ? [secondRecord] : [])];
+    const all = [...warnings, ...(isSecond ? [secondRecord] : [])];
     for (const warning of all) {
       this.#warned ??= new Map();
       const heard = this.#warned.get(warning) ?? new WeakSet();

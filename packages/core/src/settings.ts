@@ -32,8 +32,6 @@ export interface CommonSettings extends Lifeline, Addresses {
   readonly storeKey: string | Uint8Array | undefined;
   readonly onEvent: ServiceAuthOptions['onEvent'];
   readonly clock: Clock;
-  /** What is wrong with the configuration, although a client can be created. */
-  readonly warnings: readonly string[];
 }
 
 /** The checked options of a client. */
@@ -54,9 +52,6 @@ export interface Settings extends CommonSettings {
   readonly observesOperations: boolean;
 }
 
-/** The option, hidden from the types, with the warnings about the variables that the options come from. */
-export const configurationWarnings: unique symbol = Symbol.for('@service-auth/warnings');
-
 interface Addresses {
   readonly tokenUrl: string;
   /** The name of the token endpoint. All spellings of `tokenUrl` have one name. */
@@ -64,8 +59,6 @@ interface Addresses {
   readonly baseUrl: string | undefined;
   readonly covers: (url: string | URL) => boolean;
 }
-
-const none: readonly string[] = [];
 
 const names: readonly (keyof ServiceAuthOptions)[] = [
   'authUrl',
@@ -148,7 +141,6 @@ export function resolveOptions(given: ServiceAuthOptions): ClientOptions {
     requestBound: waitUntil !== undefined || inWorker(),
     waitUntil,
     clock,
-    warnings: (own(options, configurationWarnings) ?? none) as readonly string[],
   });
   return { common, clientId, clientSecret, instance };
 }

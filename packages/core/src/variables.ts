@@ -20,17 +20,18 @@ const names: readonly string[] = [...Object.values(variables), ...secretVariable
 // Kubernetes sets some of these in every pod if there is a Service with the name service-auth. `service-auth token --format env` prints the others.
 const ofOthers = /^SERVICE_AUTH_((SERVICE|PORT)(_.*)?|TOKEN|TOKEN_EXPIRES_AT)$/;
 
-/** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads. It names the one that was probably meant. */
-export function unreadVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+/** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by its name. It names the one that was probably meant. */
+export function unreadVariables(env: Readonly<Record<string, string | undefined>>): ReadonlyMap<string, string> {
   const { process, Deno } = globalThis as { process?: { env?: unknown }; Deno?: unknown };
   // Deno would ask the user for permission.
-  if (Deno && env === process?.env) return [];
-  return Object.keys(env)
+  if (Deno && env === process?.env) return new Map();
+  const unread = Object.keys(env)
     .filter((name) => name.startsWith('SERVICE_AUTH_') && env[name] && !names.includes(name) && !ofOthers.test(name))
     .map((name) => {
       const [nearest] = [...names].sort((a, b) => likeness(b, name) - likeness(a, name));
-      return `Nothing reads the variable ${name}. Did you mean ${nearest}?`;
+      return [name, `Nothing reads the variable ${name}. Did you mean ${nearest}?`] as const;
     });
+  return new Map(unread);
 }
 
 /** Returns how much of two names is the same: the share of their pairs of letters, without the beginning that all names have. */

@@ -30,13 +30,12 @@ test.concurrent.each([
       store: redisStore(client),
     });
     const first = await auth.getToken().catch((error: Error) => error);
-    const from = performance.now();
     const second = await auth.getToken().catch((error: Error) => error);
-    expect(performance.now() - from).toBeLessThan(500);
     expect(first).toMatchObject({
       code: 'ERR_STORE',
       message: expect.stringMatching(/ECONNREFUSED.* The store is Redis \(prefix service-auth:\)\. The next attempt/),
     });
+    // The same instant of the next attempt: nobody asked Redis again.
     expect(second).toMatchObject({ code: 'ERR_STORE', message: (first as Error).message });
     expect(seen).not.toEqual([]);
     await client.disconnect();

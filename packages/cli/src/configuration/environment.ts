@@ -35,7 +35,11 @@ export async function readEnvironment({ flags, env, stderr }: Context): Promise<
   if (hasPassword(textOf(flags, 'store'))) {
     stderr.write('service-auth: warning: others can read the password in --store. Set SERVICE_AUTH_STORE instead.\n');
   }
-  for (const warning of unreadVariables(merged)) stderr.write(`service-auth: warning: ${printable(warning)}\n`);
+  for (const [name, warning] of unreadVariables(merged)) {
+    stderr.write(`service-auth: warning: ${printable(warning)}\n`);
+    // Core would warn again, each time that it reads the variables.
+    merged[name] = undefined;
+  }
   for (const name of secretVariables) await readSecret(name, merged, problems);
   return { env: merged, problems };
 }
