@@ -19,7 +19,7 @@ import { memoryStore, sharedMemoryStore } from './memory-store.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import type { Store } from './store.ts';
 import type { Transport } from './transport.ts';
-import { own, ownProperties } from './untrusted.ts';
+import { ownProperties } from './untrusted.ts';
 import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from './url-scope.ts';
 
 /** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */
