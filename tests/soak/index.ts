@@ -15,6 +15,16 @@ const share = process.argv.includes('--short') ? 0.01 : 1;
 
 const asked = process.argv.slice(2).filter((name) => name in exercises || name === 'crowd' || name === 'audiences');
 
+// First, because code that the exercises compile would count as memory of the clients.
+if (asked.length === 0 || asked.includes('crowd')) {
+  const count = 10_000;
+  const { bytes, handles, createdWithin } = await gather(count);
+  const isTooLarge = bytes > maxBytes || handles > 0;
+  const taken = `${bytes} bytes each without its token, ${handles} handles, created within ${createdWithin} µs`;
+  console.log(`${isTooLarge ? 'TOO LARGE ' : ''}${count.toLocaleString('en')} crowd: ${taken}`);
+  if (isTooLarge) process.exitCode = 1;
+}
+
 for (const [name, prepare] of Object.entries(exercises)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   const count = (times[name] ?? 0) * share;
@@ -25,15 +35,6 @@ for (const [name, prepare] of Object.entries(exercises)) {
     `${isLeak(remains) ? 'LEAK ' : ''}${count.toLocaleString('en')} ${name}: ${left} left after ${seconds} s`,
   );
   if (isLeak(remains)) process.exitCode = 1;
-}
-
-if (asked.length === 0 || asked.includes('crowd')) {
-  const count = 10_000;
-  const { bytes, handles, createdWithin } = await gather(count);
-  const isTooLarge = bytes > maxBytes || handles > 0;
-  const taken = `${bytes} bytes each without its token, ${handles} handles, created within ${createdWithin} µs`;
-  console.log(`${isTooLarge ? 'TOO LARGE ' : ''}${count.toLocaleString('en')} crowd: ${taken}`);
-  if (isTooLarge) process.exitCode = 1;
 }
 
 if (asked.length === 0 || asked.includes('audiences')) {
