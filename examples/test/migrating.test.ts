@@ -44,12 +44,13 @@ const fileOf = (from: string, side: string) => `${from.replaceAll(' ', '-')}.${s
 let folder: string;
 
 beforeAll(async () => {
-  const names = diffs.flatMap(({ from }) => ['before', 'after'].map((side) => fileOf(from, side)));
-  const sides = diffs.flatMap(({ from, before, after }) => [
-    [`${fileOf(from, 'before')}.ts`, before] as const,
-    [`${fileOf(from, 'after')}.ts`, after] as const,
+  const versions = diffs.flatMap(({ from, before, after, half }) => [
+    [fileOf(from, 'before'), before] as const,
+    [fileOf(from, 'after'), after] as const,
+    ...(half === undefined ? [] : [[fileOf(from, 'half'), half] as const]),
   ]);
-  const programs = names.map((name) => [`${name}.program.ts`, program(name)] as const);
+  const sides = versions.map(([name, code]) => [`${name}.ts`, code] as const);
+  const programs = versions.map(([name]) => [`${name}.program.ts`, program(name)] as const);
   folder = await compilePage(
     'migrating',
     new Map([...sides, ...programs]),
