@@ -54,9 +54,12 @@ describe('tokens that somebody said were issued elsewhere', () => {
   const known = seenAt(recordWith(said(40, noon - hour)));
   const found = (count: number) => recordWith({ epoch: 'other epoch', ...said(count, noon - minute) });
 
-  test.each([10, 60])('are the larger number, from the later instant on, when the new record has %i and memory 40', (count) => {
-    expect(repaired(found(count), known).record).toMatchObject(said(Math.max(40, count), noon - minute));
-  });
+  test.each([10, 60])(
+    'are the larger number, from the later instant on, when the new record has %i and memory 40',
+    (count) => {
+      expect(repaired(found(count), known).record).toMatchObject(said(Math.max(40, count), noon - minute));
+    },
+  );
 });
 
 describe('deaths in a row', () => {
