@@ -24,13 +24,14 @@ interface Floor {
 
 const core = 'packages/core/src';
 const within = (names: readonly string[]) => names.map((name) => `${core}/${name}`);
-// The rooms of core. Each may import from itself and from the rooms behind it. Usage is told by means of a token's parts, so it stands before them. All
-// rooms name the shapes that people give and get, which is why these have a room behind those that work with them.
+// The rooms of core, from the top down. A room may import from itself and from the rooms after it. `usage/` comes before `token/`, because an order such as a
+// reset works with the same parts of a client as a flight does. `contract/` has the shapes that people give and get, errors and events among them: every
+// room above it names them, so they cannot be in `client/`.
 const rooms = within([
   ...['index.ts', 'client/', 'usage/', 'token/', 'record/', 'endpoint/'],
   ...['contract/', 'ledger/', 'platform/'],
 ]);
-// These are entries, too: for authors of adapters and stores, who need no client. No room imports them.
+// The entries for authors of adapters and stores, who need no client. No room imports them.
 const subpaths = within(['http/', 'store/', 'sql/']);
 const shared = within(['contract/', 'platform/']);
 const ledger = `${core}/ledger/`;

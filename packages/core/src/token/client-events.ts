@@ -44,7 +44,7 @@ const noSubscriptions: readonly Subscription[] = [];
 // The types of the events that report operations.
 const operations = /^(store_called|acquisition_)/;
 
-/** The settings of one client, and its events. It remembers what it reported, so that the same news are one event. */
+/** The events of one client, and its settings. It remembers what it reported, so that the same news are one event. */
 export class ClientEvents {
   readonly common: CommonSettings;
   readonly #clientId: string;
