@@ -26,12 +26,12 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'hideAgentRequests',
     'isRedirect',
     'isReplayable',
-    'tokenBypassed',
     'ownProperties',
     'redirectTo',
     'replaceRejected',
     'sendWithToken',
     'serviceUnavailable',
+    'tokenBypassed',
     'tokenProvider',
     'tokenRejected',
   ]);
