@@ -95,6 +95,42 @@ describe('close', () => {
     }
   });
 
+  test('aborts a token request that has no answer after two seconds, and the token counts', async () => {
+    const { client, clock } = createBed();
+    const sent: AbortSignal[] = [];
+    const auth = client({
+      transport: ({ signal }) =>
+        new Promise((_, reject) => {
+          sent.push(signal);
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    });
+    auth.getToken().catch(() => {});
+    await settled();
+    const closing = auth.close();
+    await clock.advance(2 * second - 1);
+    expect(sent.map(({ aborted }) => aborted)).toEqual([false]);
+    await clock.advance(1);
+    await closing;
+    expect(sent.map(({ aborted }) => aborted)).toEqual([true]);
+    await settled();
+    expect(await client().getUsage()).toMatchObject({ used: 1, pending: 1 });
+    expect(clock.timers.all).toBe(0);
+  });
+
+  test('sends no request that the store confirms after that', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    store.next('swap', hangs);
+    const auth = client();
+    auth.getToken().catch(() => {});
+    await settled();
+    const closing = auth.close();
+    await clock.advance(3 * second);
+    await closing;
+    expect(endpoint.requests).toEqual([]);
+    expect((await client().getUsage()).used).toBe(0);
+  });
+
   test('ends the wait for another process', async () => {
     const { client, clock, endpoint } = createBed();
     endpoint.otherwise(silent);

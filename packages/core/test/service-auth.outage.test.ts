@@ -142,6 +142,21 @@ describe('after an outage of the token endpoint', () => {
     }
   });
 
+  test.each([
+    { token_type: 'mac', expires_in: 60 },
+    { token_type: 'Bearer', expires_in: 0 },
+  ])('an endpoint that issues a token to a probe has it counted, even if it is of no use: %j', async (fields) => {
+    const bed = createBed();
+    const { endpoint, client } = bed;
+    const useless = answered(200, JSON.stringify({ access_token: 'abc', ...fields }));
+    const { length } = endpoint.requests;
+    await servedAfter(bed, ({ body }) => (body === '{}' ? useless : answered(503)), 9 * hour);
+    const sent = endpoint.requests.slice(length).map(({ body }) => body);
+    expect(sent.filter((body) => body === '{}').length).toBe(1);
+    // All of them have left the window but for the token of the end, the one of the probe, and those that failed.
+    expect((await client().getUsage()).used).toBe(sent.length - 1);
+  });
+
   test('an endpoint that issues a token to a probe has it counted, and gets no other probe', async () => {
     const bed = createBed();
     // A broker, or a certificate of the client, adds the credentials: the endpoint issues a token whatever the body is.

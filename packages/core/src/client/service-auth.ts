@@ -56,7 +56,10 @@ export interface ServiceAuth extends TokenSource {
    * @throws `ERR_CONFIG` if `listener` is no function
    */
   subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
-  /** Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until its outcome is in the store. */
+  /**
+   * Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until its outcome is in the store. Then aborts it, so that the
+   * process can end; a token may have been issued, so it stays counted.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

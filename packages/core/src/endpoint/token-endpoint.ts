@@ -46,8 +46,8 @@ export async function requestToken(
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
+  controller: AbortController = new AbortController(),
 ): Promise<TokenRequestResult> {
-  const controller = new AbortController();
   const watch = watchExchange(url);
   let rejection: TokenRequestResult | undefined;
 
@@ -84,11 +84,14 @@ export async function probeEndpoint(
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
+  controller?: AbortController,
 ): Promise<FailedRequest | 'issued' | undefined> {
-  const result = await requestToken(url, undefined, transport, timeoutMs, clock);
+  const result = await requestToken(url, undefined, transport, timeoutMs, clock, controller);
   // An operator that says how long to wait means every request.
   if (result.kind === 'released' && result.cause === 'rate_limited') return result;
-  if (result.kind === 'token') return 'issued';
+  // With these reasons there was a token, though of no use.
+  const reason = result.kind === 'ambiguous' ? result.reason : undefined;
+  if (result.kind === 'token' || reason === 'token_type' || reason === 'expires_in') return 'issued';
   // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
   if (result.kind === 'released' && result.cause !== 'unreachable') return undefined;
   return { ...result, kind: 'released', cause: 'unreachable' };

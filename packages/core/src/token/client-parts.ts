@@ -12,13 +12,20 @@ export interface ClientParts {
   readonly settlement: Settlement;
   readonly secrets: ClientSecretSource;
   readonly usableTokens: UsableTokens;
+  /** Aborts the token request. */
+  readonly request: AbortController;
   /** The deadline of sending a request, from the reservation. */
   readonly sendWithinMs: number;
   readonly leaseMs: number;
 }
 
 /** Creates the parts. Between flights a client keeps its record and its memory of the secret. */
-export function createParts(settings: Settings, sharedRecord: SharedRecord, secretMemory: SecretMemory): ClientParts {
+export function createParts(
+  settings: Settings,
+  sharedRecord: SharedRecord,
+  secretMemory: SecretMemory,
+  request: AbortController,
+): ClientParts {
   // The lease covers three steps: sending the request, its answer, and settling. With a short `timeoutMs` all of them have short deadlines.
   const sendMs = sendWithinMs(settings);
   const settleMs = Math.min(20_000, Math.max(sendMs, settings.timeoutMs));
@@ -28,6 +35,7 @@ export function createParts(settings: Settings, sharedRecord: SharedRecord, secr
     settlement: createSettlement(settings, sharedRecord),
     secrets: clientSecretSource(settings, secretMemory),
     usableTokens: createUsableTokens(settings),
+    request,
     sendWithinMs: sendMs,
     leaseMs: sendMs + settings.timeoutMs + settleMs,
   };

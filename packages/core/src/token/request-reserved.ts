@@ -18,20 +18,26 @@ export async function requestReserved(
   parts: ClientParts,
   reserved: ReservedRequest,
 ): Promise<FlightResult | undefined> {
-  const { tokenUrl, transport, clock } = parts.settings;
+  const { settings, sendWithinMs, request } = parts;
+  const { tokenUrl, transport, clock } = settings;
   if (isLate(parts, reserved)) return withdraw(parts, reserved);
   const probedAt = clock.monotonic();
-  const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, parts.sendWithinMs / 2, clock));
+  const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, sendWithinMs / 2, clock, request));
   if (outage === 'issued') return withdraw(parts, reserved, true);
   if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
   return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved);
 }
 
-/** Returns whether more than `sendWithinMs` has passed since the reservation, by any clock. The machine may have slept, or the store may have been slow. A late request must not be sent. */
-function isLate({ settings, sendWithinMs }: ClientParts, { reservation, view, begunAt }: ReservedRequest): boolean {
+/**
+ * Returns whether more than `sendWithinMs` has passed since the reservation, by any clock, or the client was closed. The machine may have slept, or the store may
+ * have been slow. A late request must not be sent.
+ */
+function isLate(parts: ClientParts, { reservation, view, begunAt }: ReservedRequest): boolean {
+  const { settings, sendWithinMs, request } = parts;
   const now = instantOf(settings.clock);
   const confirmedAfterMs = view.now - reservation.entry.at;
-  return Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
+  const elapsedMs = Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now));
+  return elapsedMs > sendWithinMs || request.signal.aborted;
 }
 
 async function withdraw(
@@ -49,7 +55,8 @@ async function send(parts: ClientParts, reserved: ReservedRequest): Promise<Flig
   const { flight, secret, reservation, generation, view } = reserved;
   const sentAt = instantOf(clock);
   const credentials = { audience, clientId, clientSecret: secret.value };
-  const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
+  const { transport, timeoutMs } = settings;
+  const answer = await requestToken(tokenUrl, credentials, transport, timeoutMs, clock, parts.request);
   const durationMs = clock.monotonic() - sentAt.monotonic;
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
   const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);

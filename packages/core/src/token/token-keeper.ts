@@ -92,23 +92,28 @@ export class TokenKeeper {
   run<Result>(job: (parts: ClientParts) => Promise<Result>): Promise<Result> {
     const settings = this.events.forAttempt();
     this.#sharedRecord ??= sharedRecordOf(this.events.common, settings.clientId);
-    const parts = createParts(settings, this.#sharedRecord, this.#secret);
+    const request = new AbortController();
+    const parts = createParts(settings, this.#sharedRecord, this.#secret, request);
     return outsideRequest(() => {
       const end = keepAlive(settings.clock);
+      const letGo = () => {
+        end();
+        request.abort();
+      };
       this.#holds ??= new Set();
-      this.#holds.add(end);
+      this.#holds.add(letGo);
       return job(parts).finally(() => {
         end();
-        this.#holds?.delete(end);
+        this.#holds?.delete(letGo);
         // A set takes memory, and most clients have nothing under way.
         if (this.#holds?.size === 0) this.#holds = undefined;
       });
     });
   }
 
-  /** Keeps the process alive no longer. */
+  /** Keeps the process alive no longer. A token request that has no answer is aborted, and stays counted. */
   letGo(): void {
-    for (const end of this.#holds ?? []) end();
+    for (const letGo of this.#holds ?? []) letGo();
   }
 
   /** Serves no token any more, and ends all flights. */
