@@ -193,6 +193,16 @@ describe.each([
     expect(await by(untilRejected, url)).toMatchObject({ kind: 'ambiguous', charge: 1, status: 401 });
   });
 
+  test('to another path has a token counted if the endpoint issued one and cannot be reached afterwards', async () => {
+    const { url, bodies, close } = await startSocketServer((socket) => {
+      close();
+      socket.resetAndDestroy();
+    });
+    const rewriting: Transport = (parts) => twice({ ...parts, url: url.replace('oauth', 'gateway') });
+    expect(await by(rewriting, url)).toMatchObject({ kind: 'ambiguous', charge: 1 });
+    expect(bodies.length).toBe(1);
+  });
+
   test('costs nothing if the endpoint cannot be reached each time', async () => {
     expect(await by(twice, await deadAddress())).toMatchObject({ kind: 'released', cause: 'unreachable' });
   });

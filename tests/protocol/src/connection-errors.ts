@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 type Form = () => unknown;
 
 /** A token request as undici and `node:http` report it. */
-const reported = () => ({ method: 'POST', path: '/oauth/token' });
+const reported = (path = '/oauth/token') => ({ method: 'POST', path });
 const error = (fields: object, message = 'x'): Error => Object.assign(new Error(message), fields);
 const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
 const unreachable = { code: 'EHOSTUNREACH', syscall: 'connect' };
@@ -43,11 +43,16 @@ export const neverConnected = (random: Random): unknown => random.pick(before)()
 
 /** The error of a transport that sent a request, lost its answer, and did not reach the endpoint the second time. */
 export function sentAgain(random: Random): unknown {
-  const request = reported();
+  // Something may have changed the path. Then the failure of the second request is reported with that path, too.
+  const isElsewhere = random.chance(0.3);
+  const request = reported(isElsewhere ? '/gateway/token' : undefined);
   if (random.chance(0.5)) channel('undici:client:sendHeaders').publish({ request });
   else channel('undici:request:bodySent').publish({ request });
   channel('undici:request:error').publish({ request, error: random.pick(after)() });
-  return neverConnected(random);
+  if (!isElsewhere) return neverConnected(random);
+  const failure = error(refused);
+  channel('undici:request:error').publish({ request: reported('/gateway/token'), error: failure });
+  return failure;
 }
 
 /** The error of a transport that throws an answer. */

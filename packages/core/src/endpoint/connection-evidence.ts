@@ -42,7 +42,8 @@ type Thrown = TransportResponse & { statusCode?: number; response?: unknown; cau
 /** Watches the requests of this process. If the runtime reports nothing, the errors are the only evidence. */
 export function watchExchange(url: string): ExchangeWatch {
   const sent = new WeakSet<object>();
-  const unsent = new WeakSet<object>();
+  /** Whether errors are evidence, as far as the runtime reports it. One of a request to another address is none: what changed the address may have sent it before. */
+  const reported = new WeakMap<object, boolean>();
   const answers = new Map<object, number>();
   const watch: ExchangeWatch = { hidden: 0, neverConnected, answerIn, end: () => listen('unsubscribe') };
 
@@ -61,7 +62,7 @@ export function watchExchange(url: string): ExchangeWatch {
     'undici:request:error': (request: Request, report: unknown) => {
       const error = ownProperty(report, 'error');
       // Some errors do not say that they came during the handshake: a reset, a TLS alert, a proxy that refused CONNECT.
-      if (!sent.has(request) && error === Object(error)) unsent.add(error as object);
+      if (!sent.has(request) && error === Object(error)) reported.set(error as object, true);
       else if (!answers.has(request)) watch.hidden ||= 1;
     },
     'http.client.response.finish': onAnswer,
@@ -74,8 +75,11 @@ export function watchExchange(url: string): ExchangeWatch {
   function listenerOf(listener: (request: Request, report: unknown) => void) {
     return (report: unknown) => {
       const request: Request = Object(ownProperty(report, 'request'));
+      const error = Object(ownProperty(report, 'error'));
       // An interceptor or a proxy may have changed the origin of the request.
       if (request.method === 'POST' && url.endsWith(`${request.path}`)) listener(request, report);
+      // One error may be that of all requests that wait for a connection.
+      else if (!reported.has(error)) reported.set(error, false);
     };
   }
 
@@ -90,7 +94,8 @@ export function watchExchange(url: string): ExchangeWatch {
 
   function neverConnected(error: unknown, depth = 0): boolean {
     if (depth === maxDepth || error !== Object(error)) return false;
-    if (unsent.has(error as object)) return true;
+    const known = reported.get(error as object);
+    if (known !== undefined) return known;
     // If several addresses were tried, each of them must have failed.
     const errors = ownProperty(error, 'errors');
     if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => neverConnected(each, depth + 1));
