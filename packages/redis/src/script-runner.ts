@@ -66,6 +66,17 @@ const reasons: readonly Reason[] = [
     'MOVED ASK',
   ],
   [
+    'SpentPlan',
+    'the plan of this Upstash database allows no more requests, or no more data. See its console.',
+    '',
+    /^(Command failed: )?ERR (max [a-z ]+|DB capacity quota) exceeded/,
+  ],
+  [
+    'OtherServer',
+    'what answers at the url of the client does not speak as Upstash does. Check the url, and what is between.',
+    'UpstashJSONParseError',
+  ],
+  [
     'WrongClient',
     'the client serves subscriptions or MONITOR: pass another one, such as its duplicate().',
     '',

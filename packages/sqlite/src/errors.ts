@@ -45,6 +45,14 @@ const reasons: readonly Reason[] = [
   ],
   ['FailedDisk', 'the disk or the file system failed, or it is full. See the log of the system.', 'SQLITE_IOERR'],
   ['DamagedFile', 'the file is damaged, or no database. Restore a copy.', 'SQLITE_CORRUPT SQLITE_NOTADB'],
+  [
+    'WrongPassword',
+    'the server did not accept the authToken of the client, or it has expired.',
+    '',
+    /HTTP status 40[13]/,
+  ],
+  ['MissingDatabase', 'the server has no such database. Check the url of the client.', '', /HTTP status 404/],
+  ['FailedServer', 'the server of libSQL failed, or what is before it. See its state.', '', /HTTP status 5/],
   ['ClosedClient', 'the database was closed: close it after auth.close().', '', /is not open|has closed|CLIENT_CLOSED/],
 ];
 
