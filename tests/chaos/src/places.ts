@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createClient } from '@libsql/client/http';
 import { createTable as createDynamoDbTable } from '@service-auth/dynamodb';
 import { createTable as createMysqlTable } from '@service-auth/mysql';
 import { createTable } from '@service-auth/postgres';
 import { createTable as createSqliteTable } from '@service-auth/sqlite';
 import { dynaliteClientSettings, startDynalite } from '@service-auth/test-tools/servers/dynalite';
+import { startLibsql } from '@service-auth/test-tools/servers/libsql';
 import { startMariadb } from '@service-auth/test-tools/servers/mariadb';
+import { startPgBouncer } from '@service-auth/test-tools/servers/pgbouncer';
 import { startPostgres } from '@service-auth/test-tools/servers/postgres';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
 import type { TestServer } from '@service-auth/test-tools/servers/server';
+import { startUpstashFront } from '@service-auth/test-tools/servers/upstash';
 import mysql2 from 'mysql2/promise';
 import pg from 'pg';
 import type { StoreKind } from './stores.ts';
@@ -45,6 +49,19 @@ export async function openPlace(kind: StoreKind): Promise<Place> {
     const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
     return { kind, address: server.url, server, close: server.stop };
   }
+  if (kind === 'upstash') {
+    const server = await startRedis({ appendonly: 'yes', appendfsync: 'always' });
+    const front = await startUpstashFront(server.url);
+    const close = () => front.close().then(server.stop);
+    return { kind, address: front.url, server: { ...server, port: Number(new URL(front.url).port) }, close };
+  }
+  if (kind === 'turso') {
+    const server = await startLibsql();
+    const client = createClient({ url: server.url });
+    await createSqliteTable(client);
+    client.close();
+    return { kind, address: server.url, server, close: server.stop };
+  }
   if (kind === 'dynamodb') {
     const server = await startDynalite();
     const opened = new DynamoDBClient(dynaliteClientSettings(server.url));
@@ -68,5 +85,11 @@ export async function openPlace(kind: StoreKind): Promise<Place> {
   await client.connect();
   await createTable(client);
   await client.end();
+  if (kind === 'pgbouncer') {
+    const pooler = await startPgBouncer(server, 'transaction');
+    const close = () => pooler.stop().then(server.stop);
+    // The database is killed, and the pooler lives on.
+    return { kind, address: pooler.url, server: { ...server, port: pooler.port }, close };
+  }
   return { kind, address: server.url, server, close: server.stop };
 }

@@ -1,7 +1,18 @@
 import type { Store } from '@service-auth/core';
 import { dynaliteClientSettings } from '@service-auth/test-tools/servers/dynalite';
 
-export const storeKinds = ['file', 'redis', 'postgres', 'dynamodb', 'mysql', 'sqlite', 'durable-object'] as const;
+export const storeKinds = [
+  'file',
+  'redis',
+  'upstash',
+  'postgres',
+  'pgbouncer',
+  'dynamodb',
+  'mysql',
+  'sqlite',
+  'turso',
+  'durable-object',
+] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
 /** A store, and how to part with it. */
@@ -29,6 +40,23 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
       client.connect().catch(ignore);
       return { store: redisStore(client), close: async () => client.destroy() };
     }
+    case 'upstash': {
+      const { redisStore } = await import('@service-auth/redis');
+      const { Redis } = await import('@upstash/redis');
+      const client = new Redis({
+        url: address,
+        token: 'test',
+        enableTelemetry: false,
+        enableAutoPipelining: oddity % 2 === 0,
+      });
+      return { store: redisStore(client), close: async () => {} };
+    }
+    case 'turso': {
+      const { sqliteStore } = await import('@service-auth/sqlite');
+      const { createClient } = await import('@libsql/client/http');
+      const client = createClient({ url: address });
+      return { store: sqliteStore(client), close: async () => client.close() };
+    }
     case 'sqlite': {
       const { sqliteStore } = await import('@service-auth/sqlite');
       const { DatabaseSync } = await import('node:sqlite');
@@ -48,7 +76,8 @@ export async function openStore(kind: StoreKind, address: string, oddity: number
       const pool = createPool({ uri: address, connectionLimit: 3, connectTimeout: 1_500 });
       return { store: mysqlStore(pool), close: () => pool.end() };
     }
-    case 'postgres': {
+    case 'postgres':
+    case 'pgbouncer': {
       const { postgresStore } = await import('@service-auth/postgres');
       const { default: pg } = await import('pg');
       const settings = { max: 3, connectionTimeoutMillis: 1_500, query_timeout: 1_500 };
