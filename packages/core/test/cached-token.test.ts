@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAccessToken } from '../src/contract/access-token.ts';
-import { cachedToken, isAlive, machineSleepMs, recounted } from '../src/token/cached-token.ts';
+import { cachedToken, isAlive, machineSleepMs, recounted, withExpiry } from '../src/token/cached-token.ts';
 import type { UsableToken } from '../src/token/usable-token.ts';
 import { hour, minute } from './support/bed.ts';
 
@@ -61,6 +61,39 @@ describe('sleep of the machine', () => {
       machineSleepMs(usable(hour), later(2 * week, ms)),
     );
     expect(slept).toEqual([0, 0, minute + 1, week, 0, 0]);
+  });
+});
+
+test.each([2_000, 4_000, 10 * minute])(
+  'sleep that is longer than the margin of a token of %i ms counts',
+  (lifetimeMs) => {
+    const slept = [lifetimeMs / 10, lifetimeMs / 10 + 1].map((ms) =>
+      machineSleepMs(usable(lifetimeMs), later(hour, ms)),
+    );
+    expect(slept).toEqual([0, lifetimeMs / 10 + 1]);
+  },
+);
+
+describe('the expiry that callers see', () => {
+  const at = { monotonic: 0, wall: 0 };
+  const read = (lifetimeMs: number, usableUntil: number) => usable(lifetimeMs, { countedFrom: at, usableUntil });
+  const seen = (expiresAt: number) => createAccessToken('id', 'value', 0, expiresAt);
+
+  test('of a token of seconds is not over while the token is served, although a slow read showed it too early', () => {
+    const { expiresAt } = withExpiry(seen(3_100), read(4_000, 3_600), { monotonic: 3_500, wall: 3_500 });
+    expect(expiresAt).toBe(4_000);
+  });
+
+  test.each([
+    [hour, 1_000],
+    [4_000, 400],
+  ])('of a token of %i ms stays as it is if it differs by %i ms at most', (lifetimeMs, ms) => {
+    const margin = Math.min(minute, lifetimeMs / 10);
+    const [same, other] = [ms, ms + 1].map((byMs) => {
+      const served = seen(lifetimeMs - byMs);
+      return withExpiry(served, read(lifetimeMs, lifetimeMs - margin), at) === served;
+    });
+    expect([same, other]).toEqual([true, false]);
   });
 });
 

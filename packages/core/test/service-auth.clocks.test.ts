@@ -218,6 +218,17 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(auth.peekToken()).toBeUndefined();
   });
 
+  test('does not serve a token of seconds that expired during a sleep of seconds', async () => {
+    const { client, clock, endpoint, store, token } = createBed();
+    endpoint.otherwise(endpoint.issueWith({ expires_in: 4 }));
+    const auth = client();
+    const first = await token(auth);
+    clock.suspend(4 * second);
+    store.aheadMs += 4 * second;
+    expect(auth.peekToken()).toBeUndefined();
+    expect((await token(auth)).id).not.toBe(first.id);
+  });
+
   test('follows the view of the store after a read', async () => {
     const { client, clock, store, endpoint, token, use } = createBed();
     const auth = client();

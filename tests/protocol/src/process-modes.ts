@@ -43,6 +43,19 @@ export const processModes: Readonly<Record<string, Mode>> = {
         maxFreezeMs: 80 * minute,
       }),
   },
+  naps: {
+    about: 'machines that sleep for seconds while their monotonic clock stands still, and tokens of minutes',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        windowMs: hour,
+        tokens: 120,
+        lifetimeMs: Math.round(random.between(30, 500)) * second,
+        callEveryMs: random.between(2, 20) * second,
+        rates: { sleep: 1, sleep_at_call: 0.1, sleep_at_send: 0.1 },
+        maxFreezeMs: 90 * second,
+      }),
+  },
   'long-sleep': {
     about: 'machines that sleep for more than a week while their monotonic clock stands still',
     promised: true,

@@ -32,12 +32,15 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
 }
 
 /**
- * Returns for how many milliseconds the machine slept since the token's life was counted. Up to `unnoticedMs`, by default a
- * minute, lies within the margin and gives 0.
+ * Returns for how many milliseconds the machine slept since the token's life was counted. Up to `unnoticedMs`, by default the margin of the token, gives 0.
  * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a week looks
  * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored.
  */
-export function machineSleepMs({ countedFrom }: UsableToken, now: Instant, unnoticedMs: number = minute): number {
+export function machineSleepMs(
+  { countedFrom, lifetimeMs }: UsableToken,
+  now: Instant,
+  unnoticedMs: number = marginOf(lifetimeMs),
+): number {
   const aheadMs = sleptSince(countedFrom, now);
   return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;
 }
@@ -49,14 +52,15 @@ export function servableLifeMs(usable: UsableToken, now: Instant, unnoticedMs?: 
 
 /**
  * Returns the cached token with its expiry by the wall clock of this moment, which is another one than before if somebody set that clock. Returns
- * `served`, the token that callers have, if that is the same one and its expiry differs by a second at most.
+ * `served`, the token that callers have, if that is the same one and its expiry differs by a second, or by the margin of the token, at most.
  */
 export function withExpiry(served: AccessToken | undefined, cached: UsableToken, now: Instant): AccessToken {
   const { token, lifetimeMs } = cached;
   const before = served?.id === token.id ? served : token;
   // The margin covers a short sleep, but the expiry that callers see shall be exact.
-  const expiresAt = Math.round(now.wall + servableLifeMs(cached, now, 0) + marginOf(lifetimeMs));
-  if (Math.abs(expiresAt - before.expiresAt) <= second) return before;
+  const marginMs = marginOf(lifetimeMs);
+  const expiresAt = Math.round(now.wall + servableLifeMs(cached, now, 0) + marginMs);
+  if (Math.abs(expiresAt - before.expiresAt) <= Math.min(second, marginMs)) return before;
   return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt);
 }
 

@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 /** Clocks that are put right or stand still, and event loops that do. */
 export const clockMutants: readonly Mutant[] = [
   {
+    name: 'sleep of a minute is never noticed',
+    about: 'a token of minutes or seconds is served although it expired while the machine slept for seconds',
+    file: 'token/cached-token.ts',
+    find: 'unnoticedMs: number = marginOf(lifetimeMs)',
+    replace: 'unnoticedMs: number = lifetimeMs > 0 ? minute : 0',
+    modes: ['naps'],
+  },
+  {
     name: 'a clock that was ahead is waited for',
     about: 'the time of the ledger stands still until the clock of the store has caught up',
     file: 'ledger/repair.ts',
