@@ -1,7 +1,7 @@
 import type { DurableObjectNamespace, KVNamespace } from '@cloudflare/workers-types';
 import { createServiceAuth } from '@service-auth/core';
 import { startTestService, storeContract } from '@service-auth/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type DurableObjectNamespaceLike, durableObjectStore, type ServiceAuthStore } from '../src/index.ts';
 import { type Intercept, namespaceInNode } from './support/object-in-node.ts';
 
@@ -56,6 +56,7 @@ describe('durableObjectStore()', () => {
       undefined,
       /such as env\.SERVICE_AUTH\. It got undefined: list the binding under durable_objects in wrangler\.jsonc/,
     ],
+    ['what has no get()', { idFromName() {} }, /It got object\.$/],
     ['a name', 'SERVICE_AUTH', /takes the binding of a Durable Object.* It got string\.$/],
   ])('%s is refused at once, with the reason', (_, namespace, words) => {
     expect(() => durableObjectStore(namespace as never)).toThrow(TypeError);
@@ -136,6 +137,20 @@ describe('a call that fails', () => {
       throw platformError({ retryable: true });
     });
     await expect(store.load('key', controller)).rejects.toBe(reason);
+  });
+
+  test('ends at once when its signal aborts during a pause', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers().restoreAllMocks());
+    vi.spyOn(Math, 'random').mockReturnValue(0.9);
+    const controller = new AbortController();
+    const { store } = failing(platformError({ retryable: true }));
+    const call = expect(store.load('key', controller)).rejects.toThrow('the deadline');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(1);
+    controller.abort(new Error('the deadline'));
+    await call;
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('tells callers of core what to do, and nothing that the platform said', async () => {

@@ -47,6 +47,8 @@ async function readUsage(auth: Auth): Promise<Usage | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, readWithinMs, undefined);
+    // In a browser it is a number. The last collection of a process must not keep it running.
+    (timer as { unref?: () => void }).unref?.();
   });
   try {
     return await Promise.race([auth.getUsage(), late]);

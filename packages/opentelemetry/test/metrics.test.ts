@@ -1,4 +1,4 @@
-import { memoryStore, type ServiceAuth, type Store } from '@service-auth/core';
+import { memoryStore, type ServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type InstrumentationOptions, instrumentServiceAuth } from '../src/index.ts';
@@ -176,7 +176,55 @@ describe('the gauges', () => {
   });
 });
 
+test('a collection that waits for a store keeps no process running', async () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => timers.mockRestore());
+  const { auth, collect, store } = await instrumented();
+  await auth.getToken();
+  const { load } = store;
+  timers.mockClear();
+  let isKept: boolean | undefined;
+  store.load = async (key) => {
+    isKept = timers.mock.results.some(({ value }, index) => timers.mock.calls[index]?.[1] === 2_000 && value.hasRef());
+    return load(key);
+  };
+  await collect();
+  expect(isKept).toBe(false);
+});
+
 describe('the counters and histograms', () => {
+  test('say what they count, in which unit, and have buckets for seconds', async () => {
+    const { meterProvider } = createMetrics();
+    const made: Record<string, object | undefined> = {};
+    const meter = meterProvider.getMeter('test');
+    for (const make of ['createCounter', 'createHistogram'] as const) {
+      const { [make]: original } = meter;
+      meter[make] = (name: string, options?: object) => {
+        made[name] = options;
+        return original.call(meter, name, options) as never;
+      };
+    }
+    tokenMetrics(meter, () => ({}));
+    expect(Object.values(made)).toEqual(
+      Array(7).fill(expect.objectContaining({ unit: expect.any(String), description: expect.stringMatching(/^The /) })),
+    );
+    const { [`service_auth.token.request.duration`]: requests } = made;
+    expect(requests).toMatchObject({
+      unit: 's',
+      advice: { explicitBucketBoundaries: expect.arrayContaining([0.005, 30]) },
+    });
+  });
+
+  test.each(['agreement_differs', 'clock_anomaly', 'ledger_lost', 'store_damaged', 'store_warning'] as const)(
+    'count %s as a problem of the record',
+    async (type) => {
+      const { meterProvider, collect } = createMetrics();
+      tokenMetrics(meterProvider.getMeter('test'), () => ({}))({ type } as ServiceAuthEvent);
+      const { 'record.problems': problems } = await collect();
+      expect(problems).toEqual([{ attributes: { problem: type }, value: 1 }]);
+    },
+  );
+
   test('count requests with their outcome, and issued tokens', async () => {
     const { auth, collect, service } = await instrumented();
     service.tokenEndpoint.next({ status: 503, headers: { 'retry-after': '1' } });
