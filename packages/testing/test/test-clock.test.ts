@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '../src/clock/system-clock.ts';
 import { createTestClock } from '../src/index.ts';
 
 const noop = () => {};
@@ -148,4 +149,15 @@ describe('createTestClock', () => {
     await first;
     expect(clock.monotonic()).toBe(5);
   });
+});
+
+test('the clock of this machine calls back once, and not if the timer was cancelled', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const called = vi.fn();
+  systemClock.setTimer(() => called('first'), 10);
+  const cancel = systemClock.setTimer(() => called('cancelled'), 10);
+  cancel();
+  vi.advanceTimersByTime(20);
+  expect(called.mock.calls).toEqual([['first']]);
 });
