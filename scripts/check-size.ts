@@ -7,7 +7,7 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 36.8,
+  core: 36.9,
   'core/http': 2.3,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
@@ -24,8 +24,8 @@ const limits: Readonly<Record<string, number>> = {
   'nestjs/terminus': 1.2,
   opentelemetry: 3,
   postgres: 2.1,
-  sqlite: 2.7,
-  redis: 2.5,
+  sqlite: 2.8,
+  redis: 2.6,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.8,
 };

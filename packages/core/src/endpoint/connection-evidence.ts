@@ -33,6 +33,7 @@ export interface ExchangeWatch {
 }
 
 type Request = Partial<Record<'method' | 'origin' | 'path', unknown>>;
+type Answer = { readonly statusCode: number };
 type DiagnosticsChannels = Record<
   'subscribe' | 'unsubscribe',
   (name: string, listener: (report: unknown) => void) => void
@@ -48,8 +49,7 @@ export function watchExchange(url: string): ExchangeWatch {
   const watch: ExchangeWatch = { hidden: 0, neverConnected, answerIn, end: () => listen('unsubscribe') };
 
   const onSent = (request: Request) => sent.add(request);
-  const onAnswer = (request: Request, report: unknown) => {
-    const status: number = Object(ownProperty(report, 'response')).statusCode;
+  const onAnswer = (request: Request, _: object, { statusCode: status }: Answer) => {
     answers.set(request, status);
     if (status >= 500 || status === 408 || status === 425) watch.hidden ||= 1;
     if (status === 421 && `${request.origin}${request.path}` === url) watch.hidden = 2;
@@ -59,25 +59,25 @@ export function watchExchange(url: string): ExchangeWatch {
     // undici 6 does not report the headers of HTTP/2.
     'undici:request:bodySent': onSent,
     'undici:request:headers': onAnswer,
-    'undici:request:error': (request: Request, report: unknown) => {
-      const error = ownProperty(report, 'error');
+    'undici:request:error': (request: Request, error: object) => {
       // Some errors do not say that they came during the handshake: a reset, a TLS alert, a proxy that refused CONNECT.
-      if (!sent.has(request) && error === Object(error)) reported.set(error as object, true);
+      if (!sent.has(request)) reported.set(error, true);
       else if (!answers.has(request)) watch.hidden ||= 1;
     },
     'http.client.response.finish': onAnswer,
-    'http.client.request.error': (request: Request, report: unknown) => {
-      if (!answers.has(request) && !neverConnected(ownProperty(report, 'error'))) watch.hidden ||= 1;
+    'http.client.request.error': (request: Request, error: object) => {
+      if (!answers.has(request) && !neverConnected(error)) watch.hidden ||= 1;
     },
   }).map(([name, listener]) => [name, listenerOf(listener)] as const);
   listen('subscribe');
 
-  function listenerOf(listener: (request: Request, report: unknown) => void) {
+  function listenerOf(listener: (request: Request, error: object, answer: Answer) => void) {
     return (report: unknown) => {
-      const request: Request = Object(ownProperty(report, 'request'));
-      const error = Object(ownProperty(report, 'error'));
+      const [request, error, answer] = ['request', 'error', 'response'].map((name) =>
+        Object(ownProperty(report, name)),
+      );
       // An interceptor or a proxy may have changed the origin of the request.
-      if (request.method === 'POST' && url.endsWith(`${request.path}`)) listener(request, report);
+      if (request.method === 'POST' && url.endsWith(`${request.path}`)) listener(request, error, answer);
       // One error may be that of all requests that wait for a connection.
       else if (!reported.has(error)) reported.set(error, false);
     };
