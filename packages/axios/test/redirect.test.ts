@@ -276,7 +276,10 @@ describe('redirects followed for the fetch adapter', () => {
     expect(names?.filter((name) => bound.includes(name))).toEqual(['host']);
   });
 
-  test('the body of a redirect is closed', async () => {
+  test.each([
+    ['that is followed', '/api/v1/next', [200, 2]],
+    ['that is refused', 'ftp://api.example/', ['ERR_NETWORK', 1]],
+  ])('the body of a redirect %s is closed', async (_, location, outcome) => {
     const service = await startService();
     const bodies: ReadableStream[] = [];
     const fetchAdapter = newestAxios.getAdapter('fetch');
@@ -288,9 +291,12 @@ describe('redirects followed for the fetch adapter', () => {
         return response;
       },
     });
-    service.api.next({ status: 302, headers: { location: '/api/v1/next' } });
-    expect((await instance.get('/')).status).toBe(200);
-    expect(bodies).toHaveLength(2);
+    service.api.next({ status: 302, headers: { location } });
+    const ended = await instance.get('/').then(
+      ({ status }) => status,
+      ({ code }) => code,
+    );
+    expect([ended, bodies.length]).toEqual(outcome);
     expect(await bodies[0]?.getReader().read()).toMatchObject({ done: true });
   });
 
