@@ -54,7 +54,18 @@ const commands = ['evalsha', 'eval', 'hget', 'hset', 'hmget', 'persist', 'time']
 
 /** What only Redis says: the first word of an error reply, and messages of its clients. */
 const reasons: readonly Reason[] = [
-  ['FullMemory', 'Redis has no memory left for writes. Raise maxmemory, or remove keys.', 'OOM'],
+  [
+    'FullMemory',
+    'Redis has no memory left for writes. Raise maxmemory or the plan of the database, or remove keys.',
+    'OOM',
+    /DB capacity quota exceeded/,
+  ],
+  [
+    'SpentQuota',
+    'Upstash takes no more commands in this month or day. Raise the plan of the database, or look for the program that sends so many.',
+    '',
+    /max (daily request|requests) limit exceeded/,
+  ],
   ['FailedSnapshot', 'Redis takes no writes because it cannot save to its disk. See its log.', 'MISCONF'],
   ['MissingReplicas', 'Redis takes no writes without the replicas that min-replicas-to-write asks for.', 'NOREPLICAS'],
   ['BusyServer', 'a script or function of another program keeps Redis busy: SCRIPT KILL ends it.', 'BUSY'],

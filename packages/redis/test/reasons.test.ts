@@ -1,6 +1,10 @@
 // What the store says when the server or the client refuses a call.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRedis } from '@service-auth/test-tools/servers/redis';
+import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis as IoRedis5 } from 'ioredis-5';
 import { Redis as IoRedis6 } from 'ioredis-6';
 import { createClient as createClient4 } from 'redis-4';
@@ -125,6 +129,23 @@ describe.runIf(redis)('the error of a call', () => {
     const client = new IoRedis5(server.url);
     endings.push(() => client.disconnect());
     await expect(redisStore(client).swap('key', change)).rejects.toMatchObject({ name: 'FullMemory', code: 'OOM' });
+  });
+
+  // As Upstash documents them: https://upstash.com/docs/redis/troubleshooting
+  test.each([
+    ['ERR max requests limit exceeded. Limit: 500000, Usage: 500000.', 'SpentQuota'],
+    ['ERR max daily request limit exceeded. Limit: 10000, Usage: 10000.', 'SpentQuota'],
+    ['ERR DB capacity quota exceeded', 'FullMemory'],
+    ['ERR max concurrent connections exceeded', 'TooManyConnections'],
+    ['WRONGPASS invalid or missing auth token', 'WrongPassword'],
+    ["NOPERM this user has no permissions to run the 'evalsha' command", 'MissingRights'],
+  ])('of a client of Upstash that is answered "%s"', async (answer, name) => {
+    const server = createServer((_, response) => response.writeHead(400).end(JSON.stringify({ error: answer })));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    endings.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = new UpstashRedis({ url: `http://127.0.0.1:${port}`, token: 'canary-password' });
+    await expect(redisStore(client).load('key')).rejects.toMatchObject({ name, advice: expect.any(String) });
   });
 
   test('of a connection on which the application began a transaction', async () => {
