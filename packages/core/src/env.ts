@@ -72,7 +72,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   if (/\S\s+\S/.test(fromEnv['audience'] ?? '')) {
-    const message = 'has several audiences, which only service-auth serve accepts: create a client for each of them';
+    const message = 'has several audiences, and a token is for one: name one, or create a client for each of them';
     mistakes.push({ option: variables.audience, message });
   }
   const problems = problemsOf(options).map((problem) =>
