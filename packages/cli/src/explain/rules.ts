@@ -71,6 +71,8 @@ const resets: Rule = (usage) => {
   };
 };
 
+const were = (count: number) => (count === 1 ? 'was' : 'were');
+
 const manyAudiences: Rule = (usage, { audiences }) => {
   const { usable } = usage;
   // Requests of unknown outcome have causes of their own.
@@ -85,10 +87,10 @@ const manyAudiences: Rule = (usage, { audiences }) => {
   const [[name, most] = ['', []]] = others;
   const mine = isAnybody
     ? `${groups.length} audiences share this budget`
-    : `Only ${issuances.length - spent} ${spentIn(usage)} were for ${listed(audiences)}`;
+    : `Only ${issuances.length - spent} ${spentIn(usage)} ${were(issuances.length - spent)} for ${listed(audiences)}`;
   return {
     cause: 'many-audiences',
-    evidence: `${mine}. ${most.length} were for ${name}.`,
+    evidence: `${mine}. ${most.length} ${were(most.length)} for ${name}.`,
     remedy:
       'The limit is per client, and all audiences of a client id share it. Ask the operator for a client id of its own for the audience that spends most.',
     weight: (spent / issuances.length) * 0.5,
