@@ -246,7 +246,7 @@ describe('createServiceAuthFromEnv', () => {
 
   test('an audience that is a list, as serve takes it, is a problem', async () => {
     expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: 'orders billing' })).toEqual({
-      SERVICE_AUTH_AUDIENCE: expect.stringContaining('only service-auth serve accepts'),
+      SERVICE_AUTH_AUDIENCE: expect.stringContaining('name one, or create a client for each'),
     });
   });
 
