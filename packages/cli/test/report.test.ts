@@ -179,6 +179,10 @@ test('a new record says how much of what is left can be had now, and why', () =>
   expect(availability(usage, [], now)).toBe(
     `A caller without a token gets one now; 22 tokens can be issued, and 2 more for resets. The record is new: it allows ${until}.`,
   );
+  const failures = [{ kind: 'rejections' as const, count: 2, retryAt: now + minute }];
+  expect(availability(usage, failures, now)).toMatch(
+    /room for 22 tokens, but .* The record is new: it allows 23 tokens until /,
+  );
   const screen = usageScreen(usage, scene, { colours: false, columns: 120, now }).join('\n');
   expect(screen).toContain('░ 24 left (2 of them for resets of leaked tokens)  · 125 kept back of the limit of 150');
   const { line } = checkLine(usage, [], { warn: 80, crit: 95 }, now);

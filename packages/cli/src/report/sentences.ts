@@ -12,7 +12,7 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
   const doubts = doubtsOf(usage, failures, now);
   const rejections = doubts.filter(({ kind }) => kind === 'rejections');
   const withoutToken = refusal(usage, now);
-  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage, now) : doubtful(usage, doubts);
+  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage, now) : doubtful(usage, doubts, now);
   if (rejections.length > 0 && tokens.length > 0)
     return `${withoutToken} Programs that use a token of the store keep it, but ${joined(rejections.map(({ text }) => text))}.`;
   const held = refusedAudiences(usage);
@@ -27,11 +27,16 @@ function promise(usage: Usage, now: number): string {
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
   const tokens = availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`;
-  const why = usage.newRecord ? ` The record is new: it allows ${allowance(usage.newRecord, now)}.` : '';
-  return `A caller without a token gets one now; ${tokens}${more}.${why}`;
+  return `A caller without a token gets one now; ${tokens}${more}.${whyFewer(usage, now)}`;
 }
 
-function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
+/** Says why fewer tokens can be had than are left of the limit. */
+function whyFewer({ newRecord }: Usage, now: number): string {
+  return newRecord ? ` The record is new: it allows ${allowance(newRecord, now)}.` : '';
+}
+
+function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
+  const { availableNow } = usage;
   const expected = doubts.map(({ kind, audiences }) =>
     kind === 'rejections'
       ? `A new token${forAudiences(audiences)} may be rejected like them.`
@@ -39,7 +44,7 @@ function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
   );
   const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
   const texts = joined(doubts.map(({ text }) => text));
-  return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}`;
+  return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
 }
 
 const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
