@@ -97,6 +97,8 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
       const answer = await reply;
       // Within a transaction that the application began on this connection, the reply is the word QUEUED.
       if (!Array.isArray(answer)) throw Object.assign(new Error('no array'), { code: 'QUEUED' });
+      // Clusters and pools of node-redis do not say that they are ready again.
+      failure.error = undefined;
       return answer;
     } catch (error) {
       const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown };
