@@ -41,7 +41,7 @@ export function checkClient(client: object | undefined): void {
       '[service-auth/redis] redisStore(client) takes a client of redis 4 to 6, ioredis 5 or 6, iovalkey or @upstash/redis, not its URL and not a promise.',
     );
   }
-  // Only clients that make pipelines have both methods.
+  // Pipelines and transactions have exec(). The clients of ioredis have it, too, and besides it pipeline().
   const collects = exec && !pipeline;
   const hasCallbacks = evalSha && ((multi && !on) || options?.legacyMode);
   if (!collects && !hasCallbacks) return;
