@@ -25,7 +25,7 @@ const limits: Readonly<Record<string, number>> = {
   opentelemetry: 3,
   postgres: 2.1,
   sqlite: 2.7,
-  redis: 2.5,
+  redis: 2.6,
   testing: Number.POSITIVE_INFINITY,
   undici: 1.9,
 };

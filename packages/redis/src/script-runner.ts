@@ -54,17 +54,12 @@ const commands = ['evalsha', 'eval', 'hget', 'hset', 'hmget', 'persist', 'time']
 
 /** What only Redis says: the first word of an error reply, and messages of its clients. */
 const reasons: readonly Reason[] = [
-  [
-    'FullMemory',
-    'Redis has no memory left for writes. Raise maxmemory or the plan of the database, or remove keys.',
-    'OOM',
-    /DB capacity quota exceeded/,
-  ],
+  ['FullMemory', 'Redis has no memory left for writes. Raise maxmemory, or remove keys.', 'OOM', /DB capacity quota/],
   [
     'SpentQuota',
-    'Upstash takes no more commands in this month or day. Raise the plan of the database, or look for the program that sends so many.',
+    'the plan of Upstash allows no more commands. Raise it, or send fewer.',
     '',
-    /max (daily request|requests) limit exceeded/,
+    /max (daily )?requests? limit/,
   ],
   ['FailedSnapshot', 'Redis takes no writes because it cannot save to its disk. See its log.', 'MISCONF'],
   ['MissingReplicas', 'Redis takes no writes without the replicas that min-replicas-to-write asks for.', 'NOREPLICAS'],
