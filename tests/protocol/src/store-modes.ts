@@ -177,6 +177,14 @@ export const storeModes: Readonly<Record<string, Mode>> = {
         rates: { ...everything, ...undying, wall_clock_step: 0, store_clock_step: 0, store_clock_leap: 3 },
       }),
   },
+  'to-and-fro': {
+    about: 'a store whose clock is set back by up to six hours and then put right, while processes run',
+    promised: true,
+    settings: (random) =>
+      drawn(random, {
+        rates: { ...everything, ...undying, wall_clock_step: 0, store_clock_step: 0, store_clock_set_back: 2 },
+      }),
+  },
   'leaps-forgotten': {
     about: 'a replicated store whose clock leaps forward once a window while no process runs',
     promised: true,
