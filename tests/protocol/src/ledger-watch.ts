@@ -3,7 +3,7 @@ import { withDeaths } from '../../../packages/core/src/ledger/deaths.ts';
 import { leavesAt, limitsFor, type TermLimits, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import type { LedgerRecord } from '../../../packages/core/src/ledger/record.ts';
 import { isRetryOpen } from '../../../packages/core/src/ledger/retry.ts';
-import { decoded } from '../../../packages/core/src/store-answers.ts';
+import { decoded } from '../../../packages/core/src/record/store-answers.ts';
 import { createLeaseWatch } from './lease-watch.ts';
 import type { Service } from './service.ts';
 import type { Settings } from './settings.ts';
