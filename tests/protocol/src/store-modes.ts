@@ -178,12 +178,20 @@ export const storeModes: Readonly<Record<string, Mode>> = {
       }),
   },
   'to-and-fro': {
-    about: 'a store whose clock is set back by up to six hours and then put right, while processes run',
+    about: 'a replicated store whose clock is set back by up to six hours once a window, and then put right',
     promised: true,
-    settings: (random) =>
-      drawn(random, {
-        rates: { ...everything, ...undying, wall_clock_step: 0, store_clock_step: 0, store_clock_set_back: 2 },
-      }),
+    settings: (random) => {
+      const rates = { ...everything, store_clock_step: 0, store_clock_set_back: 2 };
+      return drawn(random, { ...replicated(random.pick([12, 24])), rates, lossesPerWindow: 1 });
+    },
+  },
+  'to-and-fro-uninsured': {
+    about: 'control: the same without the reserve',
+    promised: false,
+    settings: (random) => {
+      const rates = { ...everything, store_clock_step: 0, store_clock_set_back: 3 };
+      return drawn(random, { tokens: 12, rates, lossesPerWindow: 1 });
+    },
   },
   'leaps-forgotten': {
     about: 'a replicated store whose clock leaps forward once a window while no process runs',
@@ -206,10 +214,5 @@ export const storeModes: Readonly<Record<string, Mode>> = {
     promised: false,
     settings: (random) =>
       drawn(random, { ...replicated(12), rates: { ...everything, store_clock_wild: 2 }, lossesPerWindow: 1 }),
-  },
-  'clock-set-back': {
-    about: 'beyond the assumptions: the clock of the store is set back by hours, then corrected',
-    promised: false,
-    settings: (random) => drawn(random, { ...replicated(12), rates: { ...everything, store_clock_set_back: 2 } }),
   },
 };

@@ -5,7 +5,7 @@ interface RecordMutant extends Mutant {
   readonly scenario: string;
 }
 
-const survives = 'chance rarely leads there; a scenario in tests/protocol/test/scenarios.test.ts notices';
+const noticed = 'a scenario in tests/protocol/test/scenarios.test.ts notices';
 
 /** Mutants of what joins, keeps and translates whole records. */
 export const recordMutants: readonly RecordMutant[] = [
@@ -16,8 +16,7 @@ export const recordMutants: readonly RecordMutant[] = [
     find: 'entries: [...base.entries, ...entries].sort((a, b) => a.at - b.at),',
     replace: 'entries: [...base.entries],',
     scenario: 'two records that forked a while ago count both sides when they are joined',
-    modes: [],
-    survives,
+    modes: ['remembered'],
   },
   {
     name: 'what was added up is joined by the smaller number',
@@ -27,7 +26,7 @@ export const recordMutants: readonly RecordMutant[] = [
     replace: 'condensed: base.condensed.length > 0 ? base.condensed : condensed,',
     scenario: 'two records that forked long ago count no fewer than either when they are joined',
     modes: [],
-    survives,
+    survives: `only records that forked more than 150 tokens ago show it; ${noticed}`,
   },
   {
     name: 'an older record knows everything',
@@ -36,8 +35,8 @@ export const recordMutants: readonly RecordMutant[] = [
     find: 'completeSince: regressed ? now : base.completeSince,',
     replace: 'completeSince: base.completeSince,',
     scenario: 'a record that went back allows few tokens for as long as the lost ones may count',
-    modes: [],
-    survives,
+    modes: ['failover'],
+    survives: `the reserve pays for what such a record has forgotten; ${noticed}`,
   },
   {
     name: 'who remembers an older record knows everything',
@@ -46,8 +45,8 @@ export const recordMutants: readonly RecordMutant[] = [
     find: 'spentElsewhere,\n  };\n  const restored',
     replace: 'spentElsewhere,\n    ...(!regressed && { completeSince: older.completeSince }),\n  };\n  const restored',
     scenario: 'a lost record allows few tokens, also when somebody who remembers an older one joins',
-    modes: [],
-    survives,
+    modes: ['wiped'],
+    survives: `the reserve pays for what the lost record knew; ${noticed}`,
   },
   {
     name: 'what lies in the future is dropped',
@@ -66,7 +65,7 @@ export const recordMutants: readonly RecordMutant[] = [
     replace: 'condensed: record.condensed.filter(({ at }) => at <= now).map(movedPart),',
     scenario: 'a clock that was ahead and is put right takes no token away, and none counts for longer',
     modes: [],
-    survives,
+    survives: `only clocks that are set while 150 tokens count show it; ${noticed}`,
   },
   {
     name: 'tokens of the future count from then',
@@ -75,8 +74,7 @@ export const recordMutants: readonly RecordMutant[] = [
     find: 'Math.min(now, at + (asSeen.has(JSON.stringify(part)) ? leapSince(minOldNow) : restLeapMs));',
     replace: 'at + (asSeen.has(JSON.stringify(part)) ? leapSince(minOldNow) : restLeapMs);',
     scenario: 'a clock that was ahead and is put right takes no token away, and none counts for longer',
-    modes: [],
-    survives,
+    modes: ['store-ahead'],
   },
   {
     name: 'a wait keeps the clock that was ahead',
@@ -85,7 +83,7 @@ export const recordMutants: readonly RecordMutant[] = [
     find: 'rateLimit: record.rateLimit && shorter(record.rateLimit),',
     replace: 'rateLimit: record.rateLimit,',
     scenario: 'a wait that began on a clock that was ahead lasts an hour at most',
-    modes: [],
-    survives,
+    modes: ['store-ahead'],
+    survives: `few simulated endpoints say how long to wait while a clock is ahead; ${noticed}`,
   },
 ];

@@ -5,7 +5,7 @@ export const transportMutants: readonly Mutant[] = [
   {
     name: 'a repeated request costs nothing',
     about: 'a request that was sent and lost is forgotten when the transport repeats it and cannot connect',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: 'else if (!answers.has(request)) watch.hidden ||= 1;',
     replace: '',
     modes: ['repeated'],
@@ -13,11 +13,11 @@ export const transportMutants: readonly Mutant[] = [
   {
     name: 'a thrown 5xx costs nothing',
     about: 'a 5xx that a transport throws as an error counts as a connection that was never made',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: 'if (status >= 500 || status === 408 || status === 425) watch.hidden ||= 1;',
     replace: '',
     also: {
-      file: 'token-endpoint.ts',
+      file: 'endpoint/token-endpoint.ts',
       find: "if (answer) return interpret(answer, '', clock);",
       replace:
         "if (answer) return answer.status < 500 ? interpret(answer, '', clock) : { kind: 'released', cause: 'unreachable', error: '' };",

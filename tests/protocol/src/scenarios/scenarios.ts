@@ -112,4 +112,23 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await bed.pass(hour + minute);
     return (await bed.spend(other, 1)) === 1 ? undefined : 'no token after an hour';
   },
+
+  async 'a clock that leaps forward frees no budget, whoever looks first'(createServiceAuth) {
+    const { store, start, spend, pass, issuedInADay } = createBed(createServiceAuth, usual);
+    const one = start('one');
+    await spend(one, 1);
+    await pass(28 * hour);
+    await spend(one, 1);
+    await pass(8 * hour);
+    // By a process that ends then. The one that goes on knows by how much the clock leaps, but not what was written before.
+    await spend(start('other'), 100);
+    store.stepClock(6 * hour);
+    let most = 0;
+    for (let round = 0; round < 90; round++) {
+      await spend(one, 8);
+      most = Math.max(most, issuedInADay());
+      await pass(hour / 4);
+    }
+    return most > 150 ? `${most} of 150 tokens in a day` : undefined;
+  },
 };
