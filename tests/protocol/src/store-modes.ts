@@ -178,20 +178,27 @@ export const storeModes: Readonly<Record<string, Mode>> = {
       }),
   },
   'to-and-fro': {
-    about: 'a replicated store whose clock is set back by up to six hours once a window, and then put right',
+    about:
+      'a store whose clock is set back by up to six hours once a window, and then put right, while processes read it all the time',
     promised: true,
-    settings: (random) => {
-      const rates = { ...everything, store_clock_step: 0, store_clock_set_back: 2 };
-      return drawn(random, { ...replicated(random.pick([12, 24])), rates, lossesPerWindow: 1 });
-    },
-  },
-  'to-and-fro-uninsured': {
-    about: 'control: the same without the reserve',
-    promised: false,
-    settings: (random) => {
-      const rates = { ...everything, store_clock_step: 0, store_clock_set_back: 3 };
-      return drawn(random, { tokens: 12, rates, lossesPerWindow: 1 });
-    },
+    weight: 20,
+    settings: (random) =>
+      drawn(random, {
+        callEveryMs: random.between(10, 20) * 1_000,
+        rates: {
+          store_clock_set_back: 4,
+          store_reply_late: 0.01,
+          store_refused: 0.005,
+          token_reply_lost: 0.04,
+          token_5xx_after: 0.04,
+          token_unreachable: 0.03,
+          token_refused: 0.01,
+          api_401: 0.001,
+          reset: 2,
+          caller_aborts: 0.02,
+        },
+        lossesPerWindow: 1,
+      }),
   },
   'leaps-forgotten': {
     about: 'a replicated store whose clock leaps forward once a window while no process runs',

@@ -1,3 +1,4 @@
+import type { Machine } from '../machine.ts';
 import type { Service } from '../service.ts';
 import type { World } from '../world.ts';
 import { mayIssue, type OutageWorld } from './outage-world.ts';
@@ -30,9 +31,10 @@ export interface OutageWatch {
   lost(audience: number, sentAt: number): void;
   /** A request ended without a token. */
   failed(audience: number): void;
-  /** A caller that needs a token since then was given one. */
-  served(audience: number, since: number): void;
-  refused(audience: number, since: number, code: string): void;
+  /** A caller of a process asks for a token. It waits from its first call on until it is served. */
+  asked(caller: object, machine: Machine, audience: number): void;
+  served(caller: object): void;
+  refused(caller: object, code: string): void;
   figures(): Figures;
 }
 
@@ -54,7 +56,8 @@ function forCallers(usable: number): number {
 export function createOutageWatch(time: World, world: OutageWorld, startsAt: number, service: Service): OutageWatch {
   const { windows, isYoung } = world;
   const countedFrom = new Map<number, number>();
-  const lockedSince = new Map<number, number>();
+  const waiting = new Map<object, { readonly machine: Machine; readonly audience: number; readonly since: number }>();
+  const lockedSince = new Map<object, number>();
   const lostAt: number[] = [];
   let sparedAt = Number.NEGATIVE_INFINITY;
   let before = 0;
@@ -63,8 +66,12 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
 
   const works = (audience: number) => world.works(audience, time.now - startsAt) >= 0.5;
 
-  /** Nobody waits for a token of an endpoint that does not work. */
   function look(): void {
+    for (const [caller, { machine }] of waiting) {
+      if (machine.alive) waited(caller);
+      else waiting.delete(caller);
+    }
+    // Nobody waits for a token of an endpoint that does not work.
     for (let audience = 0; audience < world.audiences; audience++)
       if (!works(audience)) countedFrom.set(audience, time.now);
     for (const window of windows) {
@@ -80,7 +87,8 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     look();
   });
 
-  function waited(audience: number, since: number): void {
+  function waited(caller: object): void {
+    const { audience, since } = waiting.get(caller) ?? { audience: 0, since: time.now };
     if (!works(audience)) return;
     const from = Math.max(since, countedFrom.get(audience) ?? 0);
     const ms = time.now - from;
@@ -112,17 +120,22 @@ export function createOutageWatch(time: World, world: OutageWorld, startsAt: num
     failed(audience) {
       countedFrom.set(audience, time.now);
     },
-    served(audience, since) {
-      waited(audience, since);
-      lockedSince.delete(audience);
+    asked(caller, machine, audience) {
+      if (!waiting.has(caller)) waiting.set(caller, { machine, audience, since: time.now });
     },
-    refused(audience, since, code) {
-      waited(audience, since);
+    served(caller) {
+      waited(caller);
+      lockedSince.delete(caller);
+      waiting.delete(caller);
+    },
+    refused(caller, code) {
+      waited(caller);
+      const { audience = 0 } = waiting.get(caller) ?? {};
       const isLockedOut = code === 'ERR_ISSUANCE_LIMIT' && works(audience);
-      if (!isLockedOut || !isBudgetLeft()) lockedSince.delete(audience);
+      if (!isLockedOut || !isBudgetLeft()) lockedSince.delete(caller);
       else {
-        const from = lockedSince.get(audience) ?? time.now;
-        lockedSince.set(audience, from);
+        const from = lockedSince.get(caller) ?? time.now;
+        lockedSince.set(caller, from);
         lockedOutMs = Math.max(lockedOutMs, time.now - from);
       }
       if (isLockedOut) countedFrom.set(audience, time.now);

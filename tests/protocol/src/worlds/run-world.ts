@@ -97,24 +97,19 @@ export async function runWorld(
   }
 
   /** Callers come when they were told to, or earlier, because other work comes. */
-  function callAgain(
-    machine: Machine,
-    audience: number,
-    client: ServiceAuth,
-    delayMs: number,
-    waitsSince?: number,
-  ): void {
+  function callAgain(machine: Machine, audience: number, client: ServiceAuth, delayMs: number): void {
+    const again = (inMs: number) => callAgain(machine, audience, client, inMs);
     const call = () => {
-      const since = waitsSince ?? time.now;
+      watch.asked(client, machine, audience);
       client.getToken().then(
         () => {
-          watch.served(audience, since);
-          callAgain(machine, audience, client, everyMs * fleet.between(0.5, 1.5));
+          watch.served(client);
+          again(everyMs * fleet.between(0.5, 1.5));
         },
         ({ code, retryAt = 0 }: ServiceAuthError) => {
-          watch.refused(audience, since, code);
+          watch.refused(client, code);
           const toldMs = Math.max(second, retryAt - machine.clock.now());
-          callAgain(machine, audience, client, Math.min(everyMs, toldMs) + fleet.between(0, 2) * second, since);
+          again(Math.min(everyMs, toldMs) + fleet.between(0, 2) * second);
         },
       );
     };
