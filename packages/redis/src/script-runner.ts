@@ -41,7 +41,7 @@ export function checkClient(client: object | undefined): void {
       '[service-auth/redis] redisStore(client) takes a client of redis 4 to 6, ioredis 5 or 6, iovalkey or @upstash/redis, not its URL and not a promise.',
     );
   }
-  // Only clients that make pipelines have both methods.
+  // Pipelines and transactions have exec(). The clients of ioredis have it, too, and besides it pipeline().
   const collects = exec && !pipeline;
   const hasCallbacks = evalSha && ((multi && !on) || options?.legacyMode);
   if (!collects && !hasCallbacks) return;
@@ -97,6 +97,8 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
       const answer = await reply;
       // Within a transaction that the application began on this connection, the reply is the word QUEUED.
       if (!Array.isArray(answer)) throw Object.assign(new Error('no array'), { code: 'QUEUED' });
+      // Clusters and pools of node-redis do not say that they are ready again.
+      failure.error = undefined;
       return answer;
     } catch (error) {
       const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown };

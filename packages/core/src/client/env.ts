@@ -79,7 +79,12 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   );
   // An option without a value has no further problem if the file with its value has one.
   const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option.startsWith(option)));
-  if (mistakes.length + others.length > 0) throw configError([...mistakes, ...others]);
+  const found = [...mistakes, ...others].map((problem) => {
+    const { option, message } = problem;
+    const isFromFile = texts.get(option) !== undefined;
+    return isFromFile ? { option: `${option}_FILE`, message: `names a file whose content ${message}` } : problem;
+  });
+  if (found.length > 0) throw configError(found);
 
   const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
   for (const warning of unreadVariables(env).values()) warn(warning);
