@@ -27,7 +27,7 @@ const limits: Readonly<Record<string, number>> = {
   sqlite: 2.8,
   redis: 2.6,
   testing: Number.POSITIVE_INFINITY,
-  undici: 1.8,
+  undici: 1.9,
 };
 
 execFileSync('turbo', ['run', 'build', '--output-logs=errors-only'], {

@@ -2,28 +2,22 @@
 // and `pnpm check --list` says what each one alone finds. Two run at a time, and each runs even if another one fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { parseArgs } from 'node:util';
 import '../tests/support/tools/end-with-this-process.ts';
 import { root } from '../tests/support/tools/packages/packages.ts';
 import { type Check, checks } from './checks.ts';
 
-const names = process.argv.slice(2).filter((name) => !name.startsWith('--'));
-const [option, ...others] = process.argv.slice(2).filter((name) => name.startsWith('--'));
-const unknown = names.filter((name) => !(name in checks));
-const chosen = Object.entries(checks).filter(
-  ([name]) => names.length === 0 || names.includes(name) !== (option === '--without'),
-);
-if (option === '--list') {
-  for (const [name, { finds }] of chosen) console.log(`${name.padEnd(13)} ${finds}`);
-} else if (
-  unknown.length > 0 ||
-  others.length > 0 ||
-  ![undefined, '--without'].includes(option) ||
-  chosen.length === 0
-) {
-  console.error(
-    `No such check: ${[...unknown, option, ...others].join(' ')}. There are: ${Object.keys(checks).join(', ')}.`,
-  );
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'boolean' }, without: { type: 'boolean', default: false } },
+});
+const unknown = names.filter((name) => !Object.hasOwn(checks, name));
+const chosen = Object.entries(checks).filter(([name]) => names.length === 0 || names.includes(name) !== values.without);
+if (unknown.length > 0) {
+  console.error(`No such check: ${unknown.join(', ')}. There are: ${Object.keys(checks).join(', ')}.`);
   process.exitCode = 2;
+} else if (values.list) {
+  for (const [name, { finds }] of chosen) console.log(`${name.padEnd(13)} ${finds}`);
 } else await runAll();
 
 async function runAll(): Promise<void> {

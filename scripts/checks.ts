@@ -81,11 +81,11 @@ export const checks: Readonly<Record<string, Check>> = {
   unused: { run: ['knip'], finds: 'a file, an export or a dependency that nobody uses' },
   packages: {
     run: ['node', 'scripts/check-packages.ts'],
-    finds: 'a package of another shape, or with an import that it may not have',
+    finds: 'a package of another shape',
   },
   imports: {
     run: ['node', 'scripts/check-imports.ts'],
-    finds: 'a circle of files or folders, and an import from above',
+    finds: 'a circle of files or folders, and an import that a file or a package may not have',
   },
   docs: {
     run: ['node', 'scripts/check-docs.ts'],

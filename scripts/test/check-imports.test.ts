@@ -64,6 +64,19 @@ test('circles and forbidden imports fail the check, each with a sentence', () =>
   expect(forbidden).toHaveLength(8);
 });
 
+test('a value from a package that a row allows as types alone fails the check, and so does a package without a row', () => {
+  const findings = findingsIn({
+    'packages/fetch/package.json': '{}',
+    'packages/fetch/src/index.ts':
+      "import type { AccessToken } from '@service-auth/core';\nimport { isServiceAuthError } from '@service-auth/core';",
+    'packages/other/package.json': '{}',
+  });
+  expect(findings).toContain('packages/fetch/src/index.ts imports @service-auth/core as a value, which fetch may not.');
+  expect(findings).toContain(
+    'packages/other has no row in `mayImport` of scripts/check-imports.ts: say what it may import.',
+  );
+});
+
 test('a rule for files that are not there fails the check', () => {
   expect(findingsIn({ 'README.md': '' })).toContain('packages/core/src/token/memory.ts has a rule, but is not there.');
 });

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,4 +49,10 @@ test('each project runs in one check, and no check names a project that is not t
 test('each folder of older dependencies has a project', () => {
   const older = globSync('tests/compat/*/package.json', { cwd: root }).map((file) => basename(dirname(file)));
   expect([...projects.keys()]).toEqual(expect.arrayContaining(older.map((name) => `compat ${name}`)));
+});
+
+test.each(['typos', '--without typos', 'typos --list'])('a name of no check is an error: %s', (line) => {
+  const script = fileURLToPath(new URL('../check.ts', import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, [script, ...line.split(' ')], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^No such check: typos\. There are: test, build, /)]);
 });

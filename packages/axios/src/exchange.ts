@@ -51,28 +51,20 @@ export function createExchange(
     return isFollowedHere(config) ? hopOfFetch(response, hop, source) : undefined;
   }
 
-  async function send(token: AccessToken): Promise<Ending> {
-    redactConfig(config);
-    for (;;) {
+  return ownProperties({
+    waitForToken: () => deadline.waitForToken(source),
+    async send(token) {
+      redactConfig(config);
       const ending = await dispatch.send(config, changesWith(token));
       // Successful answers are redacted too: axios turns an answer that it cannot parse into an error later.
       hide(ending.response, 'request');
-      let next: Hop | undefined;
-      try {
-        next = nextHop(ending);
-      } catch (error) {
-        discard(ending);
-        return { response: undefined, error: await dispatch.failure(config, 'Network Error', 'ERR_NETWORK', error) };
-      }
-      if (!next) return ending;
-      discard(ending);
-      hop = next;
-    }
-  }
-
-  return ownProperties({
-    waitForToken: () => deadline.waitForToken(source),
-    send,
+      return ending;
+    },
+    follow(ending) {
+      const next = nextHop(ending);
+      if (next) hop = next;
+      return next !== undefined;
+    },
     isRejected: ({ response }) => response?.status === 401 && hop.carriesToken,
     canResend: () => isReplayable(hop.data),
     discard,

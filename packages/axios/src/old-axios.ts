@@ -6,7 +6,8 @@ const advice = 'shows the token to a proxy. Update it to 1.17 or newer.';
 /** Refuses old versions of the axios that this package imports. npm only warns of them. */
 export function refuseVersion(version: string): void {
   const [major, minor = 0] = String(version).split('.').map(Number);
-  if (major === 1 && minor < 17) throw new TypeError(`[service-auth/axios] axios ${version} ${advice}`);
+  if (major === 0 || (major === 1 && minor < 17))
+    throw new TypeError(`[service-auth/axios] axios ${version} ${advice}`);
 }
 
 /** Refuses a request that an older copy of axios would send, perhaps through a proxy. An instance does not tell its version. */

@@ -30,7 +30,9 @@ export function send(
     const exchange = createExchange({ config, url, source }, dispatch);
     return sendWithToken(source, exchange).then(
       (ending) => settled(exchange.isRejected(ending) ? withCause(ending, tokenRejected) : ending),
-      (error) => {
+      async (error) => {
+        // fetch rejects for this redirect, too. A wait for a token fails with other errors.
+        if (error instanceof TypeError) throw await dispatch.failure(config, 'Network Error', 'ERR_NETWORK', error);
         throw errorOfRequest(error, config);
       },
     );

@@ -10,11 +10,14 @@ import { refuseVersion } from '../src/old-axios.ts';
 import { copies } from './copies.ts';
 import { rejectionOf } from './instance.ts';
 
-test.each(['1.16.9', '1.6.8', '1.0.0'])('axios %s is refused, because it shows the token to a proxy', (version) => {
-  expect(() => refuseVersion(version)).toThrow(
-    new TypeError(`[service-auth/axios] axios ${version} shows the token to a proxy. Update it to 1.17 or newer.`),
-  );
-});
+test.each(['1.16.9', '1.6.8', '1.0.0', '0.30.2'])(
+  'axios %s is refused, because it shows the token to a proxy',
+  (version) => {
+    expect(() => refuseVersion(version)).toThrow(
+      new TypeError(`[service-auth/axios] axios ${version} shows the token to a proxy. Update it to 1.17 or newer.`),
+    );
+  },
+);
 
 test.each(['1.17.0', '1.21.1', '2.0.0', undefined])('axios %s is taken', (version) => {
   expect(() => refuseVersion(version as string)).not.toThrow();

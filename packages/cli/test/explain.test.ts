@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { paceSentence, scopeSentences } from '../src/explain/course.ts';
 import { explain, isUnusual } from '../src/explain/explain.ts';
 import type { Cause, Finding } from '../src/explain/finding.ts';
+import { instant } from '../src/report/text.ts';
 import type { Usage } from '../src/report/usage.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
@@ -80,8 +81,8 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
     ],
   },
   'new-record': {
-    usage: usageOf(regular, { availableNow: 4, available: { cold: 4, refresh: 4, rejected: 1, reset: 6 } }),
-    says: ['118 of 120 usable tokens are left, but only 4 can be issued now'],
+    usage: usageOf(regular, { newRecord: { allowed: 28, remaining: 4, until: now + 20 * minute } }),
+    says: [`it allows 28 tokens until ${instant(now + 20 * minute, now)}. 4 of them are left.`],
   },
   'other-programs': {
     usage: usageOf(regular, {
@@ -172,7 +173,7 @@ function printed(finding: Finding, usage: Usage): string {
 test.for(Object.entries(journals))(
   '%s is the first cause that is named, with its evidence',
   ([cause, { usage, says }]) => {
-    const [first, ...others] = explain(usage, { now, audience: 'https://api.example/', failures: [] });
+    const [first, ...others] = explain(usage, { now, audiences: ['https://api.example/'], failures: [] });
     expect(first?.cause).toBe(cause);
     for (const part of says) expect(first && printed(first, usage)).toMatch(part);
     expect(first?.remedy.length).toBeGreaterThan(40);
@@ -184,7 +185,7 @@ test.for(Object.entries(journals))(
 test('programs that restart and jobs with names of their own are told apart, and both are named', () => {
   const jobs = names(20).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 3 + 6 * index));
   const usage = usageOf([...series(24, 5, { reason: 'cold', instance: 'api-7f9c' }), ...jobs]);
-  const findings = explain(usage, { now, audience: undefined, failures: [] });
+  const findings = explain(usage, { now, audiences: [], failures: [] });
   expect(findings.map(({ cause }) => cause)).toEqual(['restarts', 'different-keys']);
   expect(findings.map(({ evidence }) => evidence)).toEqual([
     expect.stringContaining('24 of the 44 tokens'),
@@ -197,20 +198,20 @@ test('programs that restart and jobs with names of their own are told apart, and
 test('programs that died are not taken for an endpoint that fails, and a few tokens of others are nothing unusual', () => {
   const died = usageOf([...regular, ...series(9, 25, { reason: 'cold', pending: true, instance: 'job' })]);
   const failures = [{ kind: 'deaths', count: 8, retryAt: now - hour }] as const;
-  const findings = explain(died, { now, audience: undefined, failures });
+  const findings = explain(died, { now, audiences: [], failures });
   expect(findings).toMatchObject([
     { cause: 'deaths', evidence: expect.stringMatching(/^9 token requests had no end/) },
   ]);
   const others = series(4, 300, { reason: 'refresh', audience: 'https://reports.example/' });
   const healthy = usageOf([...others, ...regular]);
-  expect(explain(healthy, { now, audience: 'https://api.example/', failures: [] })).toEqual([]);
+  expect(explain(healthy, { now, audiences: ['https://api.example/'], failures: [] })).toEqual([]);
 });
 
 test('several programs that restart are one finding with their names', () => {
   const entries = ['batch-0', 'batch-1', 'batch-2'].flatMap((instance, index) =>
     series(10, 33, { reason: 'cold', instance }, 1 + 11 * index),
   );
-  const [first, ...others] = explain(usageOf(entries), { now, audience: undefined, failures: [] });
+  const [first, ...others] = explain(usageOf(entries), { now, audiences: [], failures: [] });
   expect(first).toMatchObject({ cause: 'restarts' });
   expect(first && scopeSentences(first, usageOf(entries), now)).toMatch(
     /, by 3 instances: batch-\d, batch-\d and batch-\d: first/,
@@ -231,14 +232,14 @@ test.for([
   }));
   // A token that was issued long before is the first of the journal.
   const old = { reason: 'refresh' as const, instance: 'api-1', ago: 5 * tokens + 30 };
-  const findings = explain(usageOf([...entries, old]), { now, audience: undefined, failures: [] });
+  const findings = explain(usageOf([...entries, old]), { now, audiences: [], failures: [] });
   expect(findings.find(({ cause }) => cause === 'different-keys')?.evidence).toContain(says);
 });
 
 test('a finding says since when it goes on, and what a window takes at this pace', () => {
   const courseOf = (entries: Parameters<typeof usageOf>[0], changes: Partial<Usage> = {}) => {
     const usage = usageOf(entries, changes);
-    const [finding] = explain(usage, { now, audience: undefined, failures: [] });
+    const [finding] = explain(usage, { now, audiences: [], failures: [] });
     return finding && [scopeSentences(finding, usage, now), paceSentence(finding, usage, now)].join(' ');
   };
   const starts = series(24, 5, { reason: 'cold', instance: 'api-7f9c' });
@@ -264,7 +265,7 @@ test('requests that died in a row are told from older ones, so that no number co
     ...series(8, 9, { reason: 'cold', pending: true, instance: 'job' }, 2),
   ]);
   const failures = [{ kind: 'deaths', count: 8, retryAt: now - hour }] as const;
-  const [finding] = explain(usage, { now, audience: undefined, failures });
+  const [finding] = explain(usage, { now, audiences: [], failures });
   expect(finding?.evidence).toMatch(
     /^10 token requests had no end.* The last 8 of them came without an issued token in between\.$/,
   );
@@ -273,28 +274,54 @@ test('requests that died in a row are told from older ones, so that no number co
 test('all audiences whose credentials were rejected are named', () => {
   const held = (audience: string) => ({ kind: 'credentials', until: now + hour, audience, status: 401 }) as const;
   const usage = usageOf(regular, { holds: [held('https://a.example/'), held('https://b.example/')] });
-  const [finding] = explain(usage, { now, audience: undefined, failures: [] });
+  const [finding] = explain(usage, { now, audiences: [], failures: [] });
   expect(finding && printed(finding, usage)).toMatch(/^For https:\/\/a\.example\/ and https:\/\/b\.example\/\. The/);
 });
 
 test('a record that lists only its newest issuances says so, whatever the limit is', () => {
   const listed = series(150, 4, { reason: 'rejected' });
   const evidenceOf = (changes: Partial<Usage>) =>
-    explain(usageOf(listed, changes), { now, audience: undefined, failures: [] })[0]?.evidence;
+    explain(usageOf(listed, changes), { now, audiences: [], failures: [] })[0]?.evidence;
   expect(evidenceOf({ limit: 1_000, usable: 800, used: 400 })).toContain('150 of the newest 150 tokens');
   expect(evidenceOf({ limit: 1_000, usable: 800, used: 150 })).toContain('150 of the 150 tokens');
 });
 
 test('a healthy fleet has no cause, and neither has one without any token', () => {
   for (const usage of [usageOf(regular), usageOf([]), usageOf([...regular, ...series(1, 1, { reason: 'cold' })])]) {
-    expect(explain(usage, { now, audience: 'https://api.example/', failures: [] })).toEqual([]);
+    expect(explain(usage, { now, audiences: ['https://api.example/'], failures: [] })).toEqual([]);
     expect(isUnusual(usage)).toBe(false);
   }
 });
 
+test('a new record matters when little of what it allows is left', () => {
+  const usage = usageOf(series(1, 5, { reason: 'cold' }), {
+    newRecord: { allowed: 28, remaining: 27, until: now + hour },
+  });
+  expect(explain(usage, { now, audiences: [], failures: [] })).toEqual([]);
+});
+
+test("all audiences of a list are one's own", () => {
+  const own = ['https://api.example/', 'https://reports.example/'];
+  const usage = usageOf([
+    ...series(1, 30, { reason: 'expired' }),
+    ...series(20, 30, { reason: 'expired', audience: 'https://reports.example/' }),
+  ]);
+  const causesFor = (audiences: string[]) => explain(usage, { now, audiences, failures: [] }).map(({ cause }) => cause);
+  expect(causesFor(own.slice(0, 1))).toEqual(['many-audiences']);
+  expect(causesFor(own)).toEqual([]);
+});
+
+test('a pace is not told while something is on hold', () => {
+  const usage = usageOf(series(24, 5, { reason: 'cold', instance: 'api-7f9c' }));
+  const [finding] = explain(usage, { now, audiences: [], failures: [] });
+  expect(paceSentence(finding as Finding, usage, now)).toContain('At this pace it takes');
+  const holds = [{ kind: 'deaths' as const, until: now + minute }];
+  expect(paceSentence(finding as Finding, { ...usage, holds }, now)).toBe('');
+});
+
 test('a budget that is spent by nothing that is known is unusual, but has no cause', () => {
   const usage = usageOf(series(115, 10, { reason: 'refresh', instance: 'api-1' }));
-  expect(explain(usage, { now, audience: 'https://api.example/', failures: [] })).toEqual([]);
+  expect(explain(usage, { now, audiences: ['https://api.example/'], failures: [] })).toEqual([]);
   expect(isUnusual(usage)).toBe(true);
 });
 
@@ -304,7 +331,7 @@ test('what refuses callers now is named before what spent tokens', () => {
     refusedUntil: now + minute,
     refusedBecause: 'credentials',
   });
-  expect(explain(usage, { now, audience: undefined, failures: [] }).map(({ cause }) => cause)).toEqual([
+  expect(explain(usage, { now, audiences: [], failures: [] }).map(({ cause }) => cause)).toEqual([
     'credentials-rejected',
     'restarts',
   ]);

@@ -22,7 +22,9 @@ async function settledFleet(options?: Parameters<typeof startFleet>[0]): Promise
 
 async function causesOf({ usage, failures, clock, service }: Fleet): Promise<Cause[]> {
   const { audience } = service.credentials;
-  return explain(await usage(), { now: clock.now(), audience, failures: await failures() }).map(({ cause }) => cause);
+  return explain(await usage(), { now: clock.now(), audiences: [audience], failures: await failures() }).map(
+    ({ cause }) => cause,
+  );
 }
 
 /** The line of `check`, and what `usage` and `explain` say first. */
@@ -268,7 +270,7 @@ test('what is over is told as such, and monitoring is quiet again', async () => 
   expect((await told(fleet)).line).toMatch(/^OK/);
   const usage = await fleet.usage();
   const now = fleet.clock.now();
-  const [finding] = explain(usage, { now, audience: undefined, failures: await fleet.failures() });
+  const [finding] = explain(usage, { now, audiences: [], failures: await fleet.failures() });
   expect(finding && scopeSentences(finding, usage, now)).toMatch(
     /None has followed for 1 h 40 min, so it may be over\.$/,
   );
@@ -382,7 +384,7 @@ test('a client secret that was withdrawn while a token lives is told apart from 
   const { audience } = fleet.service.credentials;
   const [finding] = explain(await fleet.usage(), {
     now: fleet.clock.now(),
-    audience,
+    audiences: [audience],
     failures: await fleet.failures(),
   });
   expect(finding?.evidence).toContain('so the secret was withdrawn since');
@@ -432,7 +434,7 @@ test('of several audiences the one whose API answers 401 is named, and whose tok
   );
   const usage = await fleet.usage();
   const now = fleet.clock.now();
-  const [finding] = explain(usage, { now, audience: undefined, failures: await fleet.failures() });
+  const [finding] = explain(usage, { now, audiences: [], failures: await fleet.failures() });
   expect(finding?.cause).toBe('401-storm');
   expect(finding && scopeSentences(finding, usage, now)).toMatch(
     /^For https:\/\/partner\.example\/, by instance reports-worker: first at .* ago\), last at .* ago\)\. It goes on\.$/,

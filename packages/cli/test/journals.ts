@@ -44,6 +44,7 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
     refusedBecause: used < 110 ? undefined : 'limit',
     nextFreeAt: used === 0 ? undefined : now + hour,
     spentAt: undefined,
+    newRecord: undefined,
     windowMs: 24 * hour,
     windows: [],
     holds: [],

@@ -104,8 +104,10 @@ test(
     const { stdout: copy } = await run(['record', 'export'], { env });
     const availableAfter = async (...args: string[]) => {
       const elsewhere = { ...env, SERVICE_AUTH_STORE: `file:${emptyFolder()}/store` };
-      const { code } = await run(['record', 'import', '-', ...args], { env: elsewhere, input: copy });
+      const { code, stdout } = await run(['record', 'import', '-', ...args], { env: elsewhere, input: copy });
       expect(code).toBe(0);
+      if (args.length === 0)
+        expect(stdout).toMatch(/28 tokens can be issued.* it allows 28 tokens until .* \(in 27 h\)/);
       const { used, availableNow } = JSON.parse((await run(['usage', '--json'], { env: elsewhere })).stdout);
       return { used, availableNow };
     };
@@ -113,6 +115,25 @@ test(
     expect(await availableAfter()).toEqual({ used: 1, availableNow: 28 });
   },
 );
+
+test('a record that another client has used is not imported as a complete one', manyProcesses, async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, `file:${emptyFolder()}/store`);
+  await run(['token'], { env });
+  const { stdout: record } = await run(['record', 'export'], { env });
+  const { SERVICE_AUTH_CLIENT_SECRET: secret, ...withoutSecret } = variablesOf(service, `file:${emptyFolder()}/store`);
+  const unseen = { ...withoutSecret, SERVICE_AUTH_CLIENT_ID: 'another client' };
+  const other = { ...unseen, SERVICE_AUTH_CLIENT_SECRET: secret };
+  const whole = ['record', 'import', '-', '--complete'];
+  const refused = await run(whole, { env: other, input: record });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('FILE is of another client') });
+  expect(await run(['record', 'export'], { env: other })).toMatchObject({ code: 1 });
+  // Without the secret nobody can tell, and the output says so.
+  expect(await run(whole, { env: unseen, input: record })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('see that FILE is of this client'),
+  });
+});
 
 test('what is no whole record is not imported', manyProcesses, async () => {
   const service = await startCanaryService();

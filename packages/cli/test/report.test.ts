@@ -4,7 +4,7 @@ import { places } from '../src/report/bar.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
 import { availability, forecast } from '../src/report/sentences.ts';
-import { cutApart, zone } from '../src/report/text.ts';
+import { clockTime, cutApart, instant, zone } from '../src/report/text.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
 const scene: Scene = {
@@ -55,7 +55,7 @@ test('the screen says who spent what and why, what is on hold, the forecast, and
     / cold: a program found no token that it could use; expired: .*; rejected: the API answered 401/,
     /· 30 kept back of the limit of 150/,
     /A caller without a token gets one now/,
-    /as in the last 6 h, the budget is spent at .* \(in 5 h\)\. The next token leaves the window at .* \(in 60 min\), others at /,
+    /The next token leaves the window at .* \(in 60 min\), others at /,
     /^On hold .*The API rejects tokens \(401\)/m,
     /^Spent by +instance +tokens +cold +rejected +expired /m,
     /and \d+ more with \d+ tokens/,
@@ -158,25 +158,35 @@ test('those who keep their token are told that the API rejects it', () => {
   );
 });
 
-test('nothing is forecast from less than an hour, or while a hold denies tokens', () => {
+test('nothing is forecast from less than an hour, or while something is on hold', () => {
   const pace = { spentAt: now + hour };
   expect(forecast(usageOf(series(12, 4, { reason: 'cold' }), pace), now)).toBe('');
   expect(forecast(usageOf(series(1, 4, { reason: 'cold' })), now)).toBe('');
   const older = series(12, 30, { reason: 'cold' });
-  expect(forecast(usageOf(older, pace), now)).toContain('the budget is spent at');
+  expect(forecast(usageOf(older, pace), now)).toMatch(/as in the last 6 h, the budget is spent at .* \(in 60 min\)\./);
   const holds = [{ kind: 'rate_limited' as const, until: now + hour }];
   expect(forecast(usageOf(older, { ...pace, holds }), now)).toBe('');
   expect(forecast(usageOf(older, { holds }), now)).toBe('');
+  const spaced = [{ kind: 'rejections' as const, until: now + hour }];
+  expect(forecast(usageOf(older, { ...pace, holds: spaced }), now)).toBe('');
 });
 
 test('a new record says how much of what is left can be had now, and why', () => {
   const available = { cold: 22, refresh: 22, rejected: 22, reset: 24 };
-  const usage = usageOf(series(1, 5, { reason: 'cold' }), { available, availableNow: 22 });
+  const newRecord = { allowed: 23, remaining: 22, until: now + 26 * hour };
+  const usage = usageOf(series(1, 5, { reason: 'cold' }), { available, availableNow: 22, newRecord });
+  const until = `23 tokens until ${clockTime(newRecord.until, now)} (in 26 h)`;
   expect(availability(usage, [], now)).toBe(
-    'A caller without a token gets one now; 22 tokens can be issued, and 2 more for resets. The record is new: for about a day it allows only a part of the 119 that are left.',
+    `A caller without a token gets one now; 22 tokens can be issued, and 2 more for resets. The record is new: it allows ${until}.`,
+  );
+  const failures = [{ kind: 'rejections' as const, count: 2, retryAt: now + minute }];
+  expect(availability(usage, failures, now)).toMatch(
+    /room for 22 tokens, but .* The record is new: it allows 23 tokens until /,
   );
   const screen = usageScreen(usage, scene, { colours: false, columns: 120, now }).join('\n');
-  expect(screen).toContain('119 left, 22 of them now');
+  expect(screen).toContain('░ 24 left (2 of them for resets of leaked tokens)  · 125 kept back of the limit of 150');
+  const { line } = checkLine(usage, [], { warn: 80, crit: 95 }, now);
+  expect(line).toContain(`22 tokens available now: the record is new, and allows ${until}|`);
 });
 
 test('a budget that is spent, a new record and tokens that are kept for resets are different sentences', () => {
@@ -194,9 +204,12 @@ test('a budget that is spent, a new record and tokens that are kept for resets a
     availableNow: 0,
     refusedUntil: now + hour,
     refusedBecause: 'limit',
+    newRecord: { allowed: 28, remaining: 0, until: now + hour },
   });
   expect(forecast(fresh, now)).toBe('The record is new: what it allows at first is spent.');
-  expect(availability(fresh, [], now)).toContain('the record is new, and allows only a part of the limit');
+  expect(availability(fresh, [], now)).toContain(
+    `the record is new, and allows 28 tokens until ${instant(now + hour, now)}`,
+  );
 });
 
 test('the zone of the times is their distance from UTC', () => {

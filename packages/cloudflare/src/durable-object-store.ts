@@ -14,8 +14,8 @@ export interface DurableObjectStoreOptions {
   locationHint?: LocationHint | undefined;
 }
 
-/** The reason why Workers KV is refused. The compiler shows it. */
-export type WorkersKvIsRefused =
+/** The compiler shows it, too. */
+const whyNotWorkersKv =
   'Workers KV cannot keep a count: it has no compare-and-swap, and its reads are up to a minute old. Pass a Durable Object namespace.';
 
 /** The most attempts of a call. Before the last one, they have waited for 0.8 seconds at most: core waits for 2 seconds or more. */
@@ -33,7 +33,7 @@ const maxRecordBytes = 1_900_000;
  * @throws TypeError if `namespace` is no Durable Object namespace
  */
 export function durableObjectStore<Namespace extends DurableObjectNamespaceLike | KeyValueNamespaceLike>(
-  namespace: Namespace & (Namespace extends KeyValueNamespaceLike ? WorkersKvIsRefused : unknown),
+  namespace: Namespace & (Namespace extends KeyValueNamespaceLike ? typeof whyNotWorkersKv : unknown),
   { locationHint }: DurableObjectStoreOptions = {},
 ): Store {
   const objects = checked(namespace);
@@ -80,7 +80,7 @@ function checked(
   const missing = ': list the binding under durable_objects in wrangler.jsonc, also for this environment';
   throw new TypeError(
     isKeyValue
-      ? '[service-auth/cloudflare] Workers KV cannot keep a count: it has no compare-and-swap, and its reads are up to a minute old. Pass a Durable Object namespace.'
+      ? `[service-auth/cloudflare] ${whyNotWorkersKv}`
       : `[service-auth/cloudflare] durableObjectStore(namespace) takes the binding of a Durable Object, such as env.SERVICE_AUTH. It got ${typeof namespace}${namespace === undefined ? missing : ''}.`,
   );
 }

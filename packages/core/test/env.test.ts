@@ -246,7 +246,7 @@ describe('createServiceAuthFromEnv', () => {
 
   test('an audience that is a list, as serve takes it, is a problem', async () => {
     expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: 'orders billing' })).toEqual({
-      SERVICE_AUTH_AUDIENCE: expect.stringContaining('only service-auth serve accepts'),
+      SERVICE_AUTH_AUDIENCE: expect.stringContaining('name one, or create a client for each'),
     });
   });
 
@@ -285,8 +285,15 @@ describe('createServiceAuthFromEnv', () => {
       expect(await problemsOf({ ...given, SERVICE_AUTH_CLIENT_SECRET: 'other' })).toEqual({
         SERVICE_AUTH_CLIENT_SECRET_FILE: 'must not be set together with SERVICE_AUTH_CLIENT_SECRET',
       });
-      writeFileSync(file, '"first"');
-      expect(Object.keys(await problemsOf(given))).toEqual(['SERVICE_AUTH_CLIENT_SECRET']);
+      for (const [content, problem] of Object.entries({
+        '"first"': 'is in quotes',
+        '\n': 'must be a string that is not empty',
+      })) {
+        writeFileSync(file, content);
+        expect(await problemsOf(given)).toEqual({
+          SERVICE_AUTH_CLIENT_SECRET_FILE: expect.stringContaining(`names a file whose content ${problem}`),
+        });
+      }
       expect(optionsFromEnv(given, { clientSecret: 'given in code' })).toMatchObject({ clientSecret: 'given in code' });
     });
 

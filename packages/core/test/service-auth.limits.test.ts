@@ -25,11 +25,10 @@ describe('the limit', () => {
     // The state is not "spent": the rest is kept back.
     expect(error.message).toContain(`The budget has no room: ${issued} of ${usable} usable tokens`);
     const isNew = durability !== 'process';
-    const until = new Date(bed.clock.now() + 27 * hour).toISOString();
-    const allowed = durability === 'durable' ? 30 : 25;
+    const until = bed.clock.now() + 27 * hour;
     expect(error.message).toContain(
       isNew
-        ? `This record is new: until ${until} only ${allowed} of ${usable} can be issued.`
+        ? `This record is new: until ${new Date(until).toISOString()} only ${issued} of ${usable} can be issued.`
         : 'The others are kept for more urgent purposes, such as reset().',
     );
     expect(bed.endpoint.requests.length).toBe(issued);
@@ -38,6 +37,7 @@ describe('the limit', () => {
     ]);
     const usage = await auth.getUsage();
     expect(usage).toMatchObject({ usable, used: issued, remaining: usable - issued, refusedUntil: error.retryAt });
+    expect(usage.newRecord).toEqual(isNew ? { allowed: issued, remaining: 0, until } : undefined);
     await bed.clock.advance(error.retryAt - bed.clock.now() - 1);
     await failure('ERR_ISSUANCE_LIMIT', bed.clock.until(auth.getToken()));
     await bed.clock.advance(1);
@@ -62,6 +62,7 @@ describe('the limit', () => {
     const bed = createBed();
     await bed.token(bed.client());
     await bed.clock.advance(2 * day);
+    expect((await bed.client().getUsage()).newRecord).toBeUndefined();
     await spend(bed, 110);
     await failure('ERR_ISSUANCE_LIMIT', bed.clock.until(bed.client().getToken()));
   });
@@ -117,7 +118,7 @@ describe('the limit', () => {
 
 describe('getUsage', () => {
   test('of a new client says that nothing is spent, and costs nothing', async () => {
-    const { client, endpoint, store } = createBed();
+    const { client, clock, endpoint, store } = createBed();
     expect(await client().getUsage()).toEqual({
       limit: 150,
       usable: 120,
@@ -132,6 +133,7 @@ describe('getUsage', () => {
       refusedUntil: undefined,
       refusedBecause: undefined,
       spentAt: undefined,
+      newRecord: { allowed: 28, remaining: 28, until: clock.now() + 27 * hour },
       windowMs: day,
       windows: [
         {

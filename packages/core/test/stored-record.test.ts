@@ -133,9 +133,15 @@ test('a record shows which instance had credentials that were rejected, and whic
     const of = { clientId: 'client-1', audience: 'orders', clientSecret: secret, storeKey };
     return secretInRecord(record, of, clock.now());
   };
-  expect(await shown(clientSecret)).toEqual({ rejection: refused, opensToken: false });
-  expect(await shown(secretCanary)).toEqual({ rejection: undefined, opensToken: true });
-  expect(await shown(secretCanary, 'a store key of 32 characters ...')).toMatchObject({ opensToken: false });
+  expect(await shown(clientSecret)).toEqual({ rejection: refused, opensToken: false, isKnown: true });
+  expect(await shown(secretCanary)).toEqual({ rejection: undefined, opensToken: true, isKnown: true });
+  const otherKey = await shown(secretCanary, 'a store key of 32 characters ...');
+  expect(otherKey).toMatchObject({ opensToken: false, isKnown: false });
   const other = { clientId: 'client-1', audience: 'invoices', clientSecret };
-  expect(await secretInRecord(record, other, clock.now())).toEqual({ rejection: undefined, opensToken: undefined });
+  expect(await secretInRecord(record, other, clock.now())).toEqual({
+    rejection: undefined,
+    opensToken: undefined,
+    isKnown: true,
+  });
+  expect(await secretInRecord(emptyRecord(clock.now()), other, clock.now())).toMatchObject({ isKnown: undefined });
 });

@@ -13,8 +13,8 @@ interface AwsCommand {
 
 /**
  * Reads the time of the server from the answer to a command of the AWS SDK for JavaScript 3, whose outputs have no headers. Call this before the command
- * is sent. The result is a function that returns the time of the latest answer, in epoch milliseconds, as {@link timeOfDate} does. It also knows that of
- * an answer with an error.
+ * is sent. The result is a function that returns the time of the latest answer, in epoch milliseconds, as {@link timeOfDate} does. An
+ * answer with an error counts, too.
  */
 export function answerTimeOf(command: AwsCommand): () => number {
   let date: string | undefined;

@@ -49,12 +49,15 @@ export function createAuthFetch(
   checkTokenSource(auth, 'fetch');
   const globalAtFirst = globalThis.fetch;
   const send = (given as typeof fetch | undefined) ?? sendByGlobal;
+  const isSent = Symbol('sent');
   let isInGlobal = false;
 
   function sendByGlobal(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     isInGlobal = true;
     try {
-      return fetch(input, init);
+      // A function that the application put there may call this one after a while, with the same options or a copy of them.
+      const isMarked = fetch !== globalAtFirst && !(init && isRequest(init));
+      return fetch(input, isMarked ? Object.assign(ownProperties(init), { [isSent]: true }) : init);
     } finally {
       isInGlobal = false;
     }
@@ -102,7 +105,7 @@ export function createAuthFetch(
   function authFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     try {
       // The application put this function, or one that calls it, in place of the global one.
-      if (isInGlobal) return globalAtFirst(input, init);
+      if (isInGlobal || Object.hasOwn(Object(init), isSent)) return globalAtFirst(input, init);
       return start(input, init);
     } catch (error) {
       return Promise.reject(error);

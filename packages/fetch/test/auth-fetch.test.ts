@@ -411,6 +411,24 @@ describe('in place of the global fetch', () => {
     expect(service.counts.issued).toBe(1);
   });
 
+  test.each([
+    ['as they are', (init?: RequestInit) => init],
+    ['with a header more', (init?: RequestInit) => ({ ...init, headers: { ...init?.headers, 'x-request-id': '1' } })],
+  ])('a function around it that waits may pass the options on %s', async (_, change) => {
+    const service = await startService();
+    globalThis.fetch = createAuthFetch(createAuth(service, { baseUrl: `${service.baseUrl}/api` }));
+    const authFetch = globalThis.fetch;
+    globalThis.fetch = async (input, init) => {
+      if (service.counts.apiRequests > 9) throw new Error('it is called again and again');
+      await original(`${service.baseUrl}/api/v1/`);
+      return authFetch(input, change(init));
+    };
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+    expect((await fetch(`${service.baseUrl}/elsewhere`)).status).toBe(404);
+    expect((await fetch(new Request(`${service.baseUrl}/api/v1/`))).status).toBe(200);
+    expect(service.counts.issued).toBe(1);
+  });
+
   test('a redirect out of baseUrl and back has no token again', async () => {
     const service = await startService();
     const foreign = await startForeign();

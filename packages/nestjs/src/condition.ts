@@ -15,15 +15,16 @@ export interface Condition {
   readonly hasToken: boolean;
 }
 
-type Told = Pick<Clock, 'now' | 'monotonic'>;
+/** A clock without timers. */
+type Readings = Pick<Clock, 'now' | 'monotonic'>;
 
 // Health checks of another build of this package find the condition by this symbol: a process may load the ES module and the CommonJS build.
 const conditionKey: unique symbol = Symbol.for('@service-auth/nestjs');
 const maxSleepMs = 7 * 86_400_000;
-const machine: Told = { now: Date.now, monotonic: () => performance.now() };
+const machine: Readings = { now: Date.now, monotonic: () => performance.now() };
 
 /** Tracks the condition of a client from now on. */
-export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Told = machine): void {
+export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Readings = machine): void {
   let failure: (Failure & { leftMs(): number }) | undefined;
   let tokenLeftMs = () => 0;
   const condition: Condition = {
@@ -92,7 +93,7 @@ export function conditionOf(client: object): Condition | undefined {
  * Counts milliseconds down, as core does for its token: by the monotonic clock, which may stand still while the machine sleeps. A wall clock that is ahead of it by up
  * to a week shows a sleep; a wall clock that made any other step is ignored.
  */
-function countdown(durationMs: number, clock: Told): () => number {
+function countdown(durationMs: number, clock: Readings): () => number {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => {
     const elapsedMs = clock.monotonic() - monotonic;

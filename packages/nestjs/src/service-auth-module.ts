@@ -87,16 +87,16 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
   const client = {
     provide: getServiceAuthToken(name),
     inject: [lifecycle, MODULE_OPTIONS_TOKEN],
-    useFactory: (lifecycle: ClientLifecycle, given: ServiceAuthFactoryOptions): ServiceAuth => {
-      refuseStaticOptions(given);
-      const { warmUp: warmUpByFactory, ...options } = given;
+    useFactory: (lifecycle: ClientLifecycle, given: ServiceAuthFactoryOptions | undefined): ServiceAuth => {
+      const { warmUp: warmUpByFactory, ...options } = Object(given) as ServiceAuthFactoryOptions;
+      refuseStaticOptions(options);
       return lifecycle.open(options, warmUpByFactory ?? warmUp ?? false);
     },
   };
   const baseUrl = {
     provide: getBaseUrlToken(name),
     inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: (given: ServiceAuthFactoryOptions) => given.baseUrl,
+    useFactory: (given: ServiceAuthFactoryOptions | undefined) => given?.baseUrl,
   };
   return {
     ...definition,

@@ -19,6 +19,7 @@ const unspent: Usage = {
   available: { cold: 150, refresh: 150, rejected: 150, reset: 150 },
   refusedUntil: undefined,
   refusedBecause: undefined,
+  newRecord: undefined,
   spentAt: undefined,
   windows: [{ ...window, tokens: 150, own: true }],
   holds: [],

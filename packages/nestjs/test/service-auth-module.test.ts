@@ -119,8 +119,11 @@ describe('asynchronous options', () => {
     });
   });
 
-  test('fail the start with all problems when they are wrong', async () => {
-    const useFactory = () => ({ authUrl: 'nowhere' }) as ServiceAuthOptions;
+  test.each([
+    ['wrong', { authUrl: 'nowhere' }],
+    ['missing, because a factory returns nothing', undefined],
+  ])('fail the start with all problems when they are %s', async (_, given) => {
+    const useFactory = () => given as ServiceAuthOptions;
     const wrong = boot({ imports: [ServiceAuthModule.forRootAsync({ useFactory })] });
     const options = ['authUrl', 'audience', 'clientId', 'clientSecret'];
     await expect(wrong).rejects.toMatchObject({ code: 'ERR_CONFIG', problems: options.map((option) => ({ option })) });

@@ -44,7 +44,7 @@ function createStore(pool: Queryable, name: string): Store {
   const { schema, table, loadFunction, swapFunction } = namesOf({ table: name });
   const load = `select version, record, now from ${loadFunction}($1)`;
   // A name with a schema is always the same place. Any other one may be in several, and the search path says in which of them it is.
-  const schemas = `select string_agg(regexp_replace(nspname, 'W', '?', 'g'), ', ' order by nspname)
+  const schemas = `select string_agg(regexp_replace(nspname, '[^a-zA-Z0-9_]', '?', 'g'), ', ' order by nspname)
     from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where proname = '${name}_load'`;
   const firstLoad = `select version, record, now, (${schemas}) as schemas from ${loadFunction}($1)`;
   const replace = `select swapped, now from ${swapFunction}($1, $2, $3, $4)`;

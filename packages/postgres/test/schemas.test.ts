@@ -76,6 +76,19 @@ describe.runIf(postgres)('a table whose name has no schema', () => {
     expect(await named.load('key')).not.toHaveProperty('warnings', [warning]);
   });
 
+  test('is a warning with the name of each schema, in which what is no letter, digit or underscore is a question mark', async () => {
+    const schemas = ['"Work_1"', '"we,ird"'];
+    for (const schema of schemas) {
+      await searching('public').query(`drop schema if exists ${schema} cascade; create schema ${schema}`);
+      await createTable(searching(schema));
+    }
+    const { warnings = [] } = await postgresStore(searching('"Work_1"')).load('key');
+    for (const schema of schemas) await searching('public').query(`drop schema ${schema} cascade`);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The schemas Work_1, we\?ird have .* table: "Work_1\.service_auth"\.$/),
+    ]);
+  });
+
   test('may be created again by a user who may create nothing', async () => {
     const administrator = searching('public');
     await createTable(administrator);

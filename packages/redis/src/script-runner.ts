@@ -41,7 +41,7 @@ export function checkClient(client: object | undefined): void {
       '[service-auth/redis] redisStore(client) takes a client of redis 4 to 6, ioredis 5 or 6, iovalkey or @upstash/redis, not its URL and not a promise.',
     );
   }
-  // Only clients that make pipelines have both methods.
+  // Pipelines and transactions have exec(). The clients of ioredis have it, too, and besides it pipeline().
   const collects = exec && !pipeline;
   const hasCallbacks = evalSha && ((multi && !on) || options?.legacyMode);
   if (!collects && !hasCallbacks) return;
@@ -54,7 +54,13 @@ const commands = ['evalsha', 'eval', 'hget', 'hset', 'hmget', 'persist', 'time']
 
 /** What only Redis says: the first word of an error reply, and messages of its clients. */
 const reasons: readonly Reason[] = [
-  ['FullMemory', 'Redis has no memory left for writes. Raise maxmemory, or remove keys.', 'OOM'],
+  ['FullMemory', 'Redis has no memory left for writes. Raise maxmemory, or remove keys.', 'OOM', /DB capacity quota/],
+  [
+    'SpentQuota',
+    'the plan of Upstash allows no more commands. Raise it, or send fewer.',
+    '',
+    /max (daily )?requests? limit/,
+  ],
   ['FailedSnapshot', 'Redis takes no writes because it cannot save to its disk. See its log.', 'MISCONF'],
   ['MissingReplicas', 'Redis takes no writes without the replicas that min-replicas-to-write asks for.', 'NOREPLICAS'],
   ['BusyServer', 'a script or function of another program keeps Redis busy: SCRIPT KILL ends it.', 'BUSY'],
@@ -64,17 +70,6 @@ const reasons: readonly Reason[] = [
     'WrongNode',
     'this server is a node of a cluster: pass a client for clusters, such as createCluster().',
     'MOVED ASK',
-  ],
-  [
-    'SpentPlan',
-    'the plan of this Upstash database allows no more requests, or no more data. See its console.',
-    '',
-    /^(Command failed: )?ERR (max [a-z ]+|DB capacity quota) exceeded/,
-  ],
-  [
-    'OtherServer',
-    'what answers at the url of the client does not speak as Upstash does. Check the url, and what is between.',
-    'UpstashJSONParseError',
   ],
   [
     'WrongClient',
@@ -108,6 +103,8 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
       const answer = await reply;
       // Within a transaction that the application began on this connection, the reply is the word QUEUED.
       if (!Array.isArray(answer)) throw Object.assign(new Error('no array'), { code: 'QUEUED' });
+      // Clusters and pools of node-redis do not say that they are ready again.
+      failure.error = undefined;
       return answer;
     } catch (error) {
       const { message, name } = Object(error) as { readonly message?: unknown; readonly name?: unknown };

@@ -107,6 +107,21 @@ test.runIf(url)('a script is sent as a command that writes, because a replica ma
   client.destroy();
 });
 
+test.runIf(url)(
+  'an error of the connection is no reason for silence any more when the cluster has answered',
+  async () => {
+    // The clusters of node-redis have no event that says so.
+    const client = createCluster6({ rootNodes: [{ url }] }).on('error', () => {});
+    await client.connect();
+    const store = redisStore(client, { prefix: 'answered:' });
+    client.emit('error', Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    expect(store.adviceIfSilent).toContain('ECONNRESET');
+    await store.load('key');
+    expect(store.adviceIfSilent).toBeUndefined();
+    client.destroy();
+  },
+);
+
 test.runIf(url)('a cluster that does not serve all of its slots is down', async () => {
   const client = new Redis(url);
   const store = redisStore(client);

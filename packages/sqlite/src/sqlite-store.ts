@@ -1,7 +1,7 @@
 import type { Store } from '@service-auth/core';
 import { quotedName } from '@service-auth/core/sql';
 import { abortable, onePerConnection } from '@service-auth/core/store';
-import type { Row, SqliteDatabase, Statement, Transactions } from './database.ts';
+import type { Row, SqliteDatabase } from './database.ts';
 import { explainSqlite, isBusy } from './errors.ts';
 import { transactionsOf } from './transactions.ts';
 
@@ -54,7 +54,8 @@ function createStore(database: SqliteDatabase, name: string): Store {
     name: `table ${table}`,
     async load(key, { signal } = {}) {
       const query = { text: load, values: [key] };
-      const [version, record, now] = await runUnlocked(transactions, undefined, query, signal, loadColumns);
+      const row = await untilUnlocked(() => transactions.run(undefined, query), signal);
+      const [version, record, now] = columnsOf(row, ['version', 'record', 'now']);
       return version == null
         ? { now: Number(now) }
         : { version: String(version), record: String(record), now: Number(now) };
@@ -65,7 +66,8 @@ function createStore(database: SqliteDatabase, name: string): Store {
           ? { text: insert, values: [key, version, record] }
           : { text: replace, values: [version, record, key, expected] };
       const query = { text: outcome, values: [key, version] };
-      const [swapped, now] = await runUnlocked(transactions, change, query, signal, swapColumns);
+      const row = await untilUnlocked(() => transactions.run(change, query), signal);
+      const [swapped, now] = columnsOf(row, ['swapped', 'now']);
       return { swapped: Number(swapped) === 1, now: Number(now) };
     },
   };
@@ -81,20 +83,6 @@ export async function createTable(database: SqliteDatabase, options: SqliteStore
   const transactions = transactionsOf(database, namesOf(options).schema);
   const sql = createTableSql(options);
   await untilUnlocked(() => transactions.create(sql), undefined);
-}
-
-const loadColumns = ['version', 'record', 'now'];
-const swapColumns = ['swapped', 'now'];
-
-async function runUnlocked(
-  transactions: Transactions,
-  change: Statement | undefined,
-  query: Statement,
-  signal: AbortSignal | undefined,
-  columns: readonly string[],
-): Promise<unknown[]> {
-  const row = await untilUnlocked(() => transactions.run(change, query), signal);
-  return columnsOf(row, columns);
 }
 
 /** Tries until no other connection locks the database. Between two tries the process does other work. */

@@ -29,5 +29,5 @@ function coversAsWritten(auth: TokenSource, { origin = '', path }: Dispatcher.Di
   return auth.covers(url) && depthOf(new URL(url).pathname) === depthOf(written) && !url.includes('#');
 }
 
-/** Dots that are resolved take their segments with them. */
+/** The number of segments. To resolve a dot segment removes it. */
 const depthOf = (path: string): number => path.split('/').length;

@@ -21,12 +21,11 @@ const nobody: Handler = {};
 
 /**
  * Returns whether caches may store the answer to a request with a token (RFC 9111 section 3.5). Outer caches do not see the token, so they must not store any
- * other answer: `vary: *` says that it depends on more than they see (RFC 9110 section 12.5.5).
+ * other answer: `vary: *` says that it depends on more than they see (RFC 9110 section 12.5.5). One of undici's type `private` serves the callers of all tokens, too.
  */
 function isPublic(headers: object): boolean {
-  return /(^|[\s,])(public|s-maxage|must-revalidate)([\s,=]|$)/i.test(
-    String((headers as { 'cache-control'?: unknown })['cache-control']),
-  );
+  const policy = String((headers as { 'cache-control'?: unknown })['cache-control']);
+  return /(^|[\s,])(public|s-maxage|must-revalidate)([\s,=]|$)/i.test(policy) && !/private/i.test(policy);
 }
 
 /** Creates the error that undici has for a caller that aborts without a reason. */

@@ -19,6 +19,7 @@ const policies: [policy: string, headers: Record<string, string>][] = [
   ['max-age', { 'cache-control': 'max-age=60' }],
   ['must-understand', { 'cache-control': 'max-age=60, must-understand, x-public' }],
   ['private', { 'cache-control': 'private, max-age=60', vary: 'accept' }],
+  ['private with must-revalidate', { 'cache-control': 'private, max-age=60, must-revalidate' }],
   ['Expires', { expires: new Date(Date.now() + 3_600_000).toUTCString() }],
   ['nothing but a date', { 'last-modified': new Date(Date.now() - 8_640_000_000).toUTCString(), etag: '"1"' }],
 ];

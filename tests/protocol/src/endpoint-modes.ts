@@ -55,6 +55,8 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         rates: {
           token_sent_again: 0.3,
           token_answer_thrown: 0.6,
+          token_5xx_before: 0.05,
+          token_5xx_after: 0.05,
           token_unreachable: 0.1,
           token_refused: 0.1,
           token_rate_limited: 0.1,
@@ -63,6 +65,23 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         },
         countIsExact: true,
       }),
+  },
+  repeated: {
+    about:
+      'a transport that sends again after a lost answer, has another token issued, and cannot connect in the end: it counts as one, so twice the limit is not exceeded',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([12, 24, 40]);
+      const rates = { token_repeated: 0.3, token_unreachable: 0.1, token_reply_lost: 0.03, caller_aborts: 0.02 };
+      return drawn(random, {
+        tokens,
+        bound: 2 * tokens,
+        tokensPerRequest: 2,
+        processes: random.integer(1, 3),
+        callEveryMs: random.between(5, 30) * minute,
+        rates,
+      });
+    },
   },
   told: {
     about: 'an endpoint that limits the fleet, or is unavailable, and says for how long; late answers, two audiences',

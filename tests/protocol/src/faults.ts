@@ -21,6 +21,7 @@ export const callFaults = [
   'token_sent_twice',
   'token_broken_after',
   'token_sent_again',
+  'token_repeated',
   'token_answer_thrown',
   'token_refusal_endless',
   'token_garbled',

@@ -83,7 +83,8 @@ export function createLedgerWatch(
       if (!isUniform && term.windowMs > 7 * day) continue;
       const issued = service().issuedSince(world.now - term.windowMs - Math.min(hour, term.windowMs / 24));
       const used = known ? usedIn(known, term) : 0;
-      if (used < issued) violated('the ledger counts every token', `${used} counted, ${issued} issued`);
+      if (used * (settings.tokensPerRequest ?? 1) < issued)
+        violated('the ledger counts every token', `${used} counted, ${issued} issued`);
     }
   }
 

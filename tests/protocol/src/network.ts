@@ -220,6 +220,7 @@ export function createNetwork(
         const twice = hit('token_sent_twice');
         const brokenAfter = hit('token_broken_after');
         const again = hit('token_sent_again');
+        const repeated = hit('token_repeated');
         const thrown = hit('token_answer_thrown');
         const lost = hit('token_reply_lost');
         const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
@@ -227,11 +228,12 @@ export function createNetwork(
         const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           const answer = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
+          if (repeated) service.receive(request.body, requestedAt, machine.name);
           if (lost) return;
           const slowMs = down === 'slow' ? 6 * second : 0;
           reply(latency.between(2, 200) + lateMs + slowMs, () => {
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
-            if (again) return reject(sentAgain(dice.of('token_sent_again')));
+            if (again || repeated) return reject(sentAgain(dice.of('token_sent_again')));
             // After its deadline nobody reads the answer.
             if (!request.signal.aborted)
               watch.toldToWait(machine.name, Number(headerOf(answer)) * second || 0, answer.status);

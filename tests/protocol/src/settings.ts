@@ -56,6 +56,8 @@ export interface Settings {
   readonly maxQueueMs: number;
   /** The number of tokens by which a false word about the past is false. */
   readonly saidFalselyBy?: number;
+  /** A request may have so many tokens issued. Default 1. */
+  readonly tokensPerRequest?: number;
   /** The number of times that the store may be wiped, regress or split while a lost entry would have counted. */
   readonly lossesPerWindow: number;
   /** The lead of the store's clock at the start of the run. */

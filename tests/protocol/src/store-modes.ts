@@ -177,6 +177,29 @@ export const storeModes: Readonly<Record<string, Mode>> = {
         rates: { ...everything, ...undying, wall_clock_step: 0, store_clock_step: 0, store_clock_leap: 3 },
       }),
   },
+  'to-and-fro': {
+    about:
+      'a store whose clock is set back by up to six hours once a window, and then put right, while processes read it all the time',
+    promised: true,
+    weight: 20,
+    settings: (random) =>
+      drawn(random, {
+        callEveryMs: random.between(10, 20) * 1_000,
+        rates: {
+          store_clock_set_back: 4,
+          store_reply_late: 0.01,
+          store_refused: 0.005,
+          token_reply_lost: 0.04,
+          token_5xx_after: 0.04,
+          token_unreachable: 0.03,
+          token_refused: 0.01,
+          api_401: 0.001,
+          reset: 2,
+          caller_aborts: 0.02,
+        },
+        lossesPerWindow: 1,
+      }),
+  },
   'leaps-forgotten': {
     about: 'a replicated store whose clock leaps forward once a window while no process runs',
     promised: true,
@@ -198,10 +221,5 @@ export const storeModes: Readonly<Record<string, Mode>> = {
     promised: false,
     settings: (random) =>
       drawn(random, { ...replicated(12), rates: { ...everything, store_clock_wild: 2 }, lossesPerWindow: 1 }),
-  },
-  'clock-set-back': {
-    about: 'beyond the assumptions: the clock of the store is set back by hours, then corrected',
-    promised: false,
-    settings: (random) => drawn(random, { ...replicated(12), rates: { ...everything, store_clock_set_back: 2 } }),
   },
 };

@@ -189,11 +189,15 @@ function happenings({
       if (random.chance(0.7)) world.at(world.now + random.between(0, 5 * hour), () => store.stepClock(-byMs));
     },
     store_clock_set_back() {
-      if (!dice.strike('store_clock_set_back')) return;
+      if (!mayLose() || !dice.strike('store_clock_set_back')) return;
       const random = dice.of('store_clock_set_back');
       const byMs = random.between(1, 6) * hour;
+      losses.push(Number.POSITIVE_INFINITY);
       store.stepClock(-byMs);
-      world.at(world.now + random.between(0, 6) * hour, () => store.stepClock(byMs));
+      world.at(world.now + random.between(0, 6) * hour, () => {
+        store.stepClock(byMs);
+        losses[losses.length - 1] = world.now;
+      });
     },
     store_clock_set_right() {
       if (store.clockOffset <= 0 || !dice.strike('store_clock_set_right')) return;

@@ -1,7 +1,7 @@
 import { isServiceAuthError } from '@service-auth/core';
 import { recordKey } from '@service-auth/core/record';
 import { openClient, openedStore } from '../configuration/client.ts';
-import { type Environment, readEnvironment } from '../configuration/environment.ts';
+import { audiencesOf, type Environment, readEnvironment } from '../configuration/environment.ts';
 import { configurationProblems, openReader } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSecret } from '../doctor/secret.ts';
@@ -14,6 +14,7 @@ import { printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
 import { becauseOf, whoIsRefused } from '../report/sentences.ts';
 import { type Colour, coloured, counted, wrapped } from '../report/text.ts';
+import { listed } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 type Part = 'configuration' | 'store' | 'record' | 'token endpoint' | 'API' | 'token';
@@ -63,8 +64,9 @@ async function examineConfiguration(env: Environment, problems: readonly string[
   const failures = wrong.map((message): Diagnosis => ({ state: 'failure', message }));
   const found = [...failures, ...examineSettings(env)];
   if (found.some(({ state }) => state === 'failure')) return found;
-  const { SERVICE_AUTH_CLIENT_ID: client, SERVICE_AUTH_AUDIENCE: audience = 'not set' } = env;
-  return [{ state: 'ok', message: `client ${client}, audience ${audience}` }, ...found];
+  const audiences = audiencesOf(env);
+  const named = audiences.length > 1 ? `audiences ${listed(audiences)}` : `audience ${audiences[0] ?? 'not set'}`;
+  return [{ state: 'ok', message: `client ${env['SERVICE_AUTH_CLIENT_ID']}, ${named}` }, ...found];
 }
 
 async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
@@ -85,11 +87,12 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
     const { env, read } = await openReader(context);
     const { usage, scene, snapshot } = await read();
     const { used, usable, refusedUntil } = usage;
+    const now = Date.now();
     const refused =
       refusedUntil === undefined
         ? []
-        : [`${whoIsRefused(usage)} until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage)}`];
-    const concerns = [...refused, ...concernsOf(usage, scene.failures, Date.now())];
+        : [`${whoIsRefused(usage)} until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage, now)}`];
+    const concerns = [...refused, ...concernsOf(usage, scene.failures, now)];
     const message = [`${used} of ${counted(usable, 'usable token')} spent`, ...concerns].join('; ');
     const line: Diagnosis =
       concerns.length === 0

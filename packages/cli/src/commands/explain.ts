@@ -1,3 +1,4 @@
+import { audiencesOf } from '../configuration/environment.ts';
 import { openReader } from '../configuration/reader.ts';
 import { paceSentence, scopeSentences } from '../explain/course.ts';
 import { explain, isUnusual } from '../explain/explain.ts';
@@ -19,9 +20,8 @@ export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
   const { usage, scene } = await reader.read();
   const style = styleOf(context);
-  const audience = reader.env['SERVICE_AUTH_AUDIENCE'];
   const { failures, hasRecord } = scene;
-  const findings = explain(usage, { now: style.now, audience, failures });
+  const findings = explain(usage, { now: style.now, audiences: audiencesOf(reader.env), failures });
   const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
   const problems = await reader.problemsOfStore();
   // Without a record, all that follows speaks of an empty one.

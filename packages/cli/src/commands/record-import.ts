@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { secretInRecord } from '@service-auth/core/record';
+import type { Environment } from '../configuration/environment.ts';
+import { openReader, readOptions } from '../configuration/reader.ts';
 import { incompleteRecord, isEmptyRecord, openRecord, problemOfRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
+import { printable } from '../line/printable.ts';
+import { availability } from '../report/sentences.ts';
 
 /** Writes an exported record into a store that has none. */
 export async function run(context: Context): Promise<number> {
@@ -14,16 +19,33 @@ export async function run(context: Context): Promise<number> {
   const advice = 'if that is newer, update this program';
   if (problem) throw new UsageError([`FILE was written by another version of Service Auth; ${advice}`]);
   const isComplete = context.flags['complete'] === true;
+  const isKnown = await knowsSecret(record, stored.env);
+  if (isComplete && isKnown === false) throw new UsageError([foreign]);
   const { version, record: present, now } = await stored.load();
   const isFree = present === undefined || isEmptyRecord(present);
   if (!isFree || !(await stored.swap(version, isComplete ? record : incompleteRecord(record, now)))) {
     throw new Failure(`${stored.label} has a record of this client already; nothing was changed`);
   }
-  const allowed = isComplete
-    ? ''
-    : ' Nobody knows what was issued after the copy was made, so for about a day only a part of the limit is allowed, unless service-auth record spent says how many.';
-  context.stdout.write(`The record was written to ${stored.label}.${allowed}\n`);
+  const { usage, scene } = await (await openReader(context)).read();
+  const sentences = [
+    `The record was written to ${stored.label}.`,
+    ...(isKnown === undefined ? ['It does not say whose it is: see that FILE is of this client.'] : []),
+    ...(isComplete ? [] : ['Nobody knows what was issued after the copy was made: service-auth record spent says it.']),
+    availability(usage, scene.failures, Date.now()),
+  ];
+  context.stdout.write(`${printable(sentences.join(' '))}\n`);
   return exitCodes.success;
+}
+
+const foreign =
+  'FILE is of another client, or of another secret: the client secret of the environment has used no part of it. If it is of this client, leave SERVICE_AUTH_CLIENT_SECRET away';
+
+/** A record does not name its client, but its tokens are encrypted with a key of that client. Undefined: nobody can tell. */
+async function knowsSecret(record: string, env: Environment): Promise<boolean | undefined> {
+  const { SERVICE_AUTH_CLIENT_SECRET: clientSecret } = env;
+  if (clientSecret === undefined) return undefined;
+  const { clientId, storeKey } = readOptions(env);
+  return (await secretInRecord(record, { clientId, clientSecret, audience: '', storeKey }, 0)).isKnown;
 }
 
 async function contentOf(file: string): Promise<string> {

@@ -38,7 +38,7 @@ export const repairs: readonly Command[] = [
     summary: 'Says how many tokens a record has not seen, so that it is not treated as a new one',
     operands: ['N'],
     details:
-      'A record that is new, was restored or was lost allows only a part of the limit for about a day, because nobody knows what was issued before. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the operator if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
+      'A record that is new, was restored or was lost allows only a part of the limit at first, because nobody knows what was issued before; usage says how much, and until when. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the operator if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
     options: {
       reason: { value: 'TEXT', text: 'How you know: usage and explain show it to others' },
       instance: variableOptions.instance,
@@ -69,7 +69,7 @@ export const repairs: readonly Command[] = [
     summary: 'Writes an exported record into a store that has none',
     operands: ['FILE'],
     details:
-      'FILE is - for standard input. If the store has a record already that is not empty, the command changes nothing and ends with 1. What was issued after the copy was made is not in it, so for about a day only a part of the limit is allowed, unless --complete says that nothing was.',
+      'FILE is - for standard input. If the store has a record already that is not empty, the command changes nothing and ends with 1. What was issued after the copy was made is not in it, so at first only a part of the limit is allowed, unless --complete says that nothing was. A record does not name its client: if the client secret is set, --complete refuses one that this secret has not used.',
     options: {
       complete: { text: 'Nothing was issued since FILE was written: no program was running' },
       ...readerOptions,

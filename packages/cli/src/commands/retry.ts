@@ -8,7 +8,7 @@ import { instant } from '../report/text.ts';
 
 /** Ends the holds, so that the next request of the fleet is sent in spite of them. */
 export async function run(context: Context): Promise<number> {
-  const { auth } = await openClient(context);
+  const { auth } = await openClient(context, { anyAudience: true });
   const { holds } = await auth.getUsage();
   const now = Date.now();
   if (holds.length === 0) {

@@ -1,17 +1,11 @@
 import { hostname } from 'node:os';
-import {
-  createServiceAuthFromEnv,
-  isServiceAuthError,
-  memoryStore,
-  type ServiceAuth,
-  type ServiceAuthOptions,
-} from '@service-auth/core';
+import { createServiceAuthFromEnv, isServiceAuthError, memoryStore, type ServiceAuth } from '@service-auth/core';
 import { variables as variablesOfCore } from '@service-auth/core/record';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import { AddressError, type OpenedStore } from '../stores/address.ts';
 import { openStore } from '../stores/open-store.ts';
-import { type Environment, readEnvironment } from './environment.ts';
+import { audiencesOf, type Environment, readEnvironment } from './environment.ts';
 import { variables } from './options.ts';
 
 /** A client of the service as the configuration describes it. */
@@ -22,10 +16,13 @@ export interface OpenedClient {
 }
 
 /**
- * Opens the store and creates the client. It does no I/O but reading files of the configuration.
+ * Opens the store and creates the client. It does no I/O but reading files of the configuration. `anyAudience`: any of the audiences will do, if there are several.
  * @throws UsageError with all problems of the configuration
  */
-export async function openClient(context: Context, overrides: Partial<ServiceAuthOptions> = {}): Promise<OpenedClient> {
+export async function openClient(
+  context: Context,
+  { anyAudience = false }: { readonly anyAudience?: boolean } = {},
+): Promise<OpenedClient> {
   const { env, problems } = await readEnvironment(context);
   const found = [...problems];
   const opened = await openedStore(env, found, true);
@@ -35,7 +32,7 @@ export async function openClient(context: Context, overrides: Partial<ServiceAut
       instance: instanceOf(env),
       // A command that states no limit must not change that of the fleet.
       ...(statesLimit(env) ? {} : { issuanceLimit: 'inherit' }),
-      ...overrides,
+      ...(anyAudience ? { audience: audiencesOf(env)[0] } : {}),
     });
   const auth = await checked(create, found);
   if (found.length > 0 || !auth || !opened) throw new UsageError(found);

@@ -14,6 +14,11 @@ export interface ReadEnvironment {
   readonly problems: readonly string[];
 }
 
+/** The audiences of `SERVICE_AUTH_AUDIENCE`, which may list several, separated by spaces. The first one is the default of `serve`. */
+export function audiencesOf(env: Environment): readonly string[] {
+  return [...new Set((env[variables.audience] ?? '').split(/\s+/).filter(Boolean))];
+}
+
 /** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */
 export async function readEnvironment({ flags, env, stderr }: Context): Promise<ReadEnvironment> {
   const problems: string[] = [];

@@ -16,7 +16,7 @@ import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
-import { type Environment, readEnvironment } from './environment.ts';
+import { audiencesOf, type Environment, readEnvironment } from './environment.ts';
 
 /** A reader of the record, without the client secret. */
 export interface Reader {
@@ -82,9 +82,8 @@ export async function configurationProblems(env: Environment): Promise<readonly 
 
 /** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */
 export function readOptions(env: Environment): ServiceAuthOptions {
-  const { SERVICE_AUTH_AUDIENCE: audiences = 'none', SERVICE_AUTH_CLIENT_SECRET: secret = 'none' } = env;
-  // Those of `serve` are a list.
-  const [audience = audiences] = audiences.split(' ').filter(Boolean);
+  const { SERVICE_AUTH_CLIENT_SECRET: secret = 'none' } = env;
+  const [audience = 'none'] = audiencesOf(env);
   const variables = { ...env, SERVICE_AUTH_AUDIENCE: audience, SERVICE_AUTH_CLIENT_SECRET: secret };
   return optionsFromEnv(variables, { store: memoryStore() });
 }

@@ -1,6 +1,6 @@
 import type { StoreSnapshot } from '@service-auth/core';
-import { secretInRecord } from '@service-auth/core/record';
-import type { Environment } from '../configuration/environment.ts';
+import { type SecretInRecord, secretInRecord } from '@service-auth/core/record';
+import { audiencesOf, type Environment } from '../configuration/environment.ts';
 import { readOptions } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
@@ -11,11 +11,16 @@ export async function examineSecret(
   snapshot: StoreSnapshot | undefined,
 ): Promise<readonly Diagnosis[]> {
   const { record, now = 0 } = snapshot ?? {};
-  const { SERVICE_AUTH_CLIENT_SECRET: clientSecret, SERVICE_AUTH_AUDIENCE: audience } = env;
-  if (record === undefined || clientSecret === undefined || audience === undefined) return [];
+  const { SERVICE_AUTH_CLIENT_SECRET: clientSecret } = env;
+  if (record === undefined || clientSecret === undefined) return [];
   const { clientId, storeKey } = readOptions(env);
-  const owner = { clientId, clientSecret, audience, storeKey };
-  const { rejection, opensToken } = await secretInRecord(record, owner, now);
+  const found = audiencesOf(env).map(async (audience) =>
+    described(await secretInRecord(record, { clientId, clientSecret, audience, storeKey }, now), audience),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+function described({ rejection, opensToken }: SecretInRecord, audience: string): readonly Diagnosis[] {
   const found: Diagnosis[] = [];
   if (rejection) {
     const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;

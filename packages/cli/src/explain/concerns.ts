@@ -19,7 +19,7 @@ const compare = 'compare their client secret and audience with the Settings of t
 export function concernsOf(usage: Usage, failures: readonly Failure[], now: number): string[] {
   const doubts = doubtsOf(usage, failures, now).filter(({ count, kind }) => count > 1 || kind === 'credentials');
   const told = new Set(doubts.map(({ kind }) => causes[kind]));
-  const pressing = explain(usage, { now, audience: undefined, failures }).filter(
+  const pressing = explain(usage, { now, audiences: [], failures }).filter(
     (finding) => isPressing(finding, usage, now) && !told.has(finding.cause),
   );
   const texts = doubts.map(({ kind, text }) => (kind === 'credentials' ? `${text}: ${compare}` : text));

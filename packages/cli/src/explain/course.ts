@@ -53,11 +53,18 @@ function isOlderPossible(firstAt: number, { issuances, used, windowMs }: Usage, 
   return issuances.length < used || now - firstAt > windowMs * 0.95;
 }
 
-/** Says how many tokens a window takes if a finding goes on. Empty: that is unknown, it is not an hour old, or it may be over. */
+/** Says how many tokens a window takes if a finding goes on. Empty: that is unknown, it is not an hour old, it may be over, or something holds. */
 export function paceSentence(finding: Finding, usage: Usage, now: number): string {
   const course = finding.series && courseOf(finding, usage, now);
   const { goesOn, perWindow } = course ?? {};
-  if (!course || !goesOn || perWindow === undefined || course.latestAt - course.firstAt < 60 * minute) return '';
+  if (
+    !course ||
+    !goesOn ||
+    usage.holds.length > 0 ||
+    perWindow === undefined ||
+    course.latestAt - course.firstAt < 60 * minute
+  )
+    return '';
   return `At this pace it takes ${counted(perWindow, 'token')} in ${windowName(usage.windowMs)}; ${usage.usable} are usable.`;
 }
 

@@ -4,8 +4,8 @@ import type { Failure, Issuance, Usage } from '../report/usage.ts';
 export interface Circumstances {
   /** Epoch milliseconds of this machine's clock. */
   readonly now: number;
-  /** The audience of the configuration. */
-  readonly audience: string | undefined;
+  /** The audiences of the configuration. */
+  readonly audiences: readonly string[];
   /** The failures in a row that the record remembers. */
   readonly failures: readonly Failure[];
 }

@@ -1,5 +1,5 @@
 import { doubtsOf } from '../report/doubts.ts';
-import { isNewRecord } from '../report/sentences.ts';
+import { allowance } from '../report/sentences.ts';
 import { counted, duration, grouped, instant, windowName } from '../report/text.ts';
 import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';
@@ -71,24 +71,26 @@ const resets: Rule = (usage) => {
   };
 };
 
-const manyAudiences: Rule = (usage, { audience }) => {
+const were = (count: number) => (count === 1 ? 'was' : 'were');
+
+const manyAudiences: Rule = (usage, { audiences }) => {
   const { usable } = usage;
   // Requests of unknown outcome have causes of their own.
   const issuances = usage.issuances.filter(({ pending }) => !pending);
   const groups = [...grouped(issuances, (issuance) => issuance.audience)].sort(([, a], [, b]) => b.length - a.length);
-  const others = groups.filter(([name]) => name !== audience);
+  const others = groups.filter(([name]) => !audiences.includes(name));
   const spent = others.reduce((sum, [, group]) => sum + group.length, 0);
   // Without an audience of one's own, two or three are nothing unusual.
-  const usual = audience === undefined ? 3 : 0;
+  const isAnybody = audiences.length === 0;
+  const usual = isAnybody ? 3 : 0;
   if (others.length <= usual || spent < usable / 10 || spent < issuances.length / 2) return undefined;
   const [[name, most] = ['', []]] = others;
-  const mine =
-    audience === undefined
-      ? `${groups.length} audiences share this budget`
-      : `Only ${issuances.length - spent} ${spentIn(usage)} were for ${audience}`;
+  const mine = isAnybody
+    ? `${groups.length} audiences share this budget`
+    : `Only ${issuances.length - spent} ${spentIn(usage)} ${were(issuances.length - spent)} for ${listed(audiences)}`;
   return {
     cause: 'many-audiences',
-    evidence: `${mine}. ${most.length} were for ${name}.`,
+    evidence: `${mine}. ${most.length} ${were(most.length)} for ${name}.`,
     remedy:
       'The limit is per client, and all audiences of a client id share it. Ask the operator for a client id of its own for the audience that spends most.',
     weight: (spent / issuances.length) * 0.5,
@@ -122,18 +124,16 @@ const lowLimit: Rule = (usage) => {
   };
 };
 
-const newRecord: Rule = (usage, { failures, now }) => {
-  const { availableNow, remaining, usable } = usage;
-  if (!isNewRecord(usage)) return undefined;
-  // After failures there is one request at a time, so that a single token can be had whatever the record allows.
-  const isOneAtATime = doubtsOf(usage, failures, now).some(({ kind }) => kind === 'backoff' || kind === 'deaths');
-  if (availableNow === 1 && isOneAtATime) return undefined;
+const newRecord: Rule = ({ newRecord, refusedBecause }, { now }) => {
+  // Every new fleet has one. It matters when little is left.
+  if (!newRecord || newRecord.remaining >= 10 || !(refusedBecause === undefined || refusedBecause === 'limit'))
+    return undefined;
+  const { remaining, until } = newRecord;
   return {
     cause: 'new-record',
-    evidence: `${remaining} of ${usable} usable tokens are left, but only ${availableNow} can be issued now: the record is new, and it may have replaced one that was lost.`,
-    remedy:
-      'If you know how many tokens of this client id were issued elsewhere in the last window, say so: service-auth record spent N --reason TEXT, with 0 if there were none. The rest can be issued at once. Otherwise this ends by itself after about a day. If the store was emptied, take care that it keeps the record: see the page on choosing a store.',
-    weight: availableNow === 0 ? 1.4 : 0.35,
+    evidence: `The record is new, and it may have replaced one that was lost: it allows ${allowance(newRecord, now)}. ${remaining} of them ${remaining === 1 ? 'is' : 'are'} left.`,
+    remedy: `If you know how many tokens of this client id were issued elsewhere in the last window, say so: service-auth record spent N --reason TEXT, with 0 if there were none. The rest can be issued at once. Otherwise this ends by itself at ${instant(until, now)}. If the store was emptied, take care that it keeps the record: see the page on choosing a store.`,
+    weight: remaining === 0 ? 1.4 : 0.35,
   };
 };
 

@@ -1,3 +1,4 @@
+import { leftIn } from './sentences.ts';
 import { type Colour, coloured, type Style } from './text.ts';
 import type { Usage } from './usage.ts';
 
@@ -7,14 +8,16 @@ export const signs = { issued: '█', pending: '▓', left: '░', keptBack: '·
 /**
  * The budget as a bar: issued, pending, free and kept back. Each part that has a token has a place at least, so that a single pending token is seen.
  */
-export function bar({ limit, usable, used, pending, remaining }: Usage, columns: number, style: Style): string {
+export function bar(usage: Usage, columns: number, style: Style): string {
+  const { limit, usable, used, pending } = usage;
+  const left = leftIn(usage);
   const share = used / usable;
   const colour: Colour = share >= 0.95 ? 'red' : share >= 0.8 ? 'yellow' : 'green';
   const parts: readonly (readonly [count: number, sign: string, colour: Colour])[] = [
     [used - pending, signs.issued, colour],
     [pending, signs.pending, 'yellow'],
-    [remaining, signs.left, 'dim'],
-    [Math.max(0, limit - Math.max(usable, used)), signs.keptBack, 'dim'],
+    [left, signs.left, 'dim'],
+    [Math.max(0, limit - used - left), signs.keptBack, 'dim'],
   ];
   const widths = places(
     parts.map(([count]) => count),

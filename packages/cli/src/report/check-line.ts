@@ -1,5 +1,5 @@
 import { printable } from '../line/printable.ts';
-import { becauseOf, whoIsRefused } from './sentences.ts';
+import { allowance, becauseOf, whoIsRefused } from './sentences.ts';
 import { clockTime, counted, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
@@ -23,14 +23,14 @@ export function checkLine(
   now: number,
   absent?: string,
 ): { line: string; code: number } {
-  const { used, usable, pending, availableNow, refusedUntil } = usage;
+  const { used, usable, pending, availableNow, refusedUntil, newRecord } = usage;
   const percent = (used / usable) * 100;
   const isWarning = percent >= warn || concerns.length > 0 || absent !== undefined;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
-      ? `${counted(availableNow, 'token')} available now`
-      : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage)}`;
+      ? `${counted(availableNow, 'token')} available now${newRecord ? `: the record is new, and allows ${allowance(newRecord, now)}` : ''}`
+      : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage, now)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = [
     `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,

@@ -4,9 +4,9 @@ import {
   availability,
   forecast,
   holdSentence,
-  isYoungRecord,
   keptForResets,
   lastSpent,
+  leftIn,
   nextSlots,
   spentElsewhereSentence,
 } from './sentences.ts';
@@ -137,7 +137,8 @@ function section(style: Style, label: string, lines: readonly string[], colour?:
 }
 
 function budget(usage: Usage, style: Style): string[] {
-  const { windows, limit, usable, used, pending, underWay, unknown, remaining, windowMs } = usage;
+  const { windows, limit, usable, used, pending, underWay, unknown, windowMs } = usage;
+  const left = leftIn(usage);
   const kept = keptForResets(usage);
   const open = [
     ...(underWay > 0 ? [`${underWay} under way`] : []),
@@ -146,8 +147,8 @@ function budget(usage: Usage, style: Style): string[] {
   const parts = [
     `${signs.issued} ${used - pending} issued`,
     ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
-    `${signs.left} ${remaining} left${isYoungRecord(usage) ? `, ${usage.availableNow} of them now` : ''}${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
-    `${signs.keptBack} ${Math.max(0, limit - usable)} kept back of the limit of ${limit}`,
+    `${signs.left} ${left} left${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
+    `${signs.keptBack} ${Math.max(0, limit - used - left)} kept back of the limit of ${limit}`,
   ];
   const others = windows.length > 1 ? windows : [];
   return [

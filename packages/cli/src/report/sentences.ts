@@ -12,7 +12,7 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
   const doubts = doubtsOf(usage, failures, now);
   const rejections = doubts.filter(({ kind }) => kind === 'rejections');
   const withoutToken = refusal(usage, now);
-  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage) : doubtful(usage, doubts);
+  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage, now) : doubtful(usage, doubts, now);
   if (rejections.length > 0 && tokens.length > 0)
     return `${withoutToken} Programs that use a token of the store keep it, but ${joined(rejections.map(({ text }) => text))}.`;
   const held = refusedAudiences(usage);
@@ -22,18 +22,21 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
   return `${withoutToken} Others are not affected before their tokens expire, the first at ${instant(expiresAt, now)}.`;
 }
 
-function promise(usage: Usage): string {
+function promise(usage: Usage, now: number): string {
   const { availableNow } = usage;
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
   const tokens = availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`;
-  const young = isYoungRecord(usage)
-    ? ` The record is new: for about a day it allows only a part of the ${usage.remaining} that are left.`
-    : '';
-  return `A caller without a token gets one now; ${tokens}${more}.${young}`;
+  return `A caller without a token gets one now; ${tokens}${more}.${whyFewer(usage, now)}`;
 }
 
-function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
+/** Says why fewer tokens can be had than are left of the limit. */
+function whyFewer({ newRecord }: Usage, now: number): string {
+  return newRecord ? ` The record is new: it allows ${allowance(newRecord, now)}.` : '';
+}
+
+function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
+  const { availableNow } = usage;
   const expected = doubts.map(({ kind, audiences }) =>
     kind === 'rejections'
       ? `A new token${forAudiences(audiences)} may be rejected like them.`
@@ -41,7 +44,7 @@ function doubtful({ availableNow }: Usage, doubts: readonly Doubt[]): string {
   );
   const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
   const texts = joined(doubts.map(({ text }) => text));
-  return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}`;
+  return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
 }
 
 const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
@@ -60,7 +63,7 @@ function refusedAudiences({ holds, tokens, refusedBecause }: Usage): readonly st
 function refusal(usage: Usage, now: number): string {
   const { refusedUntil = now } = usage;
   const held = refusedAudiences(usage);
-  const because = becauseOf(usage);
+  const because = becauseOf(usage, now);
   if (held.length === 0) return `A caller without a token is refused until ${instant(refusedUntil, now)}: ${because}.`;
   const next = Math.min(...denyingHolds(usage, held).map(({ until }) => until));
   return `Programs for ${listed(held)} get no token: ${because}. The next try is at ${instant(next, now)}.`;
@@ -73,13 +76,18 @@ export function whoIsRefused(usage: Usage): string {
   return `programs for ${listed(held)} are refused${held.length > 1 ? ', the last of them' : ''}`;
 }
 
+/** What a new record allows: `23 tokens until 14:02 (in 5 h)`. */
+export function allowance({ allowed, until }: NonNullable<Usage['newRecord']>, now: number): string {
+  return `${counted(allowed, 'token')} until ${instant(until, now)}`;
+}
+
 /** Says why those callers are refused. */
-export function becauseOf(usage: Usage): string {
-  const { refusedBecause } = usage;
+export function becauseOf(usage: Usage, now: number): string {
+  const { refusedBecause, newRecord } = usage;
   if (refusedBecause === 'full') return 'the record has no room for the token of another audience';
   if (refusedBecause === undefined || refusedBecause === 'limit')
-    return isNewRecord(usage)
-      ? 'the record is new, and allows only a part of the limit for about a day, unless service-auth record spent says what it has not seen'
+    return newRecord
+      ? `the record is new, and allows ${allowance(newRecord, now)}, unless service-auth record spent says what it has not seen`
       : 'the budget has no room for another token';
   const holds = denyingHolds(usage, refusedAudiences(usage));
   const causes = new Set(holds.map((hold) => causeOf(hold.kind, holds, usage)));
@@ -121,32 +129,22 @@ export function keptForResets({ available }: Usage): number {
   return Math.max(0, available.reset - available.cold);
 }
 
-/** True if the record has existed for less than a day, so that even a reset may not take all that is left. */
-export function isYoungRecord({ available, availableNow, remaining, holds }: Usage): boolean {
-  return availableNow > 1 && available.reset < remaining && !holds.some(({ kind }) => denying.includes(kind));
-}
-
-/** True if the record has existed for less than a day, so that it allows fewer tokens than are left, and if that matters. */
-export function isNewRecord({ availableNow, remaining, usable, refusedBecause, holds }: Usage): boolean {
-  const isHeld = holds.some(({ kind }) => ['backoff', 'rate_limited', 'credentials', 'deaths'].includes(kind));
-  // Callers may spend all but a twelfth of a record that is old enough.
-  const expected = remaining - Math.min(10, Math.floor(usable / 12));
-  // A new fleet has one, too. It matters when little is left.
-  if (isHeld || availableNow >= Math.min(10, expected)) return false;
-  return refusedBecause === undefined || refusedBecause === 'limit';
+/** The tokens that are left: those that a new record allows, or the whole rest of the limit. Those for resets are among them. */
+export function leftIn(usage: Usage): number {
+  const { newRecord, remaining } = usage;
+  return newRecord ? Math.min(remaining, newRecord.remaining + keptForResets(usage)) : remaining;
 }
 
 /** When the budget will be spent. Empty: nobody can tell. */
 export function forecast(usage: Usage, now: number): string {
-  const { spentAt, windowMs, remaining, issuances, used, holds } = usage;
+  const { spentAt, windowMs, remaining, issuances, used, holds, newRecord } = usage;
   const isYoung = issuances.length >= used && issuances.every(({ at }) => at > now - hour);
-  const isHeld = holds.some(({ kind }) => denying.includes(kind));
-  // An hour is no pace yet, and while nobody may ask there is none.
-  if ((spentAt === undefined || spentAt > now) && (isYoung || isHeld)) return '';
+  // An hour is no pace yet, and a hold changes it.
+  if ((spentAt === undefined || spentAt > now) && (isYoung || holds.length > 0)) return '';
   const pace = `If tokens go on being spent as in the last ${windowName(windowMs / 4)}`;
   if (spentAt === undefined) return `${pace}, some of the budget will be left.`;
   if (spentAt > now) return `${pace}, the budget is spent at ${instant(spentAt, now)}.`;
-  if (isNewRecord(usage)) return 'The record is new: what it allows at first is spent.';
+  if (newRecord) return 'The record is new: what it allows at first is spent.';
   const kept = keptForResets(usage);
   return kept > 0 && kept === remaining
     ? `The budget is spent, but for ${counted(kept, 'token')} that only a reset of a leaked token may take.`

@@ -7,7 +7,7 @@ import {
   type ServiceAuthEventListener,
 } from '@service-auth/core';
 import { checked, instanceOf, openedStore } from '../configuration/client.ts';
-import { readEnvironment } from '../configuration/environment.ts';
+import { audiencesOf, readEnvironment } from '../configuration/environment.ts';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import { type KeptToken, keepToken } from './kept-token.ts';
@@ -91,8 +91,7 @@ function secretIn(env: Readonly<Record<string, string | undefined>>): string {
 
 /** The options of each audience that the variable lists. Adds what core says about them to `problems`. */
 async function optionsOf(env: Readonly<Record<string, string | undefined>>, problems: string[]) {
-  const listed = (env['SERVICE_AUTH_AUDIENCE'] ?? '').split(' ').filter(Boolean);
-  const audiences = [...new Set(listed)];
+  const audiences = audiencesOf(env);
   const checkedOptions = await Promise.all(
     (audiences.length > 0 ? audiences : ['']).map((audience) =>
       checked(() => optionsFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: audience }, { store: memoryStore() }), problems),

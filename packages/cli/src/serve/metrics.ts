@@ -28,7 +28,6 @@ export function createMetrics(): Metrics {
 
   const requests = counter('serve_requests_total', 'Answered requests by door and status', ['door', 'status']);
   const issued = counter('token_issued_total', 'Tokens issued to this process', ['reason']);
-  const adopted = counter('token_adopted_total', 'Tokens of other processes that this one took over', []);
   const rejected = counter('token_rejected_total', '401 answers of the API that callers reported', ['outcome']);
   const refused = counter('issuance_refused_total', 'Tokens that the budget did not allow', ['reason']);
   const storeFailures = counter('store_failures_total', 'Operations of the store that failed', ['operation']);
@@ -76,14 +75,13 @@ export function createMetrics(): Metrics {
             { error_type: `${event.status ?? event.error ?? event.code}` },
             event.durationMs / 1_000,
           );
-        case 'token_adopted':
-          return adopted.inc();
         case 'token_rejected':
           return rejected.inc({ outcome: event.outcome });
         case 'issuance_refused':
           return refused.inc({ reason: event.reason }, event.count);
         case 'store_failed':
           return storeFailures.inc({ operation: event.operation }, event.count);
+        case 'token_adopted':
         case 'token_bypassed':
         case 'token_reset':
         case 'token_unavailable':

@@ -71,7 +71,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   if (/\S\s+\S/.test(fromEnv['audience'] ?? '')) {
-    const message = 'has several audiences, which only service-auth serve accepts: create a client for each of them';
+    const message = 'has several audiences, and a token is for one: name one, or create a client for each of them';
     mistakes.push({ option: variables.audience, message });
   }
   const problems = problemsOf(options).map((problem) =>
@@ -79,7 +79,12 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   );
   // An option without a value has no further problem if the file with its value has one.
   const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option.startsWith(option)));
-  if (mistakes.length + others.length > 0) throw configError([...mistakes, ...others]);
+  const found = [...mistakes, ...others].map((problem) => {
+    const { option, message } = problem;
+    const isFromFile = texts.get(option) !== undefined;
+    return isFromFile ? { option: `${option}_FILE`, message: `names a file whose content ${message}` } : problem;
+  });
+  if (found.length > 0) throw configError(found);
 
   const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
   for (const warning of unreadVariables(env).values()) warn(warning);

@@ -16,8 +16,8 @@ export interface TermRoom extends EnforcedTerm {
   readonly room: number;
   /** The instant from which at least one token may be issued for this reason, `now` at the earliest. */
   readonly roomAt: number;
-  /** There is no room because tokens that the record does not know may count: until this instant only so many may be issued. */
-  readonly newRecord?: { readonly allowed: number; readonly endsAt: number } | undefined;
+  /** Tokens that the record does not know may count, which leaves less room than the term: until this instant only so many may be issued. */
+  readonly newRecord?: { readonly allowed: number; readonly remaining: number; readonly endsAt: number } | undefined;
 }
 
 /** Some tokens that leave a term at one moment. */
@@ -55,15 +55,18 @@ export function admission(record: LedgerRecord, now: number, limits: Limits, rea
     const roomOf = (rule: Rule) => Math.max(0, rule.ceiling - countOf(rule.parts));
     const termRoomAt = roomAtOf(termRule);
     const newRecordRoomAt = newRecordRule ? roomAtOf(newRecordRule) : termRoomAt;
+    const termRoom = roomOf(termRule);
+    const remaining = newRecordRule ? roomOf(newRecordRule) : termRoom;
+    const isLess = remaining < termRoom || newRecordRoomAt > termRoomAt;
     return {
       ...enforced,
       newRecord:
-        newRecordRule && newRecordRoomAt > termRoomAt
-          ? { allowed: term.newRecordCeiling, endsAt: newRecordRule.endsAt }
+        newRecordRule && isLess
+          ? { allowed: newRecordRule.ceiling, remaining, endsAt: newRecordRule.endsAt }
           : undefined,
       used: countOf(parts),
       pending: countOf(parts.filter((part) => part.pending)),
-      room: newRecordRule ? Math.min(roomOf(termRule), roomOf(newRecordRule)) : roomOf(termRule),
+      room: Math.min(termRoom, remaining),
       roomAt: Math.max(termRoomAt, newRecordRoomAt),
     };
   });

@@ -181,6 +181,11 @@ export interface SecretInRecord {
     | undefined;
   /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no token for the audience. */
   readonly opensToken: boolean | undefined;
+  /**
+   * True if a program with this secret, or this `storeKey`, has used the record, for whatever audience. False: only others have, so the secret is another one, or the
+   * record is that of another client. Undefined: no program has.
+   */
+  readonly isKnown: boolean | undefined;
 }
 
 /** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
@@ -190,7 +195,8 @@ export async function secretInRecord(
   now: number,
 ): Promise<SecretInRecord> {
   const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
-  const states = audienceStatesOf(acceptedRecord(record), audience);
+  const decoded = acceptedRecord(record);
+  const states = audienceStatesOf(decoded, audience);
   const rejected = states.find(({ credentialsBackoff: found }) => {
     return found?.secretId === secretId && isOfCredentials(found.status);
   })?.credentialsBackoff;
@@ -198,5 +204,6 @@ export async function secretInRecord(
   return {
     rejection: rejected && { status: rejected.status, instance: rejected.instance, failedAt: rejected.failedAt },
     opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
+    isKnown: decoded.audiences.length > 0 ? decoded.audiences.some(({ keyId }) => keyId === id) : undefined,
   };
 }

@@ -30,7 +30,7 @@ const reasons: readonly Reason[] = [
     'TooManyConnections',
     'the server has no connection left. Make the pools smaller, put a pooler before the server, or raise its limit.',
     '53300 1040 1203 1226',
-    /^(ERR )?max number of clients reached/,
+    /^(ERR )?max number of clients reached|max concurrent connections exceeded/,
   ],
   [
     'ExhaustedPool',

@@ -35,6 +35,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   });
   const first = rooms.indexOf(tightest(rooms) as TermRoom);
   const { tokens: limit, own: _, ...tight } = windows[first] as WindowUsage;
+  const { newRecord } = rooms[first] as TermRoom;
   const countsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));
   const who = caller ?? anyCaller(view, limits);
   const available = (purpose: Purpose) => availableFor(purpose, record, now, who, limits);
@@ -55,6 +56,11 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     refusedUntil: local(refusal?.until),
     refusedBecause: refusal && becauseOf(refusal),
     spentAt: local(spentAt(record, now, limits)),
+    newRecord: newRecord && {
+      allowed: newRecord.allowed,
+      remaining: newRecord.remaining,
+      until: local(newRecord.endsAt),
+    },
     windows,
     holds: holdsIn(view, limits, clock),
     tokens: tokensInUse(record, now).map(({ audience, token: { id, expiresAt, lifetimeMs } }) => {

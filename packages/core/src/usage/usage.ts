@@ -124,6 +124,11 @@ export interface Usage {
   readonly spentAt: number | undefined;
   /** The window in milliseconds. Tokens count for slightly longer, see `nextFreeAt`. */
   readonly windowMs: number;
+  /**
+   * The record is new, or followed one that was lost: nobody knows what was issued before, so it allows callers without a token only `allowed` tokens `until` an
+   * instant in epoch milliseconds of this machine's clock. `remaining` of them are left. `service-auth record spent` ends that. Undefined: it allows what remains.
+   */
+  readonly newRecord: { readonly allowed: number; readonly remaining: number; readonly until: number } | undefined;
   /** All windows that the fleet keeps. Those of this process come first. */
   readonly windows: readonly WindowUsage[];
   /** The holds of the whole fleet. `retryNow()` ends them. */

@@ -8,8 +8,10 @@ import { clockMutants } from './clocks.ts';
 import { countingMutants } from './counting.ts';
 import type { Change, Mutant } from './mutant.ts';
 import { pacingMutants } from './pacing.ts';
+import { recordMutants } from './records.ts';
 import { sharingMutants } from './sharing.ts';
 import { timeAndStoreMutants } from './time-and-store.ts';
+import { transportMutants } from './transports.ts';
 
 const source = new URL('../../../../packages/core/src/', import.meta.url);
 
@@ -22,6 +24,8 @@ export const mutants: readonly Mutant[] = [
   ...sharingMutants,
   ...pacingMutants,
   ...agreementMutants,
+  ...recordMutants,
+  ...transportMutants,
 ];
 
 /** The changed texts of a mutant, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inChildren } from '../src/children.ts';
+import type { Figures } from '../src/worlds/outage-watch.ts';
+import { outageWorlds } from '../src/worlds/outage-worlds.ts';
+import { document, readTable, render, type Shown, shown } from '../src/worlds/table.ts';
+import { thisCore } from '../src/worlds/tried-worlds.ts';
+import type { WorldTask } from '../src/worlds/worker.ts';
+
+const worker = new URL('../src/worlds/worker.ts', import.meta.url);
+
+test('docs/evidence/worlds.md has every world', () => {
+  expect([...readTable().keys()]).toEqual(outageWorlds.map(({ name }) => name));
+  expect(readFileSync(document, 'utf8')).toBe(render([]));
+});
+
+// `pnpm worlds` tries all of them with more seeds.
+const quick = [
+  'an outage of 10 h',
+  'one of 5 audiences always fails',
+  '12 of 13 always fail',
+  'the processes of 10 of 12 are killed for 11 h',
+  'processes stand still for 300 s, an outage of 10 h',
+  '10 an hour and 50 a day, an outage of 10 h',
+  'a new record, an outage of 5 h',
+  "the store's clock 2 h to and fro, two of 8 always fail",
+  'no connection for 10 h',
+  'every second request fails',
+  'a replicated store, two of 8 always fail',
+];
+const seed = 1;
+
+// The worlds can show that a promise is broken.
+const controls = [
+  ['an outage spares nothing', '10 an hour and 50 a day, an outage of 10 h', ['unknownIsBroken', 'lockedOutIsBroken']],
+  ['deaths spare nothing', 'the processes of 10 of 12 are killed for 11 h', ['unknownIsBroken']],
+  ['the audience that fails does not wait for its turn', '12 of 13 always fail', ['waitIsBroken']],
+] as const;
+
+describe('in a world of outages', () => {
+  const results = new Map<string, Figures>();
+  const resultOf = (core: string, name: string) => shown(results.get(`${core} ${name}`) as Figures);
+  beforeAll(async () => {
+    const tasks: WorldTask[] = [
+      ...quick.map((name) => ({ name, seed, core: thisCore })),
+      ...controls.map(([core, name]) => ({ name, seed, core })),
+    ];
+    await inChildren(worker, tasks, (figures: Figures, { core, name }) => results.set(`${core} ${name}`, figures));
+  }, 900_000);
+
+  test.each(quick)('%s', (name) => {
+    expect(results.get(`${thisCore} ${name}`)?.isExceeded).toBe(false);
+    const now = resultOf(thisCore, name);
+    const known = readTable().get(name) as Shown;
+    // A promise that the document says is broken is not broken worse.
+    if (known.unknownIsBroken) expect(now.unknownPercent).toBeLessThanOrEqual(known.unknownPercent);
+    else expect(now.unknownPercent).toBeLessThanOrEqual(50);
+    if (known.waitIsBroken) expect(now.waitMinutes).toBeLessThanOrEqual(known.waitMinutes);
+    else expect(now.waitIsBroken).toBe(false);
+    if (known.lockedOutIsBroken) expect(now.lockedOutMinutes).toBeLessThanOrEqual(known.lockedOutMinutes);
+    else expect(now.lockedOutIsBroken).toBe(false);
+    expect(now.issued).toBeGreaterThan(0);
+    expect(now.requests).toBeGreaterThan(now.issued);
+  });
+
+  test.each(controls)('it is seen that %s', (mutant, name, broken) => {
+    const { unknownIsBroken, waitIsBroken, lockedOutIsBroken } = resultOf(mutant, name);
+    const found = Object.entries({ unknownIsBroken, waitIsBroken, lockedOutIsBroken }).filter(
+      ([, isBroken]) => isBroken,
+    );
+    expect(found.map(([what]) => what)).toEqual(broken);
+  });
+});

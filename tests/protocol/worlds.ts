@@ -1,0 +1,48 @@
+/**
+ * pnpm worlds                       the worlds of outages with the usual seeds; writes docs/evidence/worlds.md
+ * pnpm worlds --only 'two of 8'     ... some of them
+ * pnpm worlds --seed 4711           another seed, or several: the table is printed beside that of the document
+ * pnpm worlds --seed new            ... one that nobody has tried
+ * pnpm worlds --core ../other/packages/core/src/index.ts    the same for another core: a module with `createServiceAuth`
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { outageWorlds } from './src/worlds/outage-worlds.ts';
+import { cellsOf, document, readTable, render, shown, usualSeeds } from './src/worlds/table.ts';
+import { type Row, thisCore, tryWorlds } from './src/worlds/tried-worlds.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    seed: { type: 'string', multiple: true },
+    core: { type: 'string' },
+  },
+});
+
+const seeds =
+  values.seed?.map((seed) => (seed === 'new' ? Math.floor(Date.now() / 1_000) : Number(seed))) ?? usualSeeds;
+if (!seeds.every(Number.isInteger)) throw new Error('--seed takes an integer, or new');
+const chosen = outageWorlds.filter(({ name }) => name.includes(values.only));
+if (chosen.length === 0) throw new Error(`No world has ${values.only} in its name. See docs/evidence/worlds.md`);
+const { core = thisCore } = values;
+const module = existsSync(core) ? pathToFileURL(core).href : core;
+const known = readTable();
+console.log(`seeds ${seeds.join(', ')}; in brackets: docs/evidence/worlds.md`);
+print(['world', 'unknown', 'wait', 'locked out', 'tokens', 'requests', 'probes']);
+const rows = await tryWorlds(chosen, seeds, module, report);
+if (!values.seed && !values.core && process.exitCode === undefined) writeFileSync(document, render(rows));
+
+function report({ name, figures }: Row): void {
+  const before = known.get(name);
+  const cells = cellsOf(shown(figures));
+  const beside = before ? cellsOf(before).map((cell) => ` (${cell})`) : [];
+  print([name, ...cells.map((cell, index) => `${cell}${beside[index] ?? ''}`)]);
+  if (!figures.isExceeded) return;
+  console.error(`${name}: the limit was exceeded`);
+  process.exitCode = 1;
+}
+
+function print([name = '', ...cells]: readonly string[]): void {
+  console.log(name.padEnd(62) + cells.map((cell) => cell.padStart(known.size > 0 ? 20 : 11)).join(''));
+}
