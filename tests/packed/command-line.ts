@@ -1,10 +1,11 @@
 // The tests of the program `service-auth` with the packed one: all of them on the oldest Node that it supports, which shows what is missing
 // there, and those of the commands that are used most on the newest one. `pnpm check command-line`
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installEngines, isInstalled, nodes } from '@service-auth/runtimes/engines';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { createAll, run } from './consumer.ts';
 
@@ -12,7 +13,7 @@ const [oldest, newest] = [22, 26];
 const usedMost = ['token.', 'usage.', 'doctor.', 'stores.', 'serve/serve.'];
 
 await installEngines();
-const consumer = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-command-line-')));
+const consumer = realpathSync(temporaryFolder(join(tmpdir(), 'service-auth-command-line-')));
 await createAll(consumer);
 const program = join(consumer, 'node_modules/.bin/service-auth');
 const published = readPackages().find(({ name }) => name === 'cli')?.manifest.version;
@@ -31,4 +32,3 @@ for (const { major, file } of nodes.filter(
   });
   if (status !== 0) process.exitCode = 1;
 }
-rmSync(consumer, { recursive: true, force: true });

@@ -1,11 +1,12 @@
 // What somebody has who installed our packages: they are packed and put beside the clients, frameworks and drivers that they serve,
 // in a folder outside the workspace. `check release` tries the installation itself, with four package managers.
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installEngines, isInstalled, type Node, nodes } from '@service-auth/runtimes/engines';
+import { temporaryFolder } from '@service-auth/test-tools/end-with-this-process';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
 import { installPacked, linkInstalled } from '@service-auth/test-tools/packages/packed';
 import { build } from 'esbuild';
@@ -27,9 +28,9 @@ export const nestVersions = { 10: 'tests/compat/nest-10', 11: 'tests/compat/nest
 export const telemetryVersions = ['tests/compat/opentelemetry-2', 'packages/opentelemetry'] as const;
 
 /** Creates all consumers, once for all test files. */
-export async function setup(project: TestProject): Promise<() => void> {
+export async function setup(project: TestProject): Promise<void> {
   await installEngines();
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'service-auth-packed-')));
+  const home = realpathSync(temporaryFolder(join(tmpdir(), 'service-auth-packed-')));
   await createAll(join(home, 'all'));
   for (const [version, source] of Object.entries(nestVersions))
     await create(join(home, `nest-${version}`), ['core', 'axios', 'nestjs', 'testing'], [source]);
@@ -40,7 +41,6 @@ export async function setup(project: TestProject): Promise<() => void> {
     'nodes',
     nodes.filter(({ major, file }) => isInstalled(`Node ${major}`, file)),
   );
-  return () => rmSync(home, { recursive: true, force: true });
 }
 
 async function create(folder: string, ours: readonly string[], sources: readonly string[]): Promise<void> {

@@ -10,6 +10,12 @@ export function refuseVersion(version: string): void {
     throw new TypeError(`[service-auth/axios] axios ${version} ${advice}`);
 }
 
+/** Returns the headers of a request. Those of axios 0.x have no methods, so its requests are refused. */
+export function headersOf({ headers }: InternalAxiosRequestConfig): InternalAxiosRequestConfig['headers'] {
+  if (typeof headers.get !== 'function') throw oldCopy();
+  return headers;
+}
+
 /** Refuses a request that an older copy of axios would send, perhaps through a proxy. An instance does not tell its version. */
 export function refuseOldCopy(
   { adapter, headers, proxy, transitional }: InternalAxiosRequestConfig,
@@ -22,6 +28,10 @@ export function refuseOldCopy(
   try {
     headers.concat().set('', '');
   } catch {
-    throw new TypeError(`[service-auth/axios] The axios of this instance ${advice}`);
+    throw oldCopy();
   }
+}
+
+function oldCopy(): TypeError {
+  return new TypeError(`[service-auth/axios] The axios of this instance ${advice}`);
 }

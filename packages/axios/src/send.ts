@@ -4,7 +4,7 @@ import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
 import { createExchange } from './exchange.ts';
-import { refuseOldCopy } from './old-axios.ts';
+import { headersOf, refuseOldCopy } from './old-axios.ts';
 import { printableUrl, requestUrl } from './request-url.ts';
 
 /** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
@@ -13,9 +13,10 @@ export function send(
   sources: Iterable<TokenSource>,
   dispatch: Dispatch,
 ): Promise<AxiosResponse> {
-  const isOwn = Boolean(config.auth || config.headers.get('authorization'));
+  const headers = headersOf(config);
+  const isOwn = Boolean(config.auth || headers.get('authorization'));
   // `Authorization: false` says that the request has none.
-  const isRefused = !isOwn && config.headers.has('authorization');
+  const isRefused = !isOwn && headers.has('authorization');
   if ((config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) || isRefused) {
     return dispatch.send(config).then(settled);
   }

@@ -123,6 +123,15 @@ describe('createServiceAuthFromEnv', () => {
     });
   });
 
+  test('windows in the environment contradict a window in code, and the message says so', async () => {
+    const given = { ...env, SERVICE_AUTH_TOKEN_LIMIT: '10/1h,50/24h' };
+    expect(await problemsOf(given, { issuanceLimit: { windowMs: 3_600_000 } })).toEqual({
+      SERVICE_AUTH_TOKEN_LIMIT: 'has windows, so it must not be set together with the option issuanceLimit.windowMs',
+    });
+    const limit = { issuanceLimit: { windowMs: undefined } };
+    expect(() => createServiceAuthFromEnv(given, { store: memoryStore(), ...limit })).not.toThrow();
+  });
+
   test('takes several windows and a reserve', async () => {
     const limits = { SERVICE_AUTH_TOKEN_LIMIT: '10/1h, 50/24h,7/90s,9000/31d,5/10m', SERVICE_AUTH_RESERVE: '900' };
     // Clients without a store share one, in which the clients of other tests stated another agreement.

@@ -40,10 +40,11 @@ export function createTestingServiceAuth(options: TestingServiceAuthOptions = {}
   const issuedAt = Date.now();
   const { token: value = 'test-token' } = options;
   const shown = { id: 'test', issuedAt, expiresAt: issuedAt + dayMs };
-  // As in a real token, printing it does not show the value.
+  // As with a real token, printing it does not show the value, and as a string it has a character that no header may have.
   const token = Object.defineProperties(shown, {
     value: { value },
     authorization: { value: `Bearer ${value}` },
+    toString: { value: () => `AccessToken ${shown.id} \u2192 use token.authorization` },
   }) as AccessToken;
   const nothing = async (): Promise<void> => {};
   return {

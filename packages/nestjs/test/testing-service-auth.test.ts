@@ -61,3 +61,9 @@ test('a caller who gave up gets the reason of the signal, as from a real client'
   const asked = createTestingServiceAuth().getToken({ signal: AbortSignal.abort(reason) });
   await expect(asked).rejects.toBe(reason);
 });
+
+test('as a string the token says what to use, and no header takes it, like a real one', async () => {
+  const header = `Bearer ${await createTestingServiceAuth().getToken()}`;
+  expect(header).toContain('use token.authorization');
+  expect(() => new Headers({ authorization: header })).toThrow(TypeError);
+});

@@ -603,7 +603,14 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       '/api/v1/..%25%32%66admin',
       '/api/v1x',
     ];
-    const withToken = ['/api/v1', '/api/v1/x//y', '/api/v1/{id}?q="a"', '/api/v1/x?to=/../../admin', '/api/v1/a..b'];
+    const withToken = [
+      '/api/v1',
+      '/api/v1/x//y',
+      '/api/v1/x/.',
+      '/api/v1/{id}?q="a"',
+      '/api/v1/x?to=/../../admin',
+      '/api/v1/a..b',
+    ];
     for (const path of [...without, ...withToken]) {
       await (await dispatcher.request({ origin, path, method: 'GET' })).body.dump();
     }

@@ -4,7 +4,7 @@ import { parseWindows } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
 import { builtinModule } from '../platform/builtin-module.ts';
-import { describeError, ownProperties } from '../platform/untrusted.ts';
+import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
 import { resolveOptions } from './resolve-options.ts';
 import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
@@ -68,6 +68,10 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   for (const [, option] of taken) {
     const message = mistakeIn(read(option));
     if (message !== undefined) mistakes.push({ option, message });
+  }
+  if (tokens?.includes('/') && ownProperty(limit, 'windowMs') !== undefined) {
+    const message = 'has windows, so it must not be set together with the option issuanceLimit.windowMs';
+    mistakes.push({ option: variables['issuanceLimit.tokens'], message });
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   if (/\S\s+\S/.test(fromEnv['audience'] ?? '')) {

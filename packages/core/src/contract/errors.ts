@@ -69,11 +69,8 @@ export interface ServiceAuthErrorFields {
   };
   /** The stored record is damaged or has an unknown version, and was not changed. Or the stored token cannot be decrypted with this key. */
   ERR_STORE_INTEGRITY: unknown;
-  /**
-   * The API answered 401 to the token, and the adapter had no other one to send. It is only the `cause` of an error of an HTTP client. `retryAt`: a minute
-   * later, because renewals after a 401 are at least so far apart.
-   */
-  ERR_TOKEN_REJECTED: { readonly retryAt: number };
+  /** The API answered 401 to the token, and the adapter had no other one to send. It is only the `cause` of an error of an HTTP client. */
+  ERR_TOKEN_REJECTED: { readonly retryAt: number | undefined };
   /** The client was used after `close()`. */
   ERR_CLOSED: unknown;
 }

@@ -1,7 +1,7 @@
 import { serviceAuthError } from '../contract/errors.ts';
 import type { Transport } from '../contract/transport.ts';
 import { fetchInit } from '../platform/fetch-init.ts';
-import { leftAlone, originalFetch } from '../platform/next.ts';
+import { leftAlone, originalFetch } from '../platform/nextjs.ts';
 import type { BodyReader, FetchedResponse, TokenFetch } from '../platform/token-fetch.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { connectionTo } from './connection.ts';

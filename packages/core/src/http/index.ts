@@ -2,6 +2,7 @@
 export { ownProperties } from '../platform/untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
+export { tokenBypassed, tokenRejected } from './errors-of-401.ts';
 export { hasAuthorization } from './headers.ts';
 export { hideAgentRequests } from './hide.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
@@ -10,7 +11,5 @@ export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-t
 export { replaceRejected, sendWithToken } from './send-with-token.ts';
 export type { ServiceUnavailable } from './service-unavailable.ts';
 export { serviceUnavailable } from './service-unavailable.ts';
-export { tokenBypassed } from './token-bypassed.ts';
 export type { TokenProvider } from './token-provider.ts';
 export { tokenProvider } from './token-provider.ts';
-export { tokenRejected } from './token-rejected.ts';

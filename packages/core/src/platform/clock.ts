@@ -1,5 +1,5 @@
 import type { Instant } from './instant.ts';
-import { outsideRequest } from './next.ts';
+import { outsideRequest } from './nextjs.ts';
 
 /** The source of time. Replace it only in tests: `createTestClock()` of `@service-auth/testing` is a clock that the test controls. */
 export interface Clock {

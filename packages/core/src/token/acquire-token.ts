@@ -9,7 +9,7 @@ import type { Intent, View } from '../record/shared-record.ts';
 import type { ClientParts } from './client-parts.ts';
 import type { FlightInput, FlightResult } from './flight.ts';
 import { reportDenial } from './report-issuance.ts';
-import { keepUntil, requestReserved } from './request-reserved.ts';
+import { keepUntil, sendReservedRequest } from './send-reserved-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
 /** The decision on a query, and the record that it rests on. */
@@ -74,7 +74,7 @@ export async function acquireToken(
           const reservation = { entry, keyId, secretId };
           const { unreadable } = query;
           const reserved = { flight, unreadable, secret, reservation, generation, view, probesFirst, begunAt: readAt };
-          const result = await requestReserved(parts, reserved);
+          const result = await sendReservedRequest(parts, reserved);
           if (result) return result;
           query = { ...query, id: randomId() };
           break;

@@ -13,7 +13,7 @@ import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { CheckedOptions, CommonSettings, Settings } from '../contract/settings.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Instant } from '../platform/instant.ts';
-import { outsideRequest } from '../platform/next.ts';
+import { outsideRequest } from '../platform/nextjs.ts';
 import { warn } from '../platform/warn.ts';
 import { randomId } from '../record/seal.ts';
 

@@ -2,7 +2,7 @@ import type { AcquisitionReason } from '../contract/events.ts';
 import { abortable } from '../platform/abortable.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Lifeline } from '../platform/lifeline.ts';
-import { outsideRequest } from '../platform/next.ts';
+import { outsideRequest } from '../platform/nextjs.ts';
 
 /** A flight under way. Any number of callers share it. */
 export interface RunningFlight {

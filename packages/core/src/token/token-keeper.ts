@@ -3,7 +3,7 @@ import type { ServiceAuthEventFields } from '../contract/events.ts';
 import type { CheckedOptions } from '../contract/settings.ts';
 import { instantOf, keepAlive } from '../platform/clock.ts';
 import type { Instant } from '../platform/instant.ts';
-import { outsideRequest } from '../platform/next.ts';
+import { outsideRequest } from '../platform/nextjs.ts';
 import { observe } from '../record/observe.ts';
 import type { SharedRecord } from '../record/shared-record.ts';
 import { sharedRecordOf } from '../record/shared-records.ts';

@@ -6,7 +6,7 @@ import { endpointName, parseAddress } from '../endpoint/url-scope.ts';
 import { decodeRecord } from '../ledger/codec.ts';
 import { reconcile } from '../ledger/repair.ts';
 import { type Clock, instantOf, keepAlive, systemClock } from '../platform/clock.ts';
-import { outsideRequest } from '../platform/next.ts';
+import { outsideRequest } from '../platform/nextjs.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { randomId, recordKeyOf } from '../record/seal.ts';

@@ -187,7 +187,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a cached answer is a new token',
     about: 'an answer with a token that the process knows counts as the issue of another one',
-    file: 'token/request-reserved.ts',
+    file: 'token/send-reserved-request.ts',
     find: 'const result = repeats ? repeatedAnswer : answer;',
     replace: 'const result = answer as typeof answer | (typeof repeatedAnswer & { is: typeof repeats });',
     modes: ['cached'],

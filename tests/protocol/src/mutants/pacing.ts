@@ -212,7 +212,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'a probe that fails is followed by the request',
     about: 'probes are sent, but their answers are ignored',
-    file: 'token/request-reserved.ts',
+    file: 'token/send-reserved-request.ts',
     find: 'if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);',
     replace: 'void outage;',
     modes: ['outages'],

@@ -56,7 +56,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no send-by check',
     about: 'a request is sent although its reservation is long ago',
-    file: 'token/request-reserved.ts',
+    file: 'token/send-reserved-request.ts',
     find: 'elapsedMs > sendWithinMs',
     replace: 'elapsedMs < 0',
     modes: ['pauses', 'faults', 'sleep'],
@@ -64,7 +64,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no stamp and no send-by check',
     about: 'both defences against late requests are removed',
-    file: 'token/request-reserved.ts',
+    file: 'token/send-reserved-request.ts',
     find: 'elapsedMs > sendWithinMs',
     replace: 'elapsedMs < 0',
     also: {
@@ -85,7 +85,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'found late, sent all the same',
     about: 'lateness counts from the last read, not from the reservation',
-    file: 'token/request-reserved.ts',
+    file: 'token/send-reserved-request.ts',
     find: 'const confirmedAfterMs = view.now - reservation.entry.at;',
     replace: 'const confirmedAfterMs = -1e15;',
     modes: ['pauses', 'faults', 'sleep'],

@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { temporaryFolder } from '../end-with-this-process.ts';
 import { cachedFolder, oneAtATime, run } from '../servers/tools.ts';
 import { type Manifest, readPackages, root } from './packages.ts';
 
@@ -46,13 +36,12 @@ export async function packAll(): Promise<ReadonlyMap<string, string>> {
 
 /** In a copy of the workspace, because pnpm changes each package.json while it packs. */
 async function pack(files: readonly string[], destination: string): Promise<void> {
-  const copy = mkdtempSync(join(tmpdir(), 'service-auth-pack-'));
+  const copy = temporaryFolder(join(tmpdir(), 'service-auth-pack-'));
   for (const file of files) cpSync(join(root, file), join(copy, file));
   for (const { name, folder } of readPackages())
     symlinkSync(join(folder, 'node_modules'), join(copy, 'packages', name, 'node_modules'));
   const argv = ['--recursive', '--filter=./packages/*', 'pack', '--pack-destination', destination];
   await run('pnpm', [...argv, '--config.ignore-scripts=true'], { cwd: copy });
-  rmSync(copy, { recursive: true });
 }
 
 /** Puts these packages of ours into the `node_modules` of a folder, as they are published. Each finds the dependencies that it declares, and no others. */

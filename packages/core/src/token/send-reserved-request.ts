@@ -14,7 +14,7 @@ import type { ReservedRequest } from './reserved-request.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
 /** Sends the reserved request. Undefined: it was too late for it, a probe got the token, or the token was reset on its way. */
-export async function requestReserved(
+export async function sendReservedRequest(
   parts: ClientParts,
   reserved: ReservedRequest,
 ): Promise<FlightResult | undefined> {

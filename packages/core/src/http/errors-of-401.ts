@@ -1,0 +1,17 @@
+// What an adapter whose client throws an error for a 401 sets as the `cause` of that error.
+import { type ServiceAuthError, serviceAuthError } from '../contract/errors.ts';
+
+/** Creates the reason of a 401 to the token. By it `serviceUnavailable()` recognises the error. It has no `retryAt`: only the client knows the next renewal. */
+export function tokenRejected(): ServiceAuthError {
+  const message =
+    'The API answered 401 to the token. Find out why; renewals after a 401 are 1, 2, 4 … 60 minutes apart.';
+  return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt: undefined });
+}
+
+/** Creates the reason of a 401 to a request that had an `Authorization` of its own. It is no ServiceAuthError, because waiting does not help. */
+export function tokenBypassed(): Error {
+  return new Error(
+    '[service-auth] The request had an Authorization of its own, so it was sent without the token. ' +
+      'Remove the interceptor or default header that sets it.',
+  );
+}
