@@ -31,8 +31,8 @@ const rooms = within([
   ...['index.ts', 'client/', 'usage/', 'token/', 'record/', 'endpoint/'],
   ...['contract/', 'ledger/', 'platform/'],
 ]);
-// The entries for authors of adapters and stores, who need no client. No room imports them.
-const subpaths = within(['http/', 'store/', 'sql/']);
+// The entries for authors of adapters and stores, who need no client, and those of other ways to authenticate. No room imports them.
+const subpaths = within(['http/', 'oauth2/', 'store/', 'sql/']);
 const shared = within(['contract/', 'platform/']);
 const ledger = `${core}/ledger/`;
 const tools = 'tests/support/tools/';

@@ -1,7 +1,7 @@
 import { rejectedRoomAt } from './admission.ts';
 import type { Limits } from './limits.ts';
 import { pausesOf } from './pauses.ts';
-import type { AudienceState, IssuanceReason, LedgerRecord } from './record.ts';
+import type { AudienceState, CredentialsBackoff, IssuanceReason, LedgerRecord } from './record.ts';
 import { isRetryOpen } from './retry.ts';
 
 /**
@@ -53,9 +53,10 @@ export function holdsOf(
   const holds: readonly Hold[] = [
     ...states.flatMap((state): Hold[] => {
       const { audience, credentialsBackoff, renewAfter, unreadableUntil } = state;
-      const { retryAt = 0, status } = credentialsBackoff ?? {};
+      const { retryAt: until = 0, status } = credentialsBackoff ?? {};
+      const kind = credentialsBackoff && isOfCredentials(credentialsBackoff) ? 'credentials' : 'misconfigured';
       return [
-        { kind: isOfCredentials(status) ? 'credentials' : 'misconfigured', until: retryAt, status, audience, state },
+        { kind, until, status, audience, state },
         { kind: 'renewal', until: renewAfter, audience, state },
         { kind: 'unreadable', until: unreadableUntil, audience, state },
       ];
@@ -70,9 +71,27 @@ export function holdsOf(
   return holds.filter(({ kind, until }) => until > now && (!isOpen || kind === 'rejections'));
 }
 
-/** Returns whether a status of the token endpoint says that it rejected the credentials. */
-export function isOfCredentials(status: number | undefined): boolean {
-  return status === 400 || status === 401 || status === 403;
+/** What the token endpoint answered to a request that it refused. */
+export type Answered = Pick<CredentialsBackoff, 'status' | 'oauthError'>;
+
+/** Returns whether an authorization server answered so. Without the JSON of one (RFC 6749 section 5.2), 400 and 403 come from something in front of it. */
+export function isOfCredentials({ status, oauthError }: Answered): boolean {
+  return (
+    status === 401 ||
+    (oauthError !== undefined && ((status >= 200 && status < 300) || status === 400 || status === 403))
+  );
+}
+
+/** Returns whether a refusal is about the client, and so about every token of it. If not, it is about this token. */
+export function isAboutClient({ status, oauthError }: Answered): boolean {
+  return status === 401 || oauthError === 'invalid_client' || oauthError === 'unauthorized_client';
+}
+
+/** Returns the refusals of a client, whatever token was asked for. `secretId`: its credential. */
+export function clientRefusalsOf({ audiences }: LedgerRecord, secretId: string): readonly CredentialsBackoff[] {
+  return audiences.flatMap(({ credentialsBackoff: refusal }) =>
+    refusal && refusal.secretId === secretId && isAboutClient(refusal) ? [refusal] : [],
+  );
 }
 
 /** Returns whether a hold of the caller's audience denies it a token for this reason. */

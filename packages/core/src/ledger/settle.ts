@@ -2,6 +2,7 @@ import { sparingMs } from './admission.ts';
 import { nextBackoff } from './backoff.ts';
 import { marginOf } from './decide.ts';
 import { unitedFingerprints } from './generations.ts';
+import { clientRefusalsOf, isAboutClient } from './holds.ts';
 import type { Limits } from './limits.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { isOtherDying } from './pauses.ts';
@@ -98,7 +99,7 @@ export function settle(
       // The token was issued between the reservation and now, so it counts from now. It need not count for longer than a pending entry in every term.
       const shifts = keptTerms(record, limits).map(({ pendingMs, settledMs }) => pendingMs - settledMs);
       const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
-      const next = withRetrySucceeded(record, entry.id, reservation.secretId);
+      const next = withClientAccepted(withRetrySucceeded(record, entry.id, reservation.secretId), reservation.secretId);
       const isRetry = record.retry?.id === entry.id;
       return {
         ...withAudienceState(
@@ -162,6 +163,18 @@ export function settle(
   }
 }
 
+/** Returns the record without the refusals of a client that got a token. Those of single tokens stay. */
+function withClientAccepted(record: LedgerRecord, secretId: string): LedgerRecord {
+  const refusals = clientRefusalsOf(record, secretId);
+  if (refusals.length === 0) return record;
+  const audiences = record.audiences.map((state) =>
+    state.credentialsBackoff && refusals.includes(state.credentialsBackoff)
+      ? { ...state, credentialsBackoff: undefined }
+      : state,
+  );
+  return { ...record, audiences };
+}
+
 /** A token that was reset on its way has a fingerprint, too. */
 function withFingerprint(
   state: AudienceState,
@@ -195,7 +208,11 @@ function released(
   switch (outcome.cause) {
     case 'credentials':
     case 'misconfigured': {
-      const before = state.credentialsBackoff?.secretId === secretId ? state.credentialsBackoff : undefined;
+      const own = state.credentialsBackoff?.secretId === secretId ? [state.credentialsBackoff] : [];
+      // A client that is refused for one token after another is refused again and again.
+      const [before] = [...own, ...(isAboutClient(outcome) ? clientRefusalsOf(record, secretId) : [])].sort(
+        (a, b) => b.count - a.count,
+      );
       const backoff = nextBackoff(before, failedAt, 5 * minute, maxBackoffMs);
       const { status, oauthError } = outcome;
       const credentialsBackoff = { ...backoff, secretId, status, oauthError, instance, failedAt };

@@ -1,9 +1,15 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Denial } from '../ledger/decide.ts';
-import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
+import { binds, type Caller, holdsOf, isAboutClient } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { audienceStateOf, type Failures } from '../ledger/record.ts';
+import {
+  type AudienceState,
+  audienceStateOf,
+  type CredentialsBackoff,
+  type Failures,
+  type LedgerRecord,
+} from '../ledger/record.ts';
 import type { Outcome } from '../ledger/settle.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -32,10 +38,15 @@ export function errorOf(
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {
-      const { status: endpointStatus = 0, oauthError } = state.credentialsBackoff ?? {};
+      const { status: endpointStatus = 0, oauthError } = refusalOf(record, state, denial) ?? {};
+      const about = isAboutClient({ status: endpointStatus, oauthError }) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
-      const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at ${when}.`;
-      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { endpointStatus, oauthError, retryAt });
+      const advice =
+        about === 'client'
+          ? `rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one`
+          : `refuses this token to the client (${answer}). Check audience, scope and what the client may have; a changed secret is tried at once, this one`;
+      const message = `The token endpoint ${advice} at ${when}.`;
+      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
       const message = `The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
@@ -68,6 +79,16 @@ export function errorOf(
     case 'limit':
       return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
   }
+}
+
+/** Returns the refusal that a denial follows from: that of the token, or that of the client for another token. */
+function refusalOf(
+  { audiences }: LedgerRecord,
+  { credentialsBackoff: own }: AudienceState,
+  { retryAt }: Denial,
+): CredentialsBackoff | undefined {
+  const others = audiences.flatMap(({ credentialsBackoff: each }) => (each && isAboutClient(each) ? [each] : []));
+  return own?.retryAt === retryAt ? own : (others.find((each) => each.retryAt === retryAt) ?? own);
 }
 
 function limitError(
