@@ -14,7 +14,7 @@ describe('an error of the token endpoint', () => {
     ],
     [
       answering(403, '{"error":["invalid_client"]}'),
-      'The token endpoint refuses this token to the client (403 other). Check audience, scope and what the client may have; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.',
+      'The token endpoint rejected this request (403 other). Check audience, scope, and what the client may have; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.',
     ],
     [
       answering(429, '', { 'retry-after': '600' }),

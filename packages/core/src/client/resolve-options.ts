@@ -20,7 +20,6 @@ import { jsonAuthentication } from '../endpoint/json-request.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { urlScope } from '../endpoint/url-scope.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { maxLifetimeMs } from '../ledger/record.ts';
 import { parseAddress } from '../platform/address.ts';
 import { systemClock } from '../platform/clock.ts';
 import { inWorker } from '../platform/in-worker.ts';
@@ -65,15 +64,11 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   reportUnknown(options, names, report);
 
   const addresses = addressesOf(options, report);
-  const isRequired = options.tokenEndpoint === undefined && options.clientAuthentication === undefined;
-  const asked = resolveParameters(options, isRequired, report);
+  const { audience, tokenEndpoint, clientAuthentication } = options;
+  if (audience !== undefined || !(tokenEndpoint ?? clientAuthentication))
+    report('audience', problemOfText(audience, 512));
   report('clientId', problemOfText(options.clientId, 512));
   const authentication = authenticationOf(options, report);
-  const types = options.recognizedTokenTypes ?? [];
-  if (!Array.isArray(types) || types.some((type) => problemOfText(type, 100)))
-    report('recognizedTokenTypes', 'must be a list of texts');
-  const { lifetimeMs } = options;
-  if (lifetimeMs !== undefined) report('lifetimeMs', problemOfInteger(lifetimeMs, 60_000, maxLifetimeMs));
   if (options.instance !== undefined) report('instance', problemOfText(options.instance, 64));
 
   const timeoutMs = options.timeoutMs ?? 30_000;
@@ -104,7 +99,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
     report('transport', 'must be a Transport: for a fetch, give fetchTransport({ fetch })');
   }
   if (!authentication.usesSecret && storeKey === undefined && durability !== 'process')
-    report('storeKey', 'must be given, because no client secret can encrypt the tokens in the store');
+    report('storeKey', 'must be given, because there is no clientSecret');
   const { maxRecordBytes } = store;
   if (maxRecordBytes !== undefined && problemOfInteger(maxRecordBytes, 3_000, 4_000_000)) {
     report('store', 'must have maxRecordBytes of 3,000 to 4,000,000, or none');
@@ -112,6 +107,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const limits = { ...resolveLimits(options.issuanceLimit, durability, report), maxBytes: maxRecordBytes };
 
   if (problems.length > 0 || !addresses) throw configError(problems);
+  const asked = resolveParameters(options);
   const { waitUntil, onEvent, clientId, clientSecret, instance } = options as ServiceAuthOptions;
   const common = shared({
     ...addresses,
@@ -119,8 +115,8 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
     scope: asked.scope,
     parameters: parametersLike(JSON.stringify(asked.parameters), () => asked.parameters),
     authentication,
-    tokenTypes: types.join('\n').toLowerCase(),
-    lifetimeMs,
+    tokenTypes: `${options.recognizedTokenTypes ?? ''}`.toLowerCase(),
+    lifetimeMs: options.lifetimeMs,
     limits: limitsLike(JSON.stringify(limits), () => limits),
     store,
     transport: options.transport ?? transportLike('', fetchTransport),
@@ -177,20 +173,15 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
 
 /** Checks the client authentication, and the secret that it needs or must not have. */
 function authenticationOf(options: Partial<ServiceAuthOptions>, report: Report): ClientAuthentication {
-  const { clientAuthentication: given, clientId, clientSecret, issuer } = options;
+  const { clientAuthentication: given, clientSecret } = options;
   const problem =
-    given &&
-    problemOfMethods(
-      given,
-      ['write', 'problems'],
-      'what @service-auth/core/oauth2 creates, such as clientSecretBasic()',
-    );
+    given && problemOfMethods(given, ['write', 'problems'], 'a ClientAuthentication, such as clientSecretBasic()');
   report('clientAuthentication', problem);
   const authentication = given && !problem ? given : jsonAuthentication;
-  for (const { option, message } of authentication.problems({ clientId, issuer })) report(option, message);
+  for (const { option, message } of authentication.problems(options as Record<string, unknown>))
+    report(option, message);
   if (authentication.usesSecret) {
     if (typeof clientSecret !== 'function') report('clientSecret', problemOfSecret(clientSecret));
-  } else if (clientSecret !== undefined)
-    report('clientSecret', 'must not be given: this client authentication has none');
+  } else if (clientSecret !== undefined) report('clientSecret', 'must not be given with this clientAuthentication');
   return authentication;
 }

@@ -28,8 +28,8 @@ export interface ClientAuthentication {
   readonly usesSecret: boolean;
   /** A request without credentials, to which no token is issued: it asks whether the endpoint works again. */
   readonly probe: WrittenRequest;
-  /** Returns the problems of its own options, and of those of the client that have to fit. Their options are named from the client's. */
-  problems(client: { readonly clientId: unknown; readonly issuer: unknown }): readonly ConfigProblem[];
+  /** Returns the problems of its own options, and of those of the client that say what is asked for. `options`: those of the client, unchecked. */
+  problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
   /** Returns a text that identifies the credential and reveals nothing about it: a refused credential waits, and another one is tried at once. */
   credentialId?(): string | Promise<string>;
   /** Writes a token request. It is called for each request. If it throws, no request is sent. */

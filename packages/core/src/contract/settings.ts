@@ -16,7 +16,7 @@ export interface CommonSettings extends Lifeline, Addresses {
   readonly parameters: TokenParameters;
   readonly scope: string;
   readonly authentication: ClientAuthentication;
-  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by line ends. */
+  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. */
   readonly tokenTypes: string;
   /** The lifetime of a token whose answer states none. */
   readonly lifetimeMs: number | undefined;

@@ -1,5 +1,5 @@
 import type { Report } from '../contract/config-problems.ts';
-import { isReserved, type TokenAddress } from '../contract/token-parameters.ts';
+import type { TokenAddress } from '../contract/token-parameters.ts';
 import { parseAddress } from '../platform/address.ts';
 import { ambiguityOf, endpointName, tokenEndpointOf } from './url-scope.ts';
 
@@ -17,39 +17,29 @@ export function resolveTokenAddress(
   canSend: boolean,
   report: Report,
 ): TokenAddress | undefined {
-  let isSound = true;
-  const check: Report = (option, problem) => {
-    if (problem !== undefined) isSound = false;
-    report(option, problem);
-  };
-  const named = (
+  const parsed = (
     option: string,
     value: unknown,
-    mayHaveQuery: boolean,
-    problemOf: (url: URL) => string | undefined,
+    mayHaveQuery = false,
+    problemOf = (_: URL): string | undefined => undefined,
   ) => {
     const url = parseAddress(value, allowInsecureHttp, mayHaveQuery);
-    check(option, typeof url === 'string' ? url : (ambiguityOf(url) ?? problemOf(url)));
-    return url as URL;
+    const problem = typeof url === 'string' ? url : (ambiguityOf(url) ?? problemOf(url));
+    report(option, problem);
+    return problem === undefined ? (url as URL) : undefined;
   };
-  if (authUrl !== undefined && tokenEndpoint !== undefined) check('tokenEndpoint', 'must not be given with authUrl');
-  const server = issuer === undefined ? undefined : named('issuer', issuer, false, () => problemOfIssuer(issuer));
-  let url: URL | undefined;
-  if (tokenEndpoint !== undefined) url = named('tokenEndpoint', tokenEndpoint, true, problemOfQuery);
-  else if (authUrl !== undefined || canSend || !server) url = named('authUrl', authUrl, false, repetitionIn);
-  if (!isSound) return undefined;
-  const tokenUrl = url && (tokenEndpoint === undefined ? tokenEndpointOf(url) : url.href);
-  return { tokenUrl: tokenUrl ?? '', endpoint: endpointName(server ?? new URL(tokenUrl as string)) };
-}
-
-function problemOfIssuer(issuer: unknown): string | undefined {
-  return typeof issuer === 'string' ? undefined : 'must be a string, as the server writes it';
-}
-
-function problemOfQuery({ searchParams }: URL): string | undefined {
-  return [...searchParams.keys()].some(isReserved)
-    ? 'must not contain parameters of the token request in its query'
-    : undefined;
+  if (authUrl !== undefined && tokenEndpoint !== undefined) report('tokenEndpoint', 'must not be given with authUrl');
+  if (issuer !== undefined && typeof issuer !== 'string') report('issuer', 'must be a string');
+  const server = typeof issuer === 'string' ? parsed('issuer', issuer) : undefined;
+  if (server && !canSend && (authUrl ?? tokenEndpoint) === undefined)
+    return { tokenUrl: '', endpoint: endpointName(server) };
+  const url =
+    tokenEndpoint === undefined
+      ? parsed('authUrl', authUrl, false, repetitionIn)
+      : parsed('tokenEndpoint', tokenEndpoint, true);
+  if (!url) return undefined;
+  const tokenUrl = tokenEndpoint === undefined ? tokenEndpointOf(url) : url.href;
+  return { tokenUrl, endpoint: endpointName(server ?? new URL(tokenUrl)) };
 }
 
 function repetitionIn({ pathname }: URL): string | undefined {

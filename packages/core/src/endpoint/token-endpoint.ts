@@ -1,7 +1,7 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
-import { isOfCredentials } from '../ledger/holds.ts';
+import { isOfCredentials } from '../ledger/refusals.ts';
 import type { Outcome } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';

@@ -16,7 +16,7 @@ export interface IssuedToken {
 
 /** What a client expects of a token. */
 export interface ExpectedToken {
-  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by line ends. Default: none. */
+  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. Default: none. */
   readonly tokenTypes?: string;
   /** The lifetime of a token whose answer states none. Default 24 hours, or that of a JWT. */
   readonly lifetimeMs?: number | undefined;
@@ -47,7 +47,7 @@ export function readTokenResponse(
   const warnings: TokenResponseWarning[] = [];
   const type = ownProperty(response, 'token_type');
   if (type === undefined) warnings.push('token_type_missing');
-  else if (typeof type !== 'string' || !['bearer', ...tokenTypes.split('\n')].includes(type.toLowerCase() || ' '))
+  else if (typeof type !== 'string' || !['bearer', ...tokenTypes.split(',')].includes(type.toLowerCase() || ' '))
     return 'token_type';
   if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) warnings.push('content_type');
 

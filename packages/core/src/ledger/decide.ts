@@ -2,7 +2,7 @@ import { admission, type TermRoom, tightest } from './admission.ts';
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { withDeaths } from './deaths.ts';
 import { isRemembered, latestGeneration, revoke } from './generations.ts';
-import { binds, type Caller, clientRefusalsOf, type HoldKind, holdsOf } from './holds.ts';
+import { binds, type Caller, type HoldKind, holdsOf } from './holds.ts';
 import type { Limits } from './limits.ts';
 import { underWayUntil } from './pauses.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
+import { clientRefusalsOf } from './refusals.ts';
 import { isRetryOpen, withRetryTaken } from './retry.ts';
 
 /** The question of a process to the ledger: what may I do to get a token? */

@@ -2,7 +2,6 @@ import { sparingMs } from './admission.ts';
 import { nextBackoff } from './backoff.ts';
 import { marginOf } from './decide.ts';
 import { unitedFingerprints } from './generations.ts';
-import { clientRefusalsOf, isAboutClient } from './holds.ts';
 import type { Limits } from './limits.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { isOtherDying } from './pauses.ts';
@@ -16,7 +15,8 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
-import { withRetryReturned, withRetrySucceeded } from './retry.ts';
+import { clientRefusalsOf, isAboutClient } from './refusals.ts';
+import { withCredentialsAccepted, withRetryReturned } from './retry.ts';
 import { keptTerms } from './terms.ts';
 
 const second = 1_000;
@@ -99,7 +99,7 @@ export function settle(
       // The token was issued between the reservation and now, so it counts from now. It need not count for longer than a pending entry in every term.
       const shifts = keptTerms(record, limits).map(({ pendingMs, settledMs }) => pendingMs - settledMs);
       const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
-      const next = withClientAccepted(withRetrySucceeded(record, entry.id, reservation.secretId), reservation.secretId);
+      const next = withCredentialsAccepted(record, entry.id, reservation.secretId);
       const isRetry = record.retry?.id === entry.id;
       return {
         ...withAudienceState(
@@ -161,18 +161,6 @@ export function settle(
       return { ...charged, failures: next };
     }
   }
-}
-
-/** Returns the record without the refusals of a client that got a token. Those of single tokens stay. */
-function withClientAccepted(record: LedgerRecord, secretId: string): LedgerRecord {
-  const refusals = clientRefusalsOf(record, secretId);
-  if (refusals.length === 0) return record;
-  const audiences = record.audiences.map((state) =>
-    state.credentialsBackoff && refusals.includes(state.credentialsBackoff)
-      ? { ...state, credentialsBackoff: undefined }
-      : state,
-  );
-  return { ...record, audiences };
 }
 
 /** A token that was reset on its way has a fingerprint, too. */

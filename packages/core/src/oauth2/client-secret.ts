@@ -2,6 +2,7 @@ import type { ClientAuthentication } from '../contract/client-authentication.ts'
 import { ownProperties } from '../platform/untrusted.ts';
 import { base64 } from './base64.ts';
 import { formEncoded, formOf, probe } from './form.ts';
+import { problemsOfRequest } from './problems-of-request.ts';
 import { unknownOptions } from './unknown-options.ts';
 
 /** Options of {@link clientSecretBasic}. */
@@ -20,11 +21,11 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
   return {
     usesSecret: true,
     probe,
-    problems({ clientId }) {
-      const problems = unknownOptions(options, ['encoding']);
+    problems(client) {
+      const problems = [...problemsOfRequest(client), ...unknownOptions(options, ['encoding'])];
       if (encoding !== 'form' && encoding !== 'none')
         problems.push({ option: 'clientAuthentication.encoding', message: "must be 'form' or 'none'" });
-      if (encoding === 'none' && String(clientId).includes(':'))
+      if (encoding === 'none' && String(client['clientId']).includes(':'))
         problems.push({ option: 'clientId', message: "must not contain a colon with the encoding 'none'" });
       return problems;
     },
@@ -40,7 +41,7 @@ export function clientSecretPost(): ClientAuthentication {
   return {
     usesSecret: true,
     probe,
-    problems: () => [],
+    problems: problemsOfRequest,
     write: ({ clientId, clientSecret = '', parameters }) =>
       formOf([...parameters, ['client_id', clientId], ['client_secret', clientSecret]]),
   };
@@ -54,7 +55,7 @@ export function tlsClientAuth(): ClientAuthentication {
   return {
     usesSecret: false,
     probe,
-    problems: () => [],
+    problems: problemsOfRequest,
     write: ({ clientId, parameters }) => formOf([...parameters, ['client_id', clientId]]),
   };
 }

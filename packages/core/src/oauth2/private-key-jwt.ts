@@ -5,6 +5,7 @@ import { base64Url, base64UrlOfJson } from './base64.ts';
 import { withJwt } from './client-assertion.ts';
 import { probe } from './form.ts';
 import { isSigningAlgorithm, type PrivateKey, type SigningAlgorithm } from './private-key.ts';
+import { problemsOfRequest } from './problems-of-request.ts';
 import { signingKeys } from './signing-key.ts';
 import { unknownOptions } from './unknown-options.ts';
 
@@ -40,8 +41,8 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
   return {
     usesSecret: false,
     probe,
-    problems({ issuer }) {
-      const problems = unknownOptions(options, names);
+    problems(client) {
+      const problems = [...problemsOfRequest(client), ...unknownOptions(options, names)];
       const report = (name: string, message: string) =>
         problems.push({ option: `clientAuthentication.${name}`, message });
       if (algorithm !== undefined && !isSigningAlgorithm(algorithm))
@@ -49,7 +50,7 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
       else if (keys.problem) problems.push(keys.problem);
       if (keyId !== undefined && !isText(keyId)) report('keyId', 'must be a string that is not empty');
       if (audience !== undefined && !isText(audience)) report('audience', 'must be a string that is not empty');
-      if (audience === undefined && issuer === undefined)
+      if (audience === undefined && client['issuer'] === undefined)
         report(
           'audience',
           'must be given, or the option issuer: the assertion is for the one of them that the server accepts',

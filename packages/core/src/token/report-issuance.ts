@@ -21,8 +21,7 @@ export function reportIssuance(
   const usable = term?.usable ?? 0;
   const missing = missingScope ? { missingScope } : {};
   emit('token_issued', { reason, tokenId, expiresAt, used, usable, warnings, ...missing, durationMs });
-  if (missingScope)
-    warn(`The token of ${clientId} has not all scopes that were asked for: ${missingScope} is missing.`);
+  if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`);
 }
 
 /** Reports a denial, if the budget did not allow a token. `error`: that of the denial. */

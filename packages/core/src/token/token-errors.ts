@@ -1,15 +1,10 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Denial } from '../ledger/decide.ts';
-import { binds, type Caller, holdsOf, isAboutClient } from '../ledger/holds.ts';
+import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
-import {
-  type AudienceState,
-  audienceStateOf,
-  type CredentialsBackoff,
-  type Failures,
-  type LedgerRecord,
-} from '../ledger/record.ts';
+import { type AudienceState, audienceStateOf, type Failures, type LedgerRecord } from '../ledger/record.ts';
+import { type Answered, isAboutClient } from '../ledger/refusals.ts';
 import type { Outcome } from '../ledger/settle.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -38,14 +33,15 @@ export function errorOf(
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {
-      const { status: endpointStatus = 0, oauthError } = refusalOf(record, state, denial) ?? {};
-      const about = isAboutClient({ status: endpointStatus, oauthError }) ? 'client' : 'request';
+      const refusal = refusalOf(record, state, denial);
+      const { status: endpointStatus, oauthError } = refusal;
+      const about = isAboutClient(refusal) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
-      const advice =
+      const [what, options] =
         about === 'client'
-          ? `rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one`
-          : `refuses this token to the client (${answer}). Check audience, scope and what the client may have; a changed secret is tried at once, this one`;
-      const message = `The token endpoint ${advice} at ${when}.`;
+          ? ['the credentials', 'clientId and clientSecret']
+          : ['this request', 'scope, and what the client may have'];
+      const message = `The token endpoint rejected ${what} (${answer}). Check audience, ${options}; a changed secret is tried at once, this one at ${when}.`;
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
@@ -82,13 +78,10 @@ export function errorOf(
 }
 
 /** Returns the refusal that a denial follows from: that of the token, or that of the client for another token. */
-function refusalOf(
-  { audiences }: LedgerRecord,
-  { credentialsBackoff: own }: AudienceState,
-  { retryAt }: Denial,
-): CredentialsBackoff | undefined {
-  const others = audiences.flatMap(({ credentialsBackoff: each }) => (each && isAboutClient(each) ? [each] : []));
-  return own?.retryAt === retryAt ? own : (others.find((each) => each.retryAt === retryAt) ?? own);
+function refusalOf({ audiences }: LedgerRecord, state: AudienceState, { retryAt }: Denial): Answered {
+  const states = [state, ...audiences.filter(({ credentialsBackoff: refusal }) => refusal && isAboutClient(refusal))];
+  const [found] = states.filter(({ credentialsBackoff }) => credentialsBackoff?.retryAt === retryAt);
+  return (found ?? state).credentialsBackoff ?? { status: 0 };
 }
 
 function limitError(
