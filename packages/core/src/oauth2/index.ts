@@ -1,4 +1,6 @@
 export type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
+export type { DescribedAuthentication } from './authentication-of.ts';
+export { authenticationOf } from './authentication-of.ts';
 export type { AssertionRequest, ClientAssertionOptions } from './client-assertion.ts';
 export { clientAssertion } from './client-assertion.ts';
 export type { ClientSecretBasicOptions } from './client-secret.ts';

@@ -14,7 +14,7 @@ import { reconcile } from '../ledger/repair.ts';
 import { withSpentElsewhere } from '../ledger/spent-elsewhere.ts';
 import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 
-export { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
 
 /** The client whose record is meant. */
 export interface RecordOwner {
