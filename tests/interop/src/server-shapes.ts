@@ -16,7 +16,7 @@ export interface ServerShape {
 }
 
 /** What a server answers to a request that it refuses. */
-export interface ServerRefusal {
+interface ServerRefusal {
   readonly status: number;
   readonly body: string;
   readonly means: string;

@@ -52,7 +52,7 @@ export function clientAssertion(
 }
 
 /** Writes a request with an assertion. */
-export function withAssertion(
+function withAssertion(
   { clientId, parameters }: UnwrittenRequest,
   type: string,
   given: unknown,

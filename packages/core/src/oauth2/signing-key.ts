@@ -14,7 +14,7 @@ import {
 } from './private-key.ts';
 
 /** A private key that WebCrypto keeps. */
-export interface SigningKey {
+interface SigningKey {
   readonly algorithm: SigningAlgorithm;
   /** Undefined: the key says none. */
   readonly keyId: string | undefined;
