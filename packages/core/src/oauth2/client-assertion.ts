@@ -52,11 +52,7 @@ export function clientAssertion(
 }
 
 /** Writes a request with an assertion. */
-function withAssertion(
-  { clientId, parameters }: UnwrittenRequest,
-  type: string,
-  given: unknown,
-): WrittenRequest {
+function withAssertion({ clientId, parameters }: UnwrittenRequest, type: string, given: unknown): WrittenRequest {
   const assertion = typeof given === 'string' ? given.trim() : '';
   if (!/^[!-~]+$/.test(assertion)) {
     throw Object.assign(new TypeError('The assertion must be a text of visible ASCII.'), { code: 'NO_ASSERTION' });
