@@ -11,7 +11,7 @@ import {
 import { recordKey } from '../src/record/stored-record.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
-import { answering } from './support/scripted-endpoint.ts';
+import { answering, gated } from './support/scripted-endpoint.ts';
 
 const tokenEndpoint = 'https://auth.example.com/tenant/token?version=2';
 const storeKey = 'a key for the tokens in the store, in all processes';
@@ -296,6 +296,41 @@ describe('a refusal', () => {
       expect(results[0]?.retryAt).toBeGreaterThan(clock.now() + 6 * minute);
     },
   );
+
+  test('of the client is tried again by one request, however long that takes, and the others wait for it', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, scope: 'a' }).getToken()));
+    await clock.advance(5 * minute);
+    const slow = gated(refused(401, 'invalid_client'));
+    endpoint.next(slow.answer);
+    const results = ['b', 'c', 'd'].map((scope) =>
+      failure('ERR_CREDENTIALS_REJECTED', client({ ...server, scope }).getToken()),
+    );
+    await clock.advance(5_000);
+    expect(endpoint.requests).toHaveLength(2);
+    slow.release();
+    // The wait grows, whichever token was asked for.
+    for (const { retryAt } of await clock.until(Promise.all(results)))
+      expect(retryAt).toBeGreaterThan(clock.now() + 8 * minute);
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  test('of the client is forgotten when it gets a token: the next one is the first', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    for (const scope of ['a', 'b']) {
+      endpoint.next(refused(401, 'invalid_client'));
+      await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, scope }).getToken()));
+      await clock.advance(10 * minute);
+    }
+    await token(client({ ...server, scope: 'c' }));
+    endpoint.next(refused(401, 'invalid_client'));
+    const { retryAt } = await failure(
+      'ERR_CREDENTIALS_REJECTED',
+      clock.until(client({ ...server, scope: 'd' }).getToken()),
+    );
+    expect(retryAt).toBe(clock.now() + 5 * minute);
+  });
 
   test('of the client ends for all its tokens when one of them is issued', async () => {
     const { client, clock, endpoint, token } = createBed();
