@@ -25,8 +25,8 @@ const rooms = within([
   ...['index.ts', 'client/', 'usage/', 'token/', 'record/', 'endpoint/'],
   ...['contract/', 'ledger/', 'platform/'],
 ]);
-// The entries for authors of adapters and stores, who need no client. No room imports them.
-const subpaths = within(['http/', 'store/', 'sql/']);
+// The entries for authors of adapters and stores, who need no client, and those of other ways to authenticate. No room imports them.
+const subpaths = within(['http/', 'oauth2/', 'store/', 'sql/']);
 const shared = within(['contract/', 'platform/']);
 const ledger = `${core}/ledger/`;
 const tools = 'tests/support/tools/';
@@ -39,7 +39,8 @@ const pure = within([
 const floors: readonly Floor[] = [
   { of: [ledger], only: [ledger] },
   { of: pure, only: pure },
-  ...rooms.map((room, at) => ({ of: [room], only: rooms.slice(at) })),
+  // What the environment says about authentication is loaded at the first request.
+  ...rooms.map((room, at) => ({ of: [room], only: [...rooms.slice(at), ...(at < 2 ? within(['oauth2/']) : [])] })),
   ...subpaths.map((subpath) => ({ of: [subpath], only: [subpath, ...shared] })),
   { of: [`${core}/`], only: [...rooms, ...subpaths] },
   { of: ['packages/core/test/'], only: ['packages/core/', tools] },
@@ -58,7 +59,8 @@ const floors: readonly Floor[] = [
  * That core uses web globals only is for the compiler to find: tsconfig.web.json gives it no others.
  */
 const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
-  core: {},
+  // A part of it that is loaded late.
+  core: { values: ['@service-auth/core'] },
   // It copies our errors for each request, and knows them by core's own function.
   axios: { values: ['@service-auth/core', 'axios'] },
   got: { types: ['@service-auth/core'], values: ['@service-auth/core/http', 'got'] },

@@ -13,6 +13,7 @@ const topics = [
   page('HTTP clients', '/http-clients'),
   page('Errors and events', '/errors'),
   page('Issuance limits', '/issuance-limits'),
+  page('Authorization servers', '/servers'),
 ];
 const operating = [
   page('Command line', '/command-line'),

@@ -311,7 +311,9 @@ test('credentials that were rejected are told for an hour after the last wait, i
       /^Programs for https:\/\/second\.example\/ get no token: the token endpoint rejected their credentials \(40\d, instance \w+\)\. The next try is at .* Others are not affected before their tokens expire, the first at .*\)\.$/,
     ),
   });
-  await tried(fleet.start('api', { ...wrong, audience: 'https://third.example/' }).getToken());
+  await tried(
+    fleet.start('api', { clientSecret: 'another wrong secret', audience: 'https://third.example/' }).getToken(),
+  );
   expect((await told(fleet)).line).toMatch(
     /programs for https:\/\/second\.example\/ and https:\/\/third\.example\/ are refused, the last of them until /,
   );

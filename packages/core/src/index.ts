@@ -2,6 +2,7 @@ export { createServiceAuthFromEnv, optionsFromEnv } from './client/env.ts';
 export type { ServiceAuth } from './client/service-auth.ts';
 export { createServiceAuth } from './client/service-auth.ts';
 export type { AccessToken } from './contract/access-token.ts';
+export type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from './contract/client-authentication.ts';
 export type {
   AnyServiceAuthError,
   ConfigProblem,

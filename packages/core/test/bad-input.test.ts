@@ -48,22 +48,22 @@ describe('bad input: lifetimes', () => {
     expect(await accepted({ ...usual, expires_in: '86400' })).toMatchObject({ lifetime: 86_400, warnings: [] });
   });
 
-  test('2: expires_in missing is taken from the JWT, or assumed to be an hour', async () => {
+  test('2: expires_in missing is taken from the JWT, or assumed to be a day', async () => {
     const { expires_in, ...without } = usual;
     expect(expires_in).toBe(86_400);
-    expect(await accepted(without)).toMatchObject({ lifetime: 3_600, warnings: ['lifetime_assumed'] });
+    expect(await accepted(without)).toMatchObject({ lifetime: 86_400, warnings: ['lifetime_assumed'] });
     const withClaims = (claims: object) => accepted({ ...without, access_token: jwt(JSON.stringify(claims)) });
     expect(await withClaims({ iat: 1_000, exp: 8_200 })).toMatchObject({ lifetime: 7_200, warnings: [] });
     for (const claims of [
       { exp: 8_200 },
       { iat: 1_000, exp: 1_059 },
-      { iat: 0, exp: 604_801 },
+      { iat: 0, exp: 2_678_401 },
       { iat: 9, exp: 'x' },
       {},
     ]) {
-      expect(await withClaims(claims)).toMatchObject({ lifetime: 3_600, warnings: ['lifetime_assumed'] });
+      expect(await withClaims(claims)).toMatchObject({ lifetime: 86_400, warnings: ['lifetime_assumed'] });
     }
-    expect(await withClaims({ iat: 0, exp: 604_800 })).toMatchObject({ lifetime: 604_800, warnings: [] });
+    expect(await withClaims({ iat: 0, exp: 2_678_400 })).toMatchObject({ lifetime: 2_678_400, warnings: [] });
   });
 
   test('2: the shorter of expires_in and the JWT’s own lifetime counts', async () => {
@@ -83,7 +83,7 @@ describe('bad input: lifetimes', () => {
     '4: expires_in %s counts as missing',
     async (value) => {
       const body = JSON.stringify(usual).replace('86400', value);
-      expect(await accepted(body)).toMatchObject({ lifetime: 3_600, warnings: ['lifetime_assumed'] });
+      expect(await accepted(body)).toMatchObject({ lifetime: 86_400, warnings: ['lifetime_assumed'] });
     },
   );
 
@@ -92,9 +92,9 @@ describe('bad input: lifetimes', () => {
     expect(await rejected(JSON.stringify(usual).replace('86400', 'NaN'))).toBe('not_json');
   });
 
-  test('5: expires_in 9e15 is cut to seven days', async () => {
+  test('5: expires_in 9e15 is cut to 31 days', async () => {
     expect(await accepted({ ...usual, expires_in: 9e15 })).toMatchObject({
-      lifetime: 7 * 86_400,
+      lifetime: 31 * 86_400,
       warnings: ['lifetime_clamped'],
     });
   });
@@ -123,7 +123,16 @@ describe('bad input: lifetimes', () => {
 });
 
 describe('bad input: tokens', () => {
-  test.each(['a\r\nb', 'a\0b', 'a\tb', 'a b', ' a', 'a\n', 'a😀', 'a\u2028b', 'ä', 'a=b', '=', 'a"b', 'a,b'])(
+  test.each(['v^1.1#i^1#p^1', '00Dxx!AQ.x', 'a=b', '=', 'a"b', 'a,b', '!~'])(
+    '8: a token like %j is opaque, and a header can carry it',
+    async (access_token) => {
+      const { token } = await accepted({ ...usual, access_token });
+      expect(token.authorization).toBe(`Bearer ${access_token}`);
+      expect(new Headers({ authorization: token.authorization }).get('authorization')).toBe(`Bearer ${access_token}`);
+    },
+  );
+
+  test.each(['a\r\nb', 'a\0b', 'a\tb', 'a b', ' a', 'a\n', 'a😀', 'a\u2028b', 'ä'])(
     '8: a token like %j is rejected before any header could carry it',
     async (text) => expect(await rejected({ ...usual, access_token: `${text}${tokenCanary}` })).toBe('access_token'),
   );

@@ -13,17 +13,14 @@ import { secretCanary } from './support/canaries.ts';
 import { deadAddress, startServer, startSocketServer } from './support/loopback.ts';
 import { createManualClock, type ManualClock } from './support/manual-clock.ts';
 import { watchForUnhandled } from './support/unhandled.ts';
+import { writtenRequest } from './support/written-request.ts';
 
-const credentials = {
-  audience: 'https://api.example.com/',
-  clientId: 'client "1"',
-  clientSecret: `${secretCanary} ü€😀`,
-};
+const written = writtenRequest(secretCanary);
 const json = { 'content-type': 'application/json' };
 const body = JSON.stringify({ access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 86_400 });
 
 const request = (url: string, clock: ManualClock = createManualClock()): Promise<TokenRequestResult> =>
-  requestToken(url, credentials, fetchTransport(), 30_000, clock);
+  requestToken(url, written, fetchTransport(), 30_000, clock);
 
 describe('a token request over a socket', () => {
   test('is exactly what the interface of the service says', async () => {
@@ -50,7 +47,7 @@ describe('a token request over a socket', () => {
     expect(values.get('content-length')).toBe(`${Buffer.byteLength(sent)}`);
     for (const name of ['authorization', 'cookie', 'transfer-encoding', 'referer', 'origin'])
       expect(values.has(name)).toBe(false);
-    const { audience, clientId, clientSecret } = credentials;
+    const [audience, clientId, clientSecret] = ['orders', 'client "1"', secretCanary];
     expect(sent).toBe(
       `{"audience":"${audience}","grant_type":"client_credentials","client_id":"client \\"1\\"","client_secret":"${clientSecret}"}`,
     );
@@ -162,8 +159,7 @@ describe.each([
   ['fetch', fetchTransport()],
   ['node:http', nodeTransport],
 ])('a transport that sends again by %s', (_, once) => {
-  const by = (transport: Transport, url: string) =>
-    requestToken(url, credentials, transport, 30_000, createManualClock());
+  const by = (transport: Transport, url: string) => requestToken(url, written, transport, 30_000, createManualClock());
   const twice: Transport = (parts) => once(parts).catch(() => once(parts));
 
   test('has a token counted if the endpoint issued one and cannot be reached afterwards', async () => {
@@ -226,7 +222,7 @@ describe.each([
       throw asError(await once(parts));
     };
   const by = (asError: Throw, url: string) =>
-    requestToken(url, credentials, throwing(asError), 30_000, createManualClock());
+    requestToken(url, written, throwing(asError), 30_000, createManualClock());
   const forms: readonly [string, Throw][] = [
     ['the cause of an error', (cause) => new TypeError('fetch failed', { cause: named(cause) })],
     ['the response of an error', (response) => Object.assign(new Error('failed'), { response })],
@@ -343,7 +339,7 @@ describe('an answer that does not come', () => {
 
   test('in time also fails for transports that ignore their signal', async () => {
     const clock = createManualClock();
-    const result = requestToken('http://127.0.0.1/', credentials, () => new Promise(() => {}), 1_000, clock);
+    const result = requestToken('http://127.0.0.1/', written, () => new Promise(() => {}), 1_000, clock);
     await clock.advance(1_000);
     expect(await result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TimeoutError' });
   });
@@ -398,7 +394,7 @@ describe('an answer that is too much', () => {
     const { url } = await startServer((response) => response.writeHead(401).end('x'.repeat(100_000)));
     expect(await request(url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 401 });
     const broken = await startServer((response) => response.writeHead(403).end(Buffer.from([0xff, 0xfe])));
-    expect(await request(broken.url)).toMatchObject({ kind: 'released', cause: 'credentials', status: 403 });
+    expect(await request(broken.url)).toMatchObject({ kind: 'released', cause: 'misconfigured', status: 403 });
     const failing = await startServer((response) => response.writeHead(503).end('x'.repeat(100_000)));
     expect(await request(failing.url)).toEqual({ kind: 'ambiguous', charge: 1, status: 503 });
   });
@@ -428,13 +424,7 @@ describe('an error answer whose body never ends', () => {
       response.writeHead(status, { ...json, ...headers });
       response.write('{"error":');
     });
-    const result = requestToken(
-      url,
-      credentials,
-      async (request) => transport(request).finally(answered),
-      30_000,
-      clock,
-    );
+    const result = requestToken(url, written, async (request) => transport(request).finally(answered), 30_000, clock);
     await head;
     // The wait for the body begins a moment after its head has come.
     while (clock.timers.all < 2) await setImmediate();
@@ -524,7 +514,7 @@ describe('fetchTransport', () => {
     const { signal } = new AbortController();
     await expect(send({ ...exchange, signal })).rejects.toThrow(TypeError);
     expect(await unhandled()).toEqual([]);
-    const result = await requestToken(exchange.url, credentials, send, 30_000, createManualClock());
+    const result = await requestToken(exchange.url, written, send, 30_000, createManualClock());
     expect(result).toEqual({ kind: 'ambiguous', charge: 1, error: 'TypeError' });
   });
 
@@ -540,7 +530,7 @@ describe('fetchTransport', () => {
   ])('costs nothing if the global fetch %s', async (_, broken, error) => {
     vi.stubGlobal('fetch', broken);
     onTestFinished(() => void vi.unstubAllGlobals());
-    const result = await requestToken(exchange.url, credentials, fetchTransport(), 30_000, createManualClock());
+    const result = await requestToken(exchange.url, written, fetchTransport(), 30_000, createManualClock());
     expect(result).toEqual({ kind: 'released', cause: 'unreachable', error });
   });
 
@@ -551,7 +541,7 @@ describe('fetchTransport', () => {
       [() => undefined, 'TypeError'],
     ] as const) {
       const send = fetchTransport({ fetch: fetch as () => Promise<Response> });
-      const result = await requestToken(exchange.url, credentials, send, 30_000, createManualClock());
+      const result = await requestToken(exchange.url, written, send, 30_000, createManualClock());
       expect(result).toEqual({ kind: 'ambiguous', charge: 1, error });
     }
   });

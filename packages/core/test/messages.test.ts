@@ -14,7 +14,7 @@ describe('an error of the token endpoint', () => {
     ],
     [
       answering(403, '{"error":["invalid_client"]}'),
-      'The token endpoint rejected the credentials (403). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.',
+      'The token endpoint rejected this request (403 other). Check audience, scope, and what the client may have; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.',
     ],
     [
       answering(429, '', { 'retry-after': '600' }),
@@ -140,7 +140,7 @@ describe('an error of the client', () => {
     [{ transport: {} }, 'transport must be a function'],
     [{ onEvent: {} }, 'onEvent must be a function'],
     [{ waitUntil: {} }, 'waitUntil must be a function'],
-    [{ issuanceLimit: 150 }, 'issuanceLimit must be an object such as { tokens: 150 }'],
+    [{ issuanceLimit: 150 }, 'issuanceLimit must be an object such as { tokens: 150 }, or unlimited'],
     [{ issuanceLimit: { more: 1 } }, 'issuanceLimit.more is not an option'],
     [{ issuanceLimit: { tokens: 0 } }, 'issuanceLimit.tokens must be an integer from 1 to 1000000'],
     [{ issuanceLimit: { windowMs: 0 } }, 'issuanceLimit.windowMs must be an integer from 1000 to 2678400000'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import * as http from '../src/http/index.ts';
 import * as core from '../src/index.ts';
+import * as oauth2 from '../src/oauth2/index.ts';
 import * as record from '../src/record/stored-record.ts';
 import * as sql from '../src/sql/index.ts';
 import * as store from '../src/store/index.ts';
@@ -37,6 +38,18 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
   ]);
 });
 
+test('the entry for other authorization servers exports these names, and no others', () => {
+  expect(Object.keys(oauth2).sort()).toEqual([
+    'authenticationOf',
+    'clientAssertion',
+    'clientSecretBasic',
+    'clientSecretPost',
+    'discoverTokenEndpoint',
+    'privateKeyJwt',
+    'tlsClientAuth',
+  ]);
+});
+
 test('the entry for stores exports these names, and no others', () => {
   expect(Object.keys(store).sort()).toEqual(['abortable', 'explain', 'onePerConnection', 'storeError', 'timeOfDate']);
 });
@@ -47,6 +60,7 @@ test('the entry for SQL stores exports these names, and no others', () => {
 
 test('the entry for tools that keep records exports these names, and no others', () => {
   expect(Object.keys(record).sort()).toEqual([
+    'authenticationVariables',
     'emptyRecord',
     'failuresInRow',
     'incompleteRecord',

@@ -98,7 +98,7 @@ describe.each(aheads)('a store whose clock was %i ms ahead and is put right', (a
     await use(auth, hour);
     store.aheadMs = 0;
     await use(auth, minute);
-    endpoint.otherwise(answering(400));
+    endpoint.otherwise(answering(401));
     await clock.advance(22.9 * hour);
     const last = client();
     expect((await token(last)).value).toBe(first.value);
@@ -156,7 +156,7 @@ test('a process that reads the record after hours shortens the life of the token
   await token(measuring);
   await clock.advance(30 * second);
   await token(blind);
-  endpoint.otherwise(answering(400));
+  endpoint.otherwise(answering(401));
   await clock.advance(14 * hour - minute);
   await failure('ERR_CREDENTIALS_REJECTED', token(blind));
 });

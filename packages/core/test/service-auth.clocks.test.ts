@@ -355,7 +355,7 @@ describe('the clock of a shared store', () => {
       const other = await token(client());
       expect(other).toMatchObject({ id: first.id, expiresAt: first.expiresAt });
       await clock.advance(day - minute - 1);
-      endpoint.otherwise(answering(400));
+      endpoint.otherwise(answering(401));
       expect((await token(auth)).value).toBe(first.value);
       await clock.advance(1);
       expect(auth.peekToken()).toBeUndefined();

@@ -52,7 +52,7 @@ const kinds: [string, Answer][] = [
   ['no answer', silent],
   ['a maintenance page with status 200', answering(200, '<html>')],
   ['404', answering(404)],
-  ['403', answering(403)],
+  ['403', answering(403, '{"error":"access_denied"}')],
   ['401', answering(401, '{"error":"invalid_client"}')],
   ['429 without Retry-After', answering(429)],
   ['connections that are refused', failing('ECONNREFUSED')],

@@ -145,7 +145,7 @@ describe('credentials that were rejected', () => {
 
   test('are forgotten at once when the secret changes', async () => {
     const { client, endpoint, token } = createBed();
-    endpoint.next(answering(403));
+    endpoint.next(answering(403, '{"error":"access_denied"}'));
     let secret = `${secretCanary} old`;
     const auth = client({ clientSecret: () => secret });
     await failure('ERR_CREDENTIALS_REJECTED', auth.getToken());
@@ -157,7 +157,7 @@ describe('credentials that were rejected', () => {
 
   test('of another audience are not those of a client whose secret cannot be had', async () => {
     const { client, clock, endpoint } = createBed();
-    endpoint.otherwise(answering(403));
+    endpoint.otherwise(answering(403, '{"error":"access_denied"}'));
     await failure('ERR_CREDENTIALS_REJECTED', client().getToken());
     await clock.advance(hour);
     await failure('ERR_CREDENTIALS_REJECTED', client({ audience: 'other' }).getToken());
@@ -172,7 +172,7 @@ describe('credentials that were rejected', () => {
 
   test('are forgotten at once when the secret changes under one store key, too', async () => {
     const { client, endpoint, token } = createBed();
-    endpoint.next(answering(400));
+    endpoint.next(answering(400, '{"error":"invalid_scope"}'));
     const storeKey = 'k'.repeat(32);
     await failure('ERR_CREDENTIALS_REJECTED', client({ storeKey, clientSecret: 'wrong' }).getToken());
     await token(client({ storeKey }));

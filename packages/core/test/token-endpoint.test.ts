@@ -2,18 +2,21 @@ import { setImmediate } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { serviceAuthError } from '../src/contract/errors.ts';
+import { jsonAuthentication } from '../src/endpoint/json-request.ts';
 import { requestToken, type TokenRequestResult } from '../src/endpoint/token-endpoint.ts';
 import type { Transport, TransportResponse } from '../src/index.ts';
 import { day, minute, second } from './support/bed.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { answered } from './support/scripted-endpoint.ts';
 import { watchForUnhandled } from './support/unhandled.ts';
+import { writtenRequest } from './support/written-request.ts';
 
-const credentials = { audience: 'orders', clientId: 'client-1', clientSecret: 'secret' };
+const { probe } = jsonAuthentication;
+const written = writtenRequest();
 const token = JSON.stringify({ access_token: 'abc', token_type: 'Bearer', expires_in: 86_400 });
 
 const through = (transport: Transport, clock = createManualClock(), timeoutMs = 30_000): Promise<TokenRequestResult> =>
-  requestToken('https://auth.example.com/oauth/token', credentials, transport, timeoutMs, clock);
+  requestToken('https://auth.example.com/oauth/token', written, transport, timeoutMs, clock);
 const meaningOf = (response: TransportResponse): Promise<TokenRequestResult> => through(async () => response);
 
 describe('the meaning of a body', () => {
@@ -21,6 +24,27 @@ describe('the meaning of a body', () => {
     const withHeaders = (headers: Record<string, string>) => meaningOf({ status: 200, headers, body: token });
     expect(await withHeaders({ 'content-type': 'application/json' })).toMatchObject({ token: { warnings: [] } });
     expect(await withHeaders({})).toMatchObject({ token: { warnings: ['content_type'] } });
+  });
+
+  test.each([
+    ['{"error":"Access Denied","error_description":"too many requests"}', 'other'],
+    ['{"error":"invalid_scope"}', 'invalid_scope'],
+  ])('of a 2xx answer that is %s is a refusal, and no token', async (body, oauthError) => {
+    const meaning = { kind: 'released', cause: 'credentials', status: 200, oauthError };
+    expect(await meaningOf(answered(200, body))).toEqual(meaning);
+  });
+
+  test.each(['{"error":7}', '{"error":"x","access_token":""}'])('%s is neither a refusal nor a token', async (body) => {
+    expect(await meaningOf(answered(200, body))).toMatchObject({ kind: 'ambiguous', reason: 'access_token' });
+  });
+
+  test.each([
+    [400, '<html>', 'misconfigured'],
+    [403, '', 'misconfigured'],
+    [400, '{"name":"RATE_LIMIT_REACHED"}', 'credentials'],
+    [401, '<html>', 'credentials'],
+  ])('of a %i that is %s belongs to: %s', async (status, body, cause) => {
+    expect(await meaningOf(answered(status, body))).toMatchObject({ kind: 'released', cause, status });
   });
 
   test('that is no token: one may have been issued, and the reason is kept', async () => {
@@ -76,9 +100,10 @@ describe('the meaning of a status', () => {
     ['{"error":"constructor"}', 'other'],
     ['{"error":""}', 'other'],
     [`{"error":"${'a'.repeat(41)}"}`, 'other'],
-    ['{"error":{"code":"invalid_client"}}', undefined],
-    ['{"error":["invalid_client"]}', undefined],
-    ['{"__proto__":{"error":"invalid_client"}}', undefined],
+    ['{"error":{"code":"invalid_client"}}', 'other'],
+    ['{"error":["invalid_client"]}', 'other'],
+    ['{"__proto__":{"error":"invalid_client"}}', 'other'],
+    ['{}', 'other'],
     ['["invalid_client"]', undefined],
     ['<html>', undefined],
     ['', undefined],
@@ -122,9 +147,9 @@ describe('the body of an error answer', () => {
   const released = (cause: string, fields: object = {}) => ({ kind: 'released', cause, ...fields });
 
   test.each([
-    [400, {}, released('credentials', { status: 400 })],
+    [400, {}, released('misconfigured', { status: 400 })],
     [401, {}, released('credentials', { status: 401 })],
-    [403, {}, released('credentials', { status: 403 })],
+    [403, {}, released('misconfigured', { status: 403 })],
     [404, {}, released('misconfigured', { status: 404 })],
     [302, {}, released('misconfigured', { status: 302 })],
     [429, { 'retry-after': '3600' }, released('rate_limited', { retryAfterMs: 3_600 * second })],
@@ -257,7 +282,7 @@ describe('Retry-After', () => {
   test('as a date is a whole number of milliseconds, also by a clock with fractions', async () => {
     const clock = { ...createManualClock(), now: () => now + 0.25 };
     const transport: Transport = async () => answered(429, '', { 'retry-after': date(10 * second) });
-    const result = await requestToken('https://auth.example.com', undefined, transport, second, clock);
+    const result = await requestToken('https://auth.example.com', probe, transport, second, clock);
     expect(result).toMatchObject({ retryAfterMs: 10 * second });
   });
 
@@ -517,14 +542,14 @@ describe('the request', () => {
       requests.push(request);
       return new Promise(() => {});
     };
-    const result = requestToken('https://auth.example.com/oauth/token', credentials, never, 5_000, clock);
+    const result = requestToken('https://auth.example.com/oauth/token', written, never, 5_000, clock);
     await clock.advance(4_999);
     expect(requests).toEqual([
       {
         url: 'https://auth.example.com/oauth/token',
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
-        body: '{"audience":"orders","grant_type":"client_credentials","client_id":"client-1","client_secret":"secret"}',
+        body: '{"audience":"orders","grant_type":"client_credentials","client_id":"client \\"1\\"","client_secret":"secret"}',
         signal: expect.objectContaining({ aborted: false }),
       },
     ]);

@@ -40,15 +40,16 @@ describe('a token response', () => {
   });
 
   test.each([
-    [7 * day, 7 * day, []],
-    [7 * day + 1, 7 * day, ['lifetime_clamped']],
+    [30 * day, 30 * day, []],
+    ['2592000', 30 * day, []],
+    [31 * day + 1, 31 * day, ['lifetime_clamped']],
     [120, 120, []],
     [119, 119, ['lifetime_short']],
     ['3600', 3_600, []],
     [3_600.9, 3_600, []],
-    [undefined, 3_600, ['lifetime_assumed']],
-    ['soon', 3_600, ['lifetime_assumed']],
-    [{}, 3_600, ['lifetime_assumed']],
+    [undefined, day, ['lifetime_assumed']],
+    ['soon', day, ['lifetime_assumed']],
+    [{}, day, ['lifetime_assumed']],
   ])('with an expires_in of %j lives %i seconds, with the warnings %j', (expires_in, lifetime, warnings) => {
     expect(read({ expires_in })).toMatchObject({ lifetimeMs: lifetime * 1_000, warnings });
   });
@@ -69,8 +70,8 @@ describe('a JWT', () => {
   test.each([
     [{ iat: 1_000, exp: 1_060 }, 60],
     [{ iat: 1_000, exp: 1_059 }, undefined],
-    [{ iat: 1_000, exp: 1_000 + 7 * day }, 7 * day],
-    [{ iat: 1_000, exp: 1_001 + 7 * day }, undefined],
+    [{ iat: 1_000, exp: 1_000 + 31 * day }, 31 * day],
+    [{ iat: 1_000, exp: 1_001 + 31 * day }, undefined],
     [{ iat: 1_000.5, exp: 4_601 }, 3_600],
     [{ exp: 4_600 }, undefined],
     [null, undefined],

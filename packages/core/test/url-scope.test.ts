@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf } from '../src/endpoint/url-scope.ts';
+import { ambiguityOf, endpointName, tokenEndpointOf } from '../src/endpoint/url-scope.ts';
 import { createServiceAuth } from '../src/index.ts';
+import { parseAddress } from '../src/platform/address.ts';
 import { createBed, failure } from './support/bed.ts';
 
 const covering = (baseUrl: string | URL | undefined) =>
@@ -138,6 +139,9 @@ describe('the address of the token endpoint', () => {
   ])('of %s is %s', (authUrl, expected) => expect(tokenEndpointOf(new URL(authUrl))).toBe(expected));
 });
 
+/** The name of the token endpoint under an address. */
+const nameOf = (authUrl: string) => endpointName(new URL(tokenEndpointOf(new URL(authUrl))));
+
 describe('one token endpoint', () => {
   const name = 'https://auth.example.com/tenant/oauth/token';
 
@@ -161,7 +165,7 @@ describe('one token endpoint', () => {
     'https://ａｕｔｈ.example。com/tenant',
   ])('has one name, also as %s', (authUrl) => {
     expect(ambiguityOf(new URL(authUrl))).toBeUndefined();
-    expect(endpointName(new URL(authUrl))).toBe(name);
+    expect(nameOf(authUrl)).toBe(name);
   });
 
   test.each([
@@ -188,7 +192,7 @@ describe('one token endpoint', () => {
     [['https://a.example/^|', 'https://a.example/%5E%7c']],
     [['https://a.example:8443', 'http://a.example:8443/', 'https://A.example.:8443']],
   ])('has one name: %j', (spellings) => {
-    expect(new Set(spellings.map((authUrl) => endpointName(new URL(authUrl)))).size).toBe(1);
+    expect(new Set(spellings.map((authUrl) => nameOf(authUrl))).size).toBe(1);
   });
 
   test('has another name than another host, port or path', () => {
@@ -204,7 +208,7 @@ describe('one token endpoint', () => {
       'https://127.0.0.1',
       'https://[::1]',
     ];
-    expect(new Set(addresses.map((authUrl) => endpointName(new URL(authUrl)))).size).toBe(addresses.length);
+    expect(new Set(addresses.map((authUrl) => nameOf(authUrl))).size).toBe(addresses.length);
   });
 
   test.each([

@@ -13,6 +13,7 @@ export type {
   HttpClientTraits,
 } from './http-client-contract/subject.ts';
 export type { BearerState, RecordedApiRequest, RecordedBody } from './service/api.ts';
+export type { TestClientAuthentication } from './service/client-authentication.ts';
 export type { TestClient, TestCredentials } from './service/client-registry.ts';
 export type { ForeignOrigin, ForeignRequest } from './service/foreign-origin.ts';
 export { startForeignOrigin } from './service/foreign-origin.ts';

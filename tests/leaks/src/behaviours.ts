@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { ServiceAuthOptions } from '@service-auth/core';
+import type { ClientAuthentication, ServiceAuthOptions } from '@service-auth/core';
+import { clientAssertion, clientSecretBasic, clientSecretPost, privateKeyJwt } from '@service-auth/core/oauth2';
 
 /** The parts of an answer. The watched program knows the secret from its environment, because sources are printed. */
 interface Question {
@@ -29,6 +30,12 @@ export interface Behaviour {
 
 const json = { 'content-type': 'application/json' };
 const nowhere = 'http://127.0.0.1:1';
+
+/** The options of a client that authenticates in another way. */
+function withoutSecret(secret: string, clientAuthentication: ClientAuthentication): Partial<ServiceAuthOptions> {
+  const storeKey = `${secret}, a key for the tokens in the store`;
+  return { clientAuthentication, clientSecret: undefined, storeKey, issuer: 'https://issuer.example' };
+}
 
 const good = {
   token: (response, { issued }) => response.writeHead(200, json).end(issued),
@@ -85,6 +92,52 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
   'secret-fails': {
     ...good,
     options: (secret) => ({ clientSecret: () => Promise.reject(new Error(`no ${secret}`, { cause: { secret } })) }),
+    outcome: 'ERR_CLIENT_SECRET',
+  },
+  'form-and-more-tokens': {
+    ...good,
+    token: (response, { issued }) => {
+      const { access_token: token, ...rest } = JSON.parse(issued);
+      const more = { refresh_token: `${token}.refresh`, id_token: `${token}.id`, scope: token };
+      response.writeHead(200, json).end(JSON.stringify({ access_token: token, ...rest, ...more }));
+    },
+    options: () => ({ clientAuthentication: clientSecretPost(), scope: 'read' }),
+    outcome: 200,
+  },
+  'form-echoes-500': {
+    ...good,
+    token: (response, { body }) => response.writeHead(500, json).end(body),
+    options: () => ({ clientAuthentication: clientSecretPost() }),
+    outcome: 'ERR_TOKEN_ENDPOINT',
+  },
+  'basic-echoes-400': {
+    ...good,
+    token: (response, { secret }) => response.writeHead(400, json).end(`{"error":"${secret}","error_uri":"${secret}"}`),
+    options: () => ({ clientAuthentication: clientSecretBasic() }),
+    outcome: 'ERR_CREDENTIALS_REJECTED',
+  },
+  'assertion-echoes-401': {
+    ...good,
+    token: (response, { body }) => response.writeHead(401, json).end(JSON.stringify({ error: body })),
+    options: (secret) =>
+      withoutSecret(
+        secret,
+        clientAssertion(async () => `${secret}.assertion`),
+      ),
+    outcome: 'ERR_CREDENTIALS_REJECTED',
+  },
+  'assertion-fails': {
+    ...good,
+    options: (secret) =>
+      withoutSecret(
+        secret,
+        clientAssertion(() => Promise.reject(new Error(`no ${secret}`, { cause: { secret } }))),
+      ),
+    outcome: 'ERR_CLIENT_SECRET',
+  },
+  'key-is-none': {
+    ...good,
+    options: (secret) => withoutSecret(secret, privateKeyJwt({ key: () => `-----BEGIN PRIVATE KEY-----\n${secret}` })),
     outcome: 'ERR_CLIENT_SECRET',
   },
   'store-down': { ...good, store: 'down', outcome: 'ERR_STORE' },

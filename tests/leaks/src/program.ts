@@ -3,6 +3,7 @@
 // source: NODE_DEBUG prints sources.
 import { EventEmitter } from 'node:events';
 import { createServiceAuth, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { privateKeyJwt } from '@service-auth/core/oauth2';
 import { logLines, renderings } from '@service-auth/test-tools/renderings';
 import { behaviours } from './behaviours.ts';
 import type { Deadline } from './client.ts';
@@ -120,6 +121,20 @@ for (const [store, places] of Object.entries(stores)) {
 heading('wrong options');
 try {
   createServiceAuth({ authUrl: secret, audience: ` ${secret}`, clientId: '', clientSecret: ` ${secret}` });
+} catch (error) {
+  print(error);
+}
+try {
+  createServiceAuth({
+    tokenEndpoint: `https://auth.example/?client_secret=${secret}#${secret}`,
+    issuer: secret,
+    clientId: 'a',
+    clientSecret: secret,
+    scope: `"${secret}"`,
+    resource: secret,
+    parameters: { a: ` ${secret}`, client_secret: secret },
+    clientAuthentication: privateKeyJwt({ key: secret, audience: '', header: { alg: secret } }),
+  });
 } catch (error) {
   print(error);
 }

@@ -1,7 +1,7 @@
 import { isServiceAuthError } from '@service-auth/core';
 import { recordKey } from '@service-auth/core/record';
 import { openClient, openedStore } from '../configuration/client.ts';
-import { audiencesOf, type Environment, readEnvironment } from '../configuration/environment.ts';
+import { audiencesOf, type Environment, readEnvironment, serverOf } from '../configuration/environment.ts';
 import { configurationProblems, openReader } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSecret } from '../doctor/secret.ts';
@@ -73,8 +73,8 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
   const problems: string[] = [];
   const opened = await openedStore(env, problems, false);
   if (!opened) return problems.map((message) => ({ state: 'failure', message }));
-  const { SERVICE_AUTH_URL: authUrl = '', SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
-  const owner = { authUrl, clientId };
+  const { SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
+  const owner = { ...serverOf(env), clientId };
   const isOwned = await recordKey(owner).then(
     () => true,
     () => false,
@@ -118,9 +118,12 @@ function isAskable(address: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-async function diagnosedEndpoint({ SERVICE_AUTH_URL: authUrl }: Environment): Promise<readonly Diagnosis[]> {
-  if (authUrl === undefined || !isAskable(authUrl)) return [];
-  return examineEndpoint(authUrl.replace(/\/oauth\/token\/*$/, ''));
+async function diagnosedEndpoint(env: Environment): Promise<readonly Diagnosis[]> {
+  const { authUrl, tokenEndpoint } = serverOf(env);
+  const address = tokenEndpoint ?? authUrl;
+  if (address === undefined || !isAskable(address)) return [];
+  if (tokenEndpoint !== undefined) return examineEndpoint(tokenEndpoint);
+  return examineEndpoint(`${address.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`);
 }
 
 async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {

@@ -19,6 +19,19 @@ export function audiencesOf(env: Environment): readonly string[] {
   return [...new Set((env[variables.audience] ?? '').split(/\s+/).filter(Boolean))];
 }
 
+/** The addresses by which a configuration knows the authorization server. */
+export interface ServerAddress {
+  readonly authUrl?: string | undefined;
+  readonly tokenEndpoint?: string | undefined;
+  readonly issuer?: string | undefined;
+}
+
+/** Returns the addresses of a configuration. */
+export function serverOf(env: Environment): ServerAddress {
+  const { SERVICE_AUTH_URL: authUrl, SERVICE_AUTH_TOKEN_ENDPOINT: tokenEndpoint, SERVICE_AUTH_ISSUER: issuer } = env;
+  return { authUrl, tokenEndpoint, issuer };
+}
+
 /** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */
 export async function readEnvironment({ flags, env, stderr }: Context): Promise<ReadEnvironment> {
   const problems: string[] = [];

@@ -1,11 +1,25 @@
 import { variables as variablesOfCore } from '@service-auth/core/record';
 import type { Option, Options } from '../line/command.ts';
 
-type Name = 'auth-url' | 'base-url' | 'audience' | 'client-id' | 'store' | 'token-limit' | 'reserve' | 'instance';
+type Name =
+  | 'auth-url'
+  | 'token-endpoint'
+  | 'issuer'
+  | 'scope'
+  | 'base-url'
+  | 'audience'
+  | 'client-id'
+  | 'store'
+  | 'token-limit'
+  | 'reserve'
+  | 'instance';
 
 /** The options that stand for a variable of the environment. No secret has one: others can read arguments. */
 export const variableOptions: Readonly<Record<Name, Option>> = {
   'auth-url': { value: 'URL', text: 'SERVICE_AUTH_URL: the host that issues tokens' },
+  'token-endpoint': { value: 'URL', text: 'SERVICE_AUTH_TOKEN_ENDPOINT: in place of --auth-url, the whole address' },
+  issuer: { value: 'URL', text: 'SERVICE_AUTH_ISSUER: the issuer, under which the fleet counts if it has one' },
+  scope: { value: 'TEXT', text: 'SERVICE_AUTH_SCOPE: the scopes, separated by spaces' },
   'base-url': { value: 'URL', text: 'SERVICE_BASE_URL: the API' },
   audience: { value: 'TEXT', text: 'SERVICE_AUTH_AUDIENCE' },
   'client-id': { value: 'TEXT', text: 'SERVICE_AUTH_CLIENT_ID' },
@@ -23,6 +37,9 @@ export const variableOptions: Readonly<Record<Name, Option>> = {
 
 export const variables: Readonly<Record<Name, string>> = {
   'auth-url': variablesOfCore.authUrl,
+  'token-endpoint': variablesOfCore.tokenEndpoint,
+  issuer: variablesOfCore.issuer,
+  scope: variablesOfCore.scope,
   'base-url': variablesOfCore.baseUrl,
   audience: variablesOfCore.audience,
   'client-id': variablesOfCore.clientId,
@@ -43,6 +60,8 @@ const envFile: Options = {
 /** The options of a command that only reads the record. */
 export const readerOptions: Options = {
   'auth-url': variableOptions['auth-url'],
+  'token-endpoint': variableOptions['token-endpoint'],
+  issuer: variableOptions.issuer,
   'client-id': variableOptions['client-id'],
   store: variableOptions.store,
   'token-limit': variableOptions['token-limit'],

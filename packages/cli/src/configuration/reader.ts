@@ -7,7 +7,7 @@ import {
   type Store,
   type StoreSnapshot,
 } from '@service-auth/core';
-import { failuresInRow } from '@service-auth/core/record';
+import { authenticationVariables, failuresInRow } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
@@ -16,7 +16,7 @@ import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
-import { audiencesOf, type Environment, readEnvironment } from './environment.ts';
+import { audiencesOf, type Environment, readEnvironment, serverOf } from './environment.ts';
 
 /** A reader of the record, without the client secret. */
 export interface Reader {
@@ -37,13 +37,14 @@ export async function openReader(context: Context): Promise<Reader> {
   const { env, problems } = await readEnvironment(context);
   const found = [...problems];
   const opened = await openedStore(env, found, false);
-  const { SERVICE_AUTH_CLIENT_ID: client = '', SERVICE_AUTH_URL: authUrl = '' } = env;
+  const { SERVICE_AUTH_CLIENT_ID: client = '' } = env;
   // A reader has neither audience nor secret, but the limits of the environment have to be right.
   const options = await checked(() => readOptions(env), found);
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
   const { store } = opened;
   const issuanceLimit = statesLimit(env) ? (options?.issuanceLimit as IssuanceLimit | undefined) : undefined;
-  const owner = { authUrl, clientId: client };
+  const server = serverOf(env);
+  const owner = { ...server, clientId: client };
   let last: StoreSnapshot | undefined;
   const observed: Store = {
     ...store,
@@ -55,6 +56,7 @@ export async function openReader(context: Context): Promise<Reader> {
     },
   };
   const reader = createUsageReader({ ...owner, store: observed, issuanceLimit });
+  const authUrl = server.tokenEndpoint ?? server.authUrl ?? server.issuer ?? '';
   const scene = { client, authUrl, store: opened.label, durability: store.durability };
   return {
     env,
@@ -80,10 +82,23 @@ export async function configurationProblems(env: Environment): Promise<readonly 
   return problems;
 }
 
+function hasOtherCredential(env: Environment): boolean {
+  const { key, keyFile, assertionFile, method } = authenticationVariables;
+  return [key, keyFile, assertionFile].some((name) => env[name]) || env[method] === 'tls_client_auth';
+}
+
 /** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */
 export function readOptions(env: Environment): ServiceAuthOptions {
-  const { SERVICE_AUTH_CLIENT_SECRET: secret = 'none' } = env;
+  const { SERVICE_AUTH_CLIENT_SECRET: secret = hasOtherCredential(env) ? undefined : 'none' } = env;
   const [audience = 'none'] = audiencesOf(env);
-  const variables = { ...env, SERVICE_AUTH_AUDIENCE: audience, SERVICE_AUTH_CLIENT_SECRET: secret };
+  const { authUrl, tokenEndpoint, issuer } = serverOf(env);
+  // A reader knows the record by the issuer alone.
+  const endpoint = tokenEndpoint ?? (authUrl ? undefined : issuer);
+  const variables = {
+    ...env,
+    SERVICE_AUTH_TOKEN_ENDPOINT: endpoint,
+    SERVICE_AUTH_AUDIENCE: audience,
+    SERVICE_AUTH_CLIENT_SECRET: secret,
+  };
   return optionsFromEnv(variables, { store: memoryStore() });
 }

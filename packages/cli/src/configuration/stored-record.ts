@@ -4,7 +4,7 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import type { OpenedStore } from '../stores/address.ts';
 import { checked, named, openedStore } from './client.ts';
-import { type Environment, readEnvironment } from './environment.ts';
+import { type Environment, readEnvironment, serverOf } from './environment.ts';
 
 export { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord };
 
@@ -30,10 +30,12 @@ export async function openRecord(
   const { env, problems } = await readEnvironment(context);
   const found = [...others, ...problems];
   const opened = await openedStore(env, found, writes);
-  const { SERVICE_AUTH_URL: authUrl = '', SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
-  const missing = [...(authUrl ? [] : ['SERVICE_AUTH_URL']), ...(clientId ? [] : ['SERVICE_AUTH_CLIENT_ID'])];
+  const { SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
+  const server = serverOf(env);
+  const isKnown = Object.values(server).some((address) => address);
+  const missing = [...(isKnown ? [] : ['SERVICE_AUTH_URL']), ...(clientId ? [] : ['SERVICE_AUTH_CLIENT_ID'])];
   found.push(...missing.map((name) => `${named(name)} is not set`));
-  const key = missing.length > 0 ? undefined : await checked(() => recordKey({ authUrl, clientId }), found);
+  const key = missing.length > 0 ? undefined : await checked(() => recordKey({ ...server, clientId }), found);
   if (found.length > 0 || !opened || key === undefined) throw new UsageError(found);
   const { store, label } = opened;
   return {

@@ -5,10 +5,9 @@ import type { Diagnosis } from '../stores/address.ts';
 const timeoutMs = 8_000;
 const day = 86_400_000;
 
-/** Asks the token endpoint without credentials, which cannot cost a token. `authUrl` was checked before. */
-export async function examineEndpoint(authUrl: string): Promise<readonly Diagnosis[]> {
-  const url = new URL(authUrl);
-  const endpoint = `${authUrl.replace(/\/+$/, '')}/oauth/token`;
+/** Asks the token endpoint without credentials, which cannot cost a token. Its address was checked before. */
+export async function examineEndpoint(endpoint: string): Promise<readonly Diagnosis[]> {
+  const url = new URL(endpoint);
   const [answer, certificate] = await Promise.all([askedWithoutCredentials(endpoint), examineCertificate(url)]);
   return [answer, ...certificate];
 }

@@ -2,10 +2,11 @@ import { configError } from '../contract/config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from '../contract/errors.ts';
 import { parseWindows } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
-import { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+import { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
 import { builtinModule } from '../platform/builtin-module.ts';
 import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
+import { lateAuthentication } from './late-authentication.ts';
 import { resolveOptions } from './resolve-options.ts';
 import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
 
@@ -25,6 +26,11 @@ interface NodeFiles {
  *
  * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token request, so a new secret needs no restart. The file of
  * `SERVICE_AUTH_STORE_KEY_FILE` is read once. A line end after the secret or the key is ignored.
+ *
+ * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE` (separated by
+ * spaces), `SERVICE_AUTH_PARAMETERS` (written as a query) and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
+ * `SERVICE_AUTH_PRIVATE_KEY` and `SERVICE_AUTH_KEY_ID`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
+ * read for each request. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
  *
  * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
  * that begins with `SERVICE_AUTH_` causes a warning: `process.emitWarning()`, or `console.warn()` where there is no process.
@@ -55,7 +61,17 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     texts.set(name, text);
   }
   const values = Object.fromEntries(taken.map(([option, variable]) => [option, read(variable)]));
-  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, store, ...fromEnv } = values;
+  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, store, ...texted } = values;
+  const clientAuthentication = Object.hasOwn(given, 'clientAuthentication')
+    ? undefined
+    : lateAuthentication(read, readLater, (problem) => mistakes.push(problem));
+  const { resource, parameters } = texted;
+  const fromEnv = {
+    ...texted,
+    clientAuthentication,
+    resource: resource?.split(' '),
+    parameters: parameters === undefined ? undefined : Object.fromEntries(new URLSearchParams(parameters)),
+  };
   const limitFromEnv = {
     ...(tokens !== undefined &&
       (tokens.includes('/') ? { windows: parseWindows(tokens) ?? [] } : { tokens: integer(tokens) })),
@@ -63,7 +79,11 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   };
   // A window in `overrides` must not replace the limit of the variable by the default.
   const issuanceLimit = typeof limit === 'object' && limit !== null ? { ...limitFromEnv, ...limit } : limit;
-  const options = { ...fromEnv, ...given, issuanceLimit } as ServiceAuthOptions;
+  const options = {
+    ...fromEnv,
+    ...given,
+    issuanceLimit: tokens === 'unlimited' && !Object.hasOwn(given, 'issuanceLimit') ? tokens : issuanceLimit,
+  } as ServiceAuthOptions;
 
   for (const [, option] of taken) {
     const message = mistakeIn(read(option));
@@ -74,7 +94,14 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     mistakes.push({ option: variables['issuanceLimit.tokens'], message });
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
-  if (/\S\s+\S/.test(fromEnv['audience'] ?? '')) {
+  const file = read(authenticationVariables.keyFile) ?? read(authenticationVariables.assertionFile);
+  if (file !== undefined && clientAuthentication) {
+    const { text, problem } = contentOf(file);
+    const message = problem ?? (text?.trim() ? undefined : 'names a file that is empty');
+    const [option] = [authenticationVariables.keyFile, authenticationVariables.assertionFile].filter(read) as [string];
+    if (message !== undefined) mistakes.push({ option, message });
+  }
+  if (/\S\s+\S/.test(texted['audience'] ?? '')) {
     const message = 'has several audiences, and a token is for one: name one, or create a client for each of them';
     mistakes.push({ option: variables.audience, message });
   }
@@ -95,7 +122,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   return {
     ...options,
     ...(secretFile && {
-      clientSecret: async () => withoutLineEnd((await nodeFiles()?.promises.readFile(secretFile, 'utf8')) ?? ''),
+      clientSecret: async () => withoutLineEnd(await readLater(secretFile)),
     }),
   };
 }
@@ -110,6 +137,10 @@ export function createServiceAuthFromEnv(env: Env, overrides?: Partial<ServiceAu
 
 function nodeFiles(): NodeFiles | undefined {
   return builtinModule('node:fs') as NodeFiles | undefined;
+}
+
+async function readLater(file: string): Promise<string> {
+  return (await nodeFiles()?.promises.readFile(file, 'utf8')) ?? '';
 }
 
 function contentOf(file: string): { readonly text?: string; readonly problem?: string } {

@@ -1,3 +1,4 @@
+import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import {
   configError,
   problemOfInteger,
@@ -12,17 +13,30 @@ import type { ConfigProblem } from '../contract/errors.ts';
 import { resolveLimits } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
+import type { TokenParameters } from '../contract/token-parameters.ts';
 import type { Transport } from '../contract/transport.ts';
 import { fetchTransport } from '../endpoint/fetch-transport.ts';
-import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from '../endpoint/url-scope.ts';
+import { jsonAuthentication } from '../endpoint/json-request.ts';
+import { resolveTokenAddress } from '../endpoint/token-address.ts';
+import { urlScope } from '../endpoint/url-scope.ts';
 import type { Limits } from '../ledger/limits.ts';
+import { parseAddress } from '../platform/address.ts';
 import { systemClock } from '../platform/clock.ts';
 import { inWorker } from '../platform/in-worker.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { memoryStore, sharedMemoryStore } from '../record/memory-store.ts';
+import { resolveParameters } from './resolve-parameters.ts';
 
 const names: readonly (keyof ServiceAuthOptions)[] = [
   'authUrl',
+  'tokenEndpoint',
+  'issuer',
+  'scope',
+  'resource',
+  'parameters',
+  'clientAuthentication',
+  'recognizedTokenTypes',
+  'lifetimeMs',
   'baseUrl',
   'audience',
   'clientId',
@@ -50,9 +64,11 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   reportUnknown(options, names, report);
 
   const addresses = addressesOf(options, report);
-  report('audience', problemOfText(options.audience, 512));
+  const { audience, tokenEndpoint, clientAuthentication } = options;
+  if (audience !== undefined || !(tokenEndpoint ?? clientAuthentication))
+    report('audience', problemOfText(audience, 512));
   report('clientId', problemOfText(options.clientId, 512));
-  if (typeof options.clientSecret !== 'function') report('clientSecret', problemOfSecret(options.clientSecret));
+  const authentication = authenticationOf(options, report);
   if (options.instance !== undefined) report('instance', problemOfText(options.instance, 64));
 
   const timeoutMs = options.timeoutMs ?? 30_000;
@@ -82,6 +98,8 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   if (options.transport && (options.transport as unknown) === globalThis.fetch) {
     report('transport', 'must be a Transport: for a fetch, give fetchTransport({ fetch })');
   }
+  if (!authentication.usesSecret && storeKey === undefined && durability !== 'process')
+    report('storeKey', 'must be given, because there is no clientSecret');
   const { maxRecordBytes } = store;
   if (maxRecordBytes !== undefined && problemOfInteger(maxRecordBytes, 3_000, 4_000_000)) {
     report('store', 'must have maxRecordBytes of 3,000 to 4,000,000, or none');
@@ -89,10 +107,16 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const limits = { ...resolveLimits(options.issuanceLimit, durability, report), maxBytes: maxRecordBytes };
 
   if (problems.length > 0 || !addresses) throw configError(problems);
-  const { waitUntil, onEvent, audience, clientId, clientSecret, instance } = options as ServiceAuthOptions;
+  const asked = resolveParameters(options);
+  const { waitUntil, onEvent, clientId, clientSecret, instance } = options as ServiceAuthOptions;
   const common = shared({
     ...addresses,
-    audience,
+    audience: asked.audience,
+    scope: asked.scope,
+    parameters: parametersLike(JSON.stringify(asked.parameters), () => asked.parameters),
+    authentication,
+    tokenTypes: `${options.recognizedTokenTypes ?? ''}`.toLowerCase(),
+    lifetimeMs: options.lifetimeMs,
     limits: limitsLike(JSON.stringify(limits), () => limits),
     store,
     transport: options.transport ?? transportLike('', fetchTransport),
@@ -108,6 +132,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
 
 // Thousands of clients in a process differ in little more than their ids. These remember what the client before had, so equal ones share it.
 const addressesLike = latest<Addresses>();
+const parametersLike = latest<TokenParameters>();
 const limitsLike = latest<Limits>();
 const storeKeyLike = latest<string | Uint8Array | undefined>();
 const transportLike = latest<Transport>();
@@ -133,20 +158,30 @@ function shared(settings: CommonSettings): CommonSettings {
 function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addresses | undefined {
   const insecure = options.allowInsecureHttp ?? false;
   if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
-  const authUrl = parseAddress(options.authUrl, insecure === true);
-  const problem = typeof authUrl === 'string' ? authUrl : (ambiguityOf(authUrl) ?? repetitionIn(authUrl));
-  report('authUrl', problem);
+  const address = resolveTokenAddress(options, insecure === true, true, report);
   const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
   if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
-  if (problem !== undefined || typeof authUrl === 'string' || typeof baseUrl === 'string') return undefined;
-  return addressesLike(`${authUrl} ${baseUrl}`, () => ({
-    tokenUrl: tokenEndpointOf(authUrl),
-    endpoint: endpointName(authUrl),
+  if (!address || typeof baseUrl === 'string') return undefined;
+  const { issuer } = options;
+  return addressesLike(`${address.tokenUrl} ${issuer} ${baseUrl}`, () => ({
+    ...address,
+    issuer,
     baseUrl: baseUrl?.href,
     covers: urlScope(baseUrl),
   }));
 }
 
-function repetitionIn({ pathname }: URL): string | undefined {
-  return /\/oauth\/token\/*$/.test(pathname) ? 'must end before /oauth/token, which is added to it' : undefined;
+/** Checks the client authentication, and the secret that it needs or must not have. */
+function authenticationOf(options: Partial<ServiceAuthOptions>, report: Report): ClientAuthentication {
+  const { clientAuthentication: given, clientSecret } = options;
+  const problem =
+    given && problemOfMethods(given, ['write', 'problems'], 'a ClientAuthentication, such as clientSecretBasic()');
+  report('clientAuthentication', problem);
+  const authentication = given && !problem ? given : jsonAuthentication;
+  for (const { option, message } of authentication.problems(options as Record<string, unknown>))
+    report(option, message);
+  if (authentication.usesSecret) {
+    if (typeof clientSecret !== 'function') report('clientSecret', problemOfSecret(clientSecret));
+  } else if (clientSecret !== undefined) report('clientSecret', 'must not be given with this clientAuthentication');
+  return authentication;
 }

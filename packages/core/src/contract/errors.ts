@@ -43,8 +43,13 @@ export interface ServiceAuthErrorFields {
     readonly used: number;
     readonly windowMs: number;
   };
-  /** The token endpoint answered 400, 401 or 403. `oauthError`: the `error` code of the answer (RFC 6749 section 5.2); `'other'` if it is not a registered one. */
+  /**
+   * The token endpoint answered 400, 401 or 403 as an authorization server does, or 2xx with an `error` in the place of a token. `oauthError`: the `error` code of
+   * the answer (RFC 6749 section 5.2); `'other'` if it is not a registered one. `about`: `'client'` if the client as a whole was refused (401, `invalid_client`,
+   * `unauthorized_client`), which holds for every token of it; `'request'` if this token was.
+   */
   ERR_CREDENTIALS_REJECTED: {
+    readonly about: 'client' | 'request';
     readonly endpointStatus: number;
     readonly oauthError: OAuthErrorCode | undefined;
     readonly retryAt: number;

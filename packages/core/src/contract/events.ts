@@ -7,7 +7,8 @@ export type TokenResponseWarning =
   | 'lifetime_clamped'
   | 'lifetime_short'
   | 'token_type_missing'
-  | 'content_type';
+  | 'content_type'
+  | 'scope_missing';
 
 /** A window of an agreement with the operator. See `issuanceLimit`. */
 export interface AgreedWindow {
@@ -29,6 +30,8 @@ export interface ServiceAuthEventFields {
     readonly used: number;
     readonly usable: number;
     readonly warnings: readonly TokenResponseWarning[];
+    /** With the warning `scope_missing`: the scopes that were asked for and that the answer leaves out, joined by spaces. */
+    readonly missingScope?: string | undefined;
     /** The duration of the token request. */
     readonly durationMs: number;
   };

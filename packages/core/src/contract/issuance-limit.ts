@@ -39,15 +39,18 @@ export type IssuanceLimit = OneWindow | SeveralWindows;
 
 const day = 86_400_000;
 const usual: IssuanceWindow = { tokens: 150, windowMs: day };
+// What the record can count. No fleet spends as much.
+const unlimited: IssuanceWindow = { tokens: 1_000_000, windowMs: day };
 const maxWindows = 8;
 const names = ['tokens', 'windowMs', 'windows', 'reserve'];
 
 /** Checks the agreement and computes its terms. */
 export function resolveLimits(
-  given: IssuanceLimit | 'inherit' | undefined,
+  given: IssuanceLimit | 'inherit' | 'unlimited' | undefined,
   durability: StoreDurability,
   report: Report,
 ): Limits {
+  if (given === 'unlimited') return limitsFor([unlimited], 0, durability);
   if (given === 'inherit') return { durability, terms: [], usual: limitsFor([usual], undefined, durability).terms };
   let isSound = true;
   const check: Report = (option, problem) => {
@@ -65,7 +68,7 @@ export function resolveLimits(
 
 function windowsOf(given: IssuanceLimit, report: Report): readonly IssuanceWindow[] {
   if (!isObject(given)) {
-    report('issuanceLimit', 'must be an object such as { tokens: 150 }');
+    report('issuanceLimit', 'must be an object such as { tokens: 150 }, or unlimited');
     return [];
   }
   const { windows, ...limit } = ownProperties(given);

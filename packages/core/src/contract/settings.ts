@@ -1,14 +1,25 @@
 import type { Limits } from '../ledger/limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lifeline } from '../platform/lifeline.ts';
+import type { ClientAuthentication } from './client-authentication.ts';
 import type { Emit, EmitRepeated } from './events.ts';
 import type { ServiceAuthOptions } from './options.ts';
 import type { Store } from './store.ts';
+import type { TokenAddress, TokenParameters } from './token-parameters.ts';
 import type { Transport } from './transport.ts';
 
 /** The checked options that clients have in common, with defaults. Clients with equal options share one frozen object. */
 export interface CommonSettings extends Lifeline, Addresses {
+  /** The name of the token in the record: the audience, if nothing else is asked for. */
   readonly audience: string;
+  /** What is asked for. */
+  readonly parameters: TokenParameters;
+  readonly scope: string;
+  readonly authentication: ClientAuthentication;
+  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. */
+  readonly tokenTypes: string;
+  /** The lifetime of a token whose answer states none. */
+  readonly lifetimeMs: number | undefined;
   readonly limits: Limits;
   readonly store: Store;
   readonly transport: Transport;
@@ -36,10 +47,8 @@ export interface Settings extends CommonSettings {
   readonly observesOperations: boolean;
 }
 
-export interface Addresses {
-  readonly tokenUrl: string;
-  /** The name of the token endpoint. All spellings of `tokenUrl` have one name. */
-  readonly endpoint: string;
+export interface Addresses extends TokenAddress {
+  readonly issuer: string | undefined;
   readonly baseUrl: string | undefined;
   readonly covers: (url: string | URL) => boolean;
 }

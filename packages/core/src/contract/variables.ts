@@ -1,6 +1,11 @@
 /** The environment variables, by the option that each of them sets. Core, the command line and its `serve` read these. */
 export const variables = {
   authUrl: 'SERVICE_AUTH_URL',
+  tokenEndpoint: 'SERVICE_AUTH_TOKEN_ENDPOINT',
+  issuer: 'SERVICE_AUTH_ISSUER',
+  scope: 'SERVICE_AUTH_SCOPE',
+  resource: 'SERVICE_AUTH_RESOURCE',
+  parameters: 'SERVICE_AUTH_PARAMETERS',
   baseUrl: 'SERVICE_BASE_URL',
   audience: 'SERVICE_AUTH_AUDIENCE',
   clientId: 'SERVICE_AUTH_CLIENT_ID',
@@ -12,10 +17,23 @@ export const variables = {
   'issuanceLimit.reserve': 'SERVICE_AUTH_RESERVE',
 } as const;
 
+/** The variables that describe how the client authenticates, by what they set. */
+export const authenticationVariables = {
+  method: 'SERVICE_AUTH_CLIENT_AUTHENTICATION',
+  key: 'SERVICE_AUTH_PRIVATE_KEY',
+  keyFile: 'SERVICE_AUTH_PRIVATE_KEY_FILE',
+  keyId: 'SERVICE_AUTH_KEY_ID',
+  assertionFile: 'SERVICE_AUTH_CLIENT_ASSERTION_FILE',
+} as const;
+
 /** The variables that may lie in a file, which the variable with `_FILE` at its end names. */
 export const secretVariables: readonly string[] = [variables.clientSecret, variables.storeKey];
 
-const names: readonly string[] = [...Object.values(variables), ...secretVariables.map((name) => `${name}_FILE`)];
+const names: readonly string[] = [
+  ...Object.values(variables),
+  ...Object.values(authenticationVariables),
+  ...secretVariables.map((name) => `${name}_FILE`),
+];
 
 // Kubernetes sets some of these in every pod if there is a Service with the name service-auth. `service-auth token --format env` prints the others.
 const ofOthers = /^SERVICE_AUTH_((SERVICE|PORT)(_.*)?|TOKEN|TOKEN_EXPIRES_AT)$/;

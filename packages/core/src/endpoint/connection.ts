@@ -1,7 +1,7 @@
+import { isLoopback } from '../platform/address.ts';
 import { nodeFetch, usesNodeProxy } from '../platform/node-fetch.ts';
 import type { TokenFetch } from '../platform/token-fetch.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { isLoopback } from './url-scope.ts';
 
 /** The way in which the runtime connects a token request. */
 export interface Connection {

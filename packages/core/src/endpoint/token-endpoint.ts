@@ -1,20 +1,20 @@
+import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
-import { isOfCredentials } from '../ledger/holds.ts';
+import { isOfCredentials } from '../ledger/refusals.ts';
 import type { Outcome } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
-import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
+import { describeError, ownProperty } from '../platform/untrusted.ts';
 import { type ExchangeWatch, watchExchange } from './connection-evidence.ts';
 import { maxBodyLength } from './fetch-transport.ts';
-import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
-
-/** The content of a token request (the service's interface, token request body). */
-export interface Credentials {
-  readonly audience: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
+import {
+  type ExpectedToken,
+  type IssuedToken,
+  isRefusal,
+  readOAuthError,
+  readTokenResponse,
+} from './token-response.ts';
 
 /** The outcome of a request that got no token. `error`: the name and code of the error if there was no answer. */
 export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
@@ -33,32 +33,29 @@ const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
 // The deadline for the body of an error response. Without it only `oauthError` is unknown.
 const errorBodyMs = 2 * second;
 
-const requestHeaders = {
-  'content-type': 'application/json',
-  accept: 'application/json',
-  'accept-encoding': 'identity',
-};
+const requestHeaders = { accept: 'application/json', 'accept-encoding': 'identity' };
 
-/** Sends a token request once, or a probe if there are no credentials. Resolves with the token or the outcome for the record. Never rejects. */
+/** Sends a token request, or a probe, once. Resolves with the token or the outcome for the record. Never rejects. */
 export async function requestToken(
   url: string,
-  credentials: Credentials | undefined,
+  written: WrittenRequest,
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
   controller: AbortController = new AbortController(),
+  expected: ExpectedToken = {},
 ): Promise<TokenRequestResult> {
   const watch = watchExchange(url);
   let rejection: TokenRequestResult | undefined;
 
   async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
     const { signal } = controller;
-    const body = credentials ? bodyOf(credentials) : '{}';
-    const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
+    const headers = { ...written.headers, ...requestHeaders };
+    const response = await transport({ url, method: 'POST', headers, body: written.body, signal });
     const text = Promise.resolve(response.body);
     // A status that cannot be read rejects before anybody waits for the body.
     text.catch(() => {});
-    if (isSuccess(response)) return interpret(response, await text, clock);
+    if (isSuccess(response)) return interpret(response, await text, clock, expected);
     const reading = within(errorBodyMs, clock, () => text).catch(() => '');
     // The status of a rejection stands, even if its body never comes.
     rejection = interpret(response, '', clock);
@@ -81,12 +78,13 @@ export async function requestToken(
  */
 export async function probeEndpoint(
   url: string,
+  probe: WrittenRequest,
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
   controller?: AbortController,
 ): Promise<FailedRequest | 'issued' | undefined> {
-  const result = await requestToken(url, undefined, transport, timeoutMs, clock, controller);
+  const result = await requestToken(url, probe, transport, timeoutMs, clock, controller);
   // An operator that says how long to wait means every request.
   if (result.kind === 'released' && result.cause === 'rate_limited') return result;
   // With these reasons there was a token, though of no use.
@@ -97,42 +95,31 @@ export async function probeEndpoint(
   return { ...result, kind: 'released', cause: 'unreachable' };
 }
 
-function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
-  // A `toJSON` of a polluted `Object.prototype` could read or replace the body, so it has no prototype.
-  const body = ownProperties({
-    audience,
-    grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
-  });
-  return JSON.stringify(body);
-}
-
 function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
 /** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
-function interpret(response: TransportResponse, body: string, clock: Clock): TokenRequestResult {
+function interpret(
+  response: TransportResponse,
+  body: string,
+  clock: Clock,
+  expected: ExpectedToken = {},
+): TokenRequestResult {
   const { status } = response;
   // A transport of one's own may answer anything, and the status is kept in the record.
   if (!Number.isInteger(status) || status < 0 || status > 999)
     return { kind: 'ambiguous', charge: 1, error: 'TypeError INVALID_STATUS' };
   if (isSuccess(response)) {
     if (body.length > maxBodyLength) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
-    const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '');
-    return typeof token === 'string'
-      ? { kind: 'ambiguous', charge: 1, status, reason: token }
-      : { kind: 'token', token };
+    const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '', expected);
+    if (typeof token === 'object') return { kind: 'token', token };
+    return isRefusal(body)
+      ? { kind: 'released', cause: 'credentials', status, oauthError: readOAuthError(body) }
+      : { kind: 'ambiguous', charge: 1, status, reason: token };
   }
-  if (isOfCredentials(status)) {
-    return {
-      kind: 'released',
-      cause: 'credentials',
-      status,
-      oauthError: readOAuthError(`${body}`.slice(0, maxBodyLength)),
-    };
-  }
+  const oauthError = readOAuthError(`${body}`.slice(0, maxBodyLength));
+  if (isOfCredentials({ status, oauthError })) return { kind: 'released', cause: 'credentials', status, oauthError };
   if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
   if (status === 421) return misdirected;
   // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.

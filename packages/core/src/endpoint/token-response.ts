@@ -10,37 +10,69 @@ export interface IssuedToken {
   /** The lifetime in milliseconds. It counts from the moment before the request was sent. */
   readonly lifetimeMs: number;
   readonly warnings: readonly TokenResponseWarning[];
+  /** The scopes that were asked for and that the answer leaves out, joined by spaces. Undefined: none, as far as it says. */
+  readonly missingScope?: string | undefined;
+}
+
+/** What a client expects of a token. */
+export interface ExpectedToken {
+  /** The accepted values of `token_type` besides `bearer`, in lower case, joined by commas. Default: none. */
+  readonly tokenTypes?: string;
+  /** The lifetime of a token whose answer states none. Default 24 hours, or that of a JWT. */
+  readonly lifetimeMs?: number | undefined;
+  /** The scopes that were asked for. Default: none. */
+  readonly scope?: string;
 }
 
 const maxLifetimeSeconds = maxLifetimeMs / 1_000;
-// RFC 6750 section 2.1. A header cannot contain any other text unchanged.
-const bearer = /^[A-Za-z0-9\-._~+/]+=*$/;
+const daySeconds = 86_400;
+// Visible ASCII: what an authorization server may issue (RFC 6749 appendix A.12) and a header can carry unchanged.
+const visible = /^[!-~]+$/;
 const maxTokenLength = 16_384;
 
 /** Reads the body of a 2xx answer (RFC 6749 section 5.1; the service's interface, token response body). Returns why it is no bearer token, if it is none. */
-export function readTokenResponse(body: string, contentType: string): IssuedToken | TokenResponseReason {
+export function readTokenResponse(
+  body: string,
+  contentType: string,
+  { tokenTypes = '', lifetimeMs, scope = '' }: ExpectedToken = {},
+): IssuedToken | TokenResponseReason {
   const json = body.replace(/^\uFEFF/, '').trim();
   if (json === '') return 'empty';
   const response = parseObject(json);
   if (!response) return 'not_json';
 
   const value = ownProperty(response, 'access_token');
-  if (typeof value !== 'string' || value.length > maxTokenLength || !bearer.test(value)) return 'access_token';
+  if (typeof value !== 'string' || value.length > maxTokenLength || !visible.test(value)) return 'access_token';
 
   const warnings: TokenResponseWarning[] = [];
   const type = ownProperty(response, 'token_type');
   if (type === undefined) warnings.push('token_type_missing');
-  else if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') return 'token_type';
+  else if (typeof type !== 'string' || !['bearer', ...tokenTypes.split(',')].includes(type.toLowerCase() || ' '))
+    return 'token_type';
   if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) warnings.push('content_type');
 
   const stated = seconds(ownProperty(response, 'expires_in'));
   if (stated !== undefined && stated < 1) return 'expires_in';
   const claimed = lifetimeOfJwt(value);
-  if (stated === undefined && claimed === undefined) warnings.push('lifetime_assumed');
-  const lifetime = Math.min(stated ?? claimed ?? 3_600, claimed ?? maxLifetimeSeconds, maxLifetimeSeconds);
+  const assumed = lifetimeMs === undefined ? undefined : lifetimeMs / 1_000;
+  if ((stated ?? claimed ?? assumed) === undefined) warnings.push('lifetime_assumed');
+  const expected = stated ?? assumed ?? claimed ?? daySeconds;
+  const lifetime = Math.min(expected, claimed ?? maxLifetimeSeconds, maxLifetimeSeconds);
   if ((stated ?? 0) > maxLifetimeSeconds) warnings.push('lifetime_clamped');
   if (lifetime < 120) warnings.push('lifetime_short');
-  return { value, lifetimeMs: lifetime * 1_000, warnings };
+  const missingScope = missingFrom(ownProperty(response, 'scope'), scope);
+  if (missingScope) warnings.push('scope_missing');
+  return { value, lifetimeMs: lifetime * 1_000, warnings, ...(missingScope && { missingScope }) };
+}
+
+/** Returns the scopes that an answer leaves out (RFC 6749 section 5.1). Some servers separate them by commas, or send a list. */
+function missingFrom(granted: unknown, asked: string): string {
+  if (granted === undefined) return '';
+  const names = (text: string) => text.split(/[\s,]+/).filter(Boolean);
+  const known = new Set(names([granted].flat().join(' ')));
+  return names(asked)
+    .filter((name) => !known.has(name))
+    .join(' ');
 }
 
 /** Reads a number of seconds, which may be a string of digits. Undefined: it is no number. Zero and negative numbers are returned. */
@@ -49,7 +81,7 @@ function seconds(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
 }
 
-/** Returns `exp - iat` in seconds if that is a minute to 7 days. Only the difference is used, because the issuer's clock may differ from ours. */
+/** Returns `exp - iat` in seconds if that is a minute to 31 days. Only the difference is used, because the issuer's clock may differ from ours. */
 function lifetimeOfJwt(token: string): number | undefined {
   const payload = token.split('.', 3)[1];
   if (payload === undefined) return undefined;
@@ -62,10 +94,19 @@ function lifetimeOfJwt(token: string): number | undefined {
   }
 }
 
-/** Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept, because it may contain the secret. */
+/**
+ * Returns the `error` code of an error response (RFC 6749 section 5.2). Nothing else of it is kept, because it may contain the secret. Undefined: it is no
+ * JSON of an authorization server.
+ */
 export function readOAuthError(body: string): OAuthErrorCode | undefined {
-  const error = ownProperty(parseObject(body), 'error');
-  return typeof error === 'string' ? oauthErrorCode(error) : undefined;
+  const response = parseObject(body);
+  return response && oauthErrorCode(ownProperty(response, 'error'));
+}
+
+/** Returns whether a body has an `error` in the place of a token. Some servers answer 200 with it. */
+export function isRefusal(body: string): boolean {
+  const response = parseObject(body);
+  return typeof ownProperty(response, 'error') === 'string' && ownProperty(response, 'access_token') === undefined;
 }
 
 function parseObject(json: string): object | undefined {

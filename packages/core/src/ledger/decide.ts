@@ -16,7 +16,8 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
-import { withRetryTaken } from './retry.ts';
+import { clientRefusalsOf } from './refusals.ts';
+import { isRetryOpen, withRetryTaken } from './retry.ts';
 
 /** The question of a process to the ledger: what may I do to get a token? */
 export interface Query extends Caller {
@@ -89,7 +90,7 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
     return { kind: 'admitted', entry, generation: own.generation, probesFirst };
   }
 
-  // No token lives for longer than a week, and a generation is at least the instant of its reservation. So an older token has expired, even if the clocks of
+  // No token lives for longer than a month, and a generation is at least the instant of its reservation. So an older token has expired, even if the clocks of
   // its process did not count the time in which the machine slept.
   const oldest = now - maxLifetimeMs;
   const cached = query.cached && query.cached.generation > Math.max(state.revoked, oldest) ? query.cached : undefined;
@@ -152,11 +153,28 @@ export function denialOf(
   const room = tightest(admission(record, now, limits, reason));
   const denials: readonly Denial[] = [
     ...holds.map(({ kind, until }) => ({ cause: kind, retryAt: until })),
+    ...refusalsOf(record, now, caller),
     { cause: 'backoff', retryAt: underWayUntil(record, now, caller.audience), mayEnd: true },
     { cause: 'limit', retryAt: room?.roomAt ?? 0, room },
   ];
   const retryAt = Math.max(...denials.map((denial) => denial.retryAt));
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;
+}
+
+/**
+ * Returns the denials that follow from refusals of the client: all its tokens wait, and when the wait is over, the first request has to show that the client is
+ * accepted again. Some operators lock a client after a few failed logins.
+ */
+function refusalsOf(record: LedgerRecord, now: number, { secretId }: Caller): readonly Denial[] {
+  const refusals = isRetryOpen(record, now) ? [] : clientRefusalsOf(record, secretId);
+  if (refusals.length === 0) return [];
+  const retryAt = Math.max(...refusals.map((refusal) => refusal.retryAt));
+  const underWay = Math.max(...record.audiences.map(({ lease }) => lease?.until ?? 0));
+  return [
+    { cause: 'credentials', retryAt },
+    // A record keeps a refusal for an hour after its end.
+    { cause: 'backoff', retryAt: Math.min(underWay, retryAt + 60 * minute), mayEnd: true },
+  ];
 }
 
 /** Returns whether there is room for the token of an audience. `next`: the record with the reservation for it. */

@@ -2,6 +2,7 @@ import { rejectedRoomAt } from './admission.ts';
 import type { Limits } from './limits.ts';
 import { pausesOf } from './pauses.ts';
 import type { AudienceState, IssuanceReason, LedgerRecord } from './record.ts';
+import { isOfCredentials } from './refusals.ts';
 import { isRetryOpen } from './retry.ts';
 
 /**
@@ -53,9 +54,10 @@ export function holdsOf(
   const holds: readonly Hold[] = [
     ...states.flatMap((state): Hold[] => {
       const { audience, credentialsBackoff, renewAfter, unreadableUntil } = state;
-      const { retryAt = 0, status } = credentialsBackoff ?? {};
+      const { retryAt: until = 0, status } = credentialsBackoff ?? {};
+      const kind = credentialsBackoff && isOfCredentials(credentialsBackoff) ? 'credentials' : 'misconfigured';
       return [
-        { kind: isOfCredentials(status) ? 'credentials' : 'misconfigured', until: retryAt, status, audience, state },
+        { kind, until, status, audience, state },
         { kind: 'renewal', until: renewAfter, audience, state },
         { kind: 'unreadable', until: unreadableUntil, audience, state },
       ];
@@ -68,11 +70,6 @@ export function holdsOf(
   ];
   const isOpen = isRetryOpen(record, now);
   return holds.filter(({ kind, until }) => until > now && (!isOpen || kind === 'rejections'));
-}
-
-/** Returns whether a status of the token endpoint says that it rejected the credentials. */
-export function isOfCredentials(status: number | undefined): boolean {
-  return status === 400 || status === 401 || status === 403;
 }
 
 /** Returns whether a hold of the caller's audience denies it a token for this reason. */

@@ -24,7 +24,7 @@ const registered = [
 /** The `error` code of a rejected token request: a registered code, or `'other'` (RFC 6749 section 5.2). */
 export type OAuthErrorCode = (typeof registered)[number] | 'other';
 
-/** Returns a registered code unchanged and `'other'` for any other text. Such a text may contain anything, even the secret. */
-export function oauthErrorCode(text: string): OAuthErrorCode {
+/** Returns a registered code unchanged and `'other'` for anything else. Such a text may contain anything, even the secret. */
+export function oauthErrorCode(text: unknown): OAuthErrorCode {
   return registered.find((code) => code === text) ?? 'other';
 }

@@ -7,7 +7,7 @@ export const maxDetailedEntries = 3_000;
 export const maxLeaseMs = 330_000;
 
 /** A token that states a longer lifetime counts as one of this lifetime. */
-export const maxLifetimeMs: number = 7 * 86_400_000;
+export const maxLifetimeMs: number = 31 * 86_400_000;
 
 /**
  * Why a token was issued. `cold`: no token was known. `refresh`: the token before will expire soon. `expired`: it had expired. `rejected`: the API

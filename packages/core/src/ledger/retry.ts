@@ -1,5 +1,6 @@
 import { nextBackoff } from './backoff.ts';
-import type { LedgerRecord } from './record.ts';
+import type { CredentialsBackoff, LedgerRecord } from './record.ts';
+import { isAboutClient } from './refusals.ts';
 
 const minute = 60_000;
 /** If nobody needs a token for so long, the permission ends. */
@@ -39,13 +40,19 @@ export function withRetryTaken(record: LedgerRecord, now: number, id: string): L
   return isRetryOpen(record, now) && record.retry ? { ...record, retry: { ...record.retry, id } } : record;
 }
 
-/** Returns the record after the request that ignored the holds had a token issued: credentials that were rejected are tried again for every audience. */
-export function withRetrySucceeded(record: LedgerRecord, id: string, secretId: string): LedgerRecord {
-  if (record.retry?.id !== id) return record;
+/**
+ * Returns the record after a request had a token issued: the client is accepted with these credentials. If the request ignored the holds, the credentials are
+ * tried again for every audience.
+ */
+export function withCredentialsAccepted(record: LedgerRecord, id: string, secretId: string): LedgerRecord {
+  const isRetry = record.retry?.id === id;
+  const ends = (refusal: CredentialsBackoff | undefined) =>
+    refusal?.secretId === secretId && (isRetry || isAboutClient(refusal));
+  if (!record.audiences.some(({ credentialsBackoff }) => ends(credentialsBackoff))) return record;
   return {
     ...record,
     audiences: record.audiences.map((state) =>
-      state.credentialsBackoff?.secretId === secretId ? { ...state, credentialsBackoff: undefined } : state,
+      ends(state.credentialsBackoff) ? { ...state, credentialsBackoff: undefined } : state,
     ),
   };
 }

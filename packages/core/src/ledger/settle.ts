@@ -15,7 +15,8 @@ import {
   type StoredToken,
   withAudienceState,
 } from './record.ts';
-import { withRetryReturned, withRetrySucceeded } from './retry.ts';
+import { clientRefusalsOf, isAboutClient } from './refusals.ts';
+import { withCredentialsAccepted, withRetryReturned } from './retry.ts';
 import { keptTerms } from './terms.ts';
 
 const second = 1_000;
@@ -98,7 +99,7 @@ export function settle(
       // The token was issued between the reservation and now, so it counts from now. It need not count for longer than a pending entry in every term.
       const shifts = keptTerms(record, limits).map(({ pendingMs, settledMs }) => pendingMs - settledMs);
       const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));
-      const next = withRetrySucceeded(record, entry.id, reservation.secretId);
+      const next = withCredentialsAccepted(record, entry.id, reservation.secretId);
       const isRetry = record.retry?.id === entry.id;
       return {
         ...withAudienceState(
@@ -195,7 +196,11 @@ function released(
   switch (outcome.cause) {
     case 'credentials':
     case 'misconfigured': {
-      const before = state.credentialsBackoff?.secretId === secretId ? state.credentialsBackoff : undefined;
+      const own = state.credentialsBackoff?.secretId === secretId ? [state.credentialsBackoff] : [];
+      // A client that is refused for one token after another is refused again and again.
+      const [before] = [...own, ...(isAboutClient(outcome) ? clientRefusalsOf(record, secretId) : [])].sort(
+        (a, b) => b.count - a.count,
+      );
       const backoff = nextBackoff(before, failedAt, 5 * minute, maxBackoffMs);
       const { status, oauthError } = outcome;
       const credentialsBackoff = { ...backoff, secretId, status, oauthError, instance, failedAt };

@@ -2,6 +2,7 @@ import type { Store } from '../contract/store.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { warningsOfMemory } from '../platform/several-processes.ts';
 import { ownProperties, ownProperty } from '../platform/untrusted.ts';
+import { randomId } from './seal.ts';
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -16,6 +17,8 @@ const keptHours = 33 * 24;
 /** The content of the memory, which is data only. A function would keep the copy of this module that it belongs to. */
 interface Memory {
   readonly records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
+  /** What seals the tokens of clients that have neither a secret nor a `storeKey`. */
+  key?: string;
   /** The wall clock at the origin of the monotonic clock. */
   origin?: number;
 }
@@ -37,14 +40,23 @@ const sharedKey = Symbol.for('@service-auth/core memory 1');
  * The default store: one memory for all copies of this module in the process. A hot reload loads it again, a bundler gives each route its own, and
  * ESM and CommonJS have one each. Tokens in it are sealed.
  */
-export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(() => {
+export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(sharedMemory, systemClock);
+
+/** Returns key material that all copies of this module in the process have, and that nobody else has. */
+export function keyOfProcess(): string {
+  const memory = sharedMemory();
+  memory.key ??= Array.from({ length: 4 }, randomId).join('');
+  return memory.key;
+}
+
+function sharedMemory(): Memory {
   const found = ownProperty(globalThis, sharedKey) as Memory | undefined;
   if (found) return found;
   memoryOfCopy ??= { records: new Map() };
   // If the global object is frozen, this copy of the module keeps its own memory.
   Reflect.defineProperty(globalThis, sharedKey, ownProperties({ value: memoryOfCopy }));
   return memoryOfCopy;
-}, systemClock);
+}
 
 let memoryOfCopy: Memory | undefined;
 

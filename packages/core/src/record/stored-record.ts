@@ -2,23 +2,28 @@ import { configError, problemOfInteger, problemOfText, reportTo } from '../contr
 import type { ConfigProblem } from '../contract/errors.ts';
 import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
 import type { Store } from '../contract/store.ts';
-import { endpointName, parseAddress } from '../endpoint/url-scope.ts';
+import { shownTokenName } from '../contract/token-parameters.ts';
+import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { rejectionsOf } from '../ledger/admission.ts';
 import { fitted } from '../ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../ledger/codec.ts';
 import { withDeaths } from '../ledger/deaths.ts';
-import { isOfCredentials } from '../ledger/holds.ts';
 import { audienceStatesOf, type Backoff, type LedgerRecord, newRecord } from '../ledger/record.ts';
+import { isOfCredentials } from '../ledger/refusals.ts';
 import { reconcile } from '../ledger/repair.ts';
 import { withSpentElsewhere } from '../ledger/spent-elsewhere.ts';
 import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 
-export { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
 
 /** The client whose record is meant. */
 export interface RecordOwner {
   /** The address of the authorization server, as in the options of `createServiceAuth()`. All spellings of an address name one record. */
-  authUrl: string | URL;
+  authUrl?: string | URL | undefined;
+  /** In place of it, the address of the token endpoint. */
+  tokenEndpoint?: string | URL | undefined;
+  /** The issuer, if the clients have it. With it the record is found without an address. */
+  issuer?: string | undefined;
   /** The identifier of the client: 1 to 512 characters. */
   clientId: string;
 }
@@ -27,14 +32,13 @@ export interface RecordOwner {
  * Returns the key of a client's record, under which its store keeps it.
  * @throws `ERR_CONFIG` with all problems
  */
-export async function recordKey({ authUrl, clientId }: RecordOwner): Promise<string> {
-  const address = parseAddress(authUrl, true);
-  const problems = [
-    { option: 'authUrl', message: typeof address === 'string' ? address : undefined },
-    { option: 'clientId', message: problemOfText(clientId, 512) },
-  ].flatMap(({ option, message }) => (message === undefined ? [] : [{ option, message }]));
-  if (problems.length > 0) throw configError(problems);
-  return recordKeyOf(endpointName(address as URL), clientId);
+export async function recordKey({ clientId, ...server }: RecordOwner): Promise<string> {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  const address = resolveTokenAddress(server, true, false, report);
+  report('clientId', problemOfText(clientId, 512));
+  if (problems.length > 0 || !address) throw configError(problems);
+  return recordKeyOf(address.endpoint, clientId);
 }
 
 /**
@@ -149,11 +153,13 @@ export function failuresInRow(record: string, now = 0): readonly RepeatedFailure
     ...failure('rate_limited', rateLimit, { status: 429 }),
     ...failure('deaths', deaths),
     ...[...new Set(audiences.map(({ audience }) => audience))].flatMap((audience) =>
-      failure('rejections', rejectionsOf(decoded, audience), { audience }),
+      failure('rejections', rejectionsOf(decoded, audience), { audience: shownTokenName(audience) }),
     ),
-    ...audiences.flatMap(({ audience, credentialsBackoff, token }) => {
+    ...audiences.flatMap(({ audience: name, credentialsBackoff, token }) => {
+      const audience = shownTokenName(name);
       const { status, instance, failedAt } = credentialsBackoff ?? {};
-      if (!isOfCredentials(status)) return failure('backoff', credentialsBackoff, { audience, status });
+      if (!credentialsBackoff || !isOfCredentials(credentialsBackoff))
+        return failure('backoff', credentialsBackoff, { audience, status });
       const tokenExpiresAt = token && token.expiresAt > now ? token.expiresAt : undefined;
       return failure('credentials', credentialsBackoff, { audience, status, instance, failedAt, tokenExpiresAt });
     }),
@@ -198,7 +204,7 @@ export async function secretInRecord(
   const decoded = acceptedRecord(record);
   const states = audienceStatesOf(decoded, audience);
   const rejected = states.find(({ credentialsBackoff: found }) => {
-    return found?.secretId === secretId && isOfCredentials(found.status);
+    return found?.secretId === secretId && isOfCredentials(found);
   })?.credentialsBackoff;
   const inUse = states.filter(({ token, revoked }) => token && token.expiresAt > now && token.generation > revoked);
   return {

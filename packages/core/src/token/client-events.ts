@@ -11,6 +11,7 @@ import type {
 } from '../contract/events.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { CheckedOptions, CommonSettings, Settings } from '../contract/settings.ts';
+import { shownTokenName } from '../contract/token-parameters.ts';
 import { callIgnoringErrors } from '../platform/call-ignoring-errors.ts';
 import type { Instant } from '../platform/instant.ts';
 import { outsideRequest } from '../platform/nextjs.ts';
@@ -119,7 +120,13 @@ export class ClientEvents {
     const all = onEvent && !isOperation ? [onEvent, ...subscribed] : subscribed;
     const listeners = all.filter((listener) => !heard?.has(listener));
     if (listeners.length === 0) return;
-    const event = { type, at: clock.now(), audience, instance: this.instance, ...fields } as ServiceAuthEvent;
+    const event = {
+      type,
+      at: clock.now(),
+      audience: shownTokenName(audience),
+      instance: this.instance,
+      ...fields,
+    } as ServiceAuthEvent;
     for (const listener of listeners) {
       heard?.add(listener);
       callIgnoringErrors(listener, Object.freeze(event));

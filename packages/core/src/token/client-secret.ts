@@ -1,19 +1,26 @@
+import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { problemOfSecret } from '../contract/config-problems.ts';
 import { serviceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError } from '../platform/untrusted.ts';
+import { keyOfProcess } from '../record/memory-store.ts';
 import { type SealingKey, sealingKey } from '../record/seal.ts';
 import { storeFailure } from '../record/store-answers.ts';
 
-/** The present client secret and the keys derived from it. */
+/** The present client secret, or what identifies the credential of a client without one, and the keys derived from it. */
 export interface CurrentSecret {
   readonly value: string;
   readonly key: SealingKey;
 }
 
-/** The source of the client secret. Rejects with `ERR_CLIENT_SECRET` if the function of the option returns no valid secret, and with `ERR_STORE` if WebCrypto fails. */
+/**
+ * The source of what authenticates the client. Rejects with `ERR_CLIENT_SECRET` if a function of the application, or a private key, brings no valid credential,
+ * and with `ERR_STORE` if WebCrypto fails.
+ */
 export interface ClientSecretSource {
+  /** Writes a token request with the credential, within `timeoutMs`. */
+  write(secret: CurrentSecret, timeoutMs: number): Promise<WrittenRequest>;
   /** Gets the secret before each attempt that may request a token, and derives the keys again if it changed. */
   get(): Promise<CurrentSecret>;
   /** Returns the secret of the last call of `get`. That is enough to read the record, for which the application's vault should not be asked. */
@@ -36,31 +43,57 @@ const withKeys = new Set<SecretMemory>();
 
 /** Creates the source for either form of the option `clientSecret`. */
 export function clientSecretSource(settings: Settings, memory: SecretMemory): ClientSecretSource {
-  const { clientSecret, storeKey, clientId, clock, timeoutMs, emitRepeated } = settings;
+  const { authentication, clientSecret, clientId, clock, timeoutMs, emitRepeated } = settings;
+  const { usesSecret } = authentication;
+  // The store of the process needs no key that others have. Nobody else reads it.
+  const storeKey = settings.storeKey ?? (usesSecret ? undefined : keyOfProcess());
 
   async function get(): Promise<CurrentSecret> {
-    const value = typeof clientSecret === 'string' ? clientSecret : await fetched(clientSecret);
+    const value = typeof clientSecret === 'string' ? clientSecret : await asked();
     if (memory.value !== value) memory.key = undefined;
     memory.value = value;
     return withKey(value);
   }
 
-  async function fetched(getSecret: () => string | Promise<string>): Promise<string> {
+  function asked(): Promise<string> {
+    return typeof clientSecret === 'function'
+      ? had(timeoutMs, async () => clientSecret(), problemOfSecret)
+      : had(
+          timeoutMs,
+          async () => `id ${await authentication.credentialId?.()}`,
+          () => undefined,
+        );
+  }
+
+  function write({ value }: CurrentSecret, withinMs: number): Promise<WrittenRequest> {
+    const { tokenUrl: tokenEndpoint, issuer, parameters } = settings;
+    const request = { clientId, clientSecret: usesSecret ? value : undefined, tokenEndpoint, issuer, parameters };
+    const run = async (signal: AbortSignal) => authentication.write({ ...request, now: clock.now(), signal });
+    return had(withinMs, run, () => undefined);
+  }
+
+  /** Calls what belongs to the application. */
+  async function had<Value>(
+    withinMs: number,
+    run: (signal: AbortSignal) => Promise<Value>,
+    problemOf: (value: Value) => string | undefined,
+  ): Promise<Value> {
     const { failure } = memory;
     if (failure && clock.monotonic() < failure.retryAt) throw failure.error;
     memory.failure = undefined;
     let why: string | undefined;
     try {
-      const value = await within(timeoutMs, clock, async () => getSecret());
-      const problem = value === timedOut ? `does not come within ${timeoutMs} ms` : problemOfSecret(value);
-      if (problem === undefined) return value as string;
+      const value = await within(withinMs, clock, run);
+      const problem = value === timedOut ? `does not come within ${withinMs} ms` : problemOf(value);
+      if (problem === undefined) return value as Value;
       why = `its result ${problem}`;
     } catch (error) {
       // The message of the error may contain anything, so it is not passed on.
       why = describeError(error);
     }
     const retryAt = clock.now() + retryMs;
-    const message = `The function for the client secret failed (${why}). Check it; the next attempt is possible at ${new Date(retryAt).toISOString()}.`;
+    const what = usesSecret ? 'The function for the client secret' : 'The client authentication';
+    const message = `${what} failed (${why}). Check it; the next attempt is possible at ${new Date(retryAt).toISOString()}.`;
     const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt });
     const at = clock.monotonic();
     memory.failure = { error, at, retryAt: failure && at - failure.at < retryMs ? at + retryMs : 0 };
@@ -86,7 +119,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     return { value, key: await key };
   }
 
-  return { get, last };
+  return { get, last, write };
 }
 
 /** Forgets the keys of a client. Its next request derives them again. */

@@ -1,3 +1,4 @@
+import type { WrittenRequest } from '../contract/client-authentication.ts';
 import type { TokenResponseReason } from '../contract/errors.ts';
 import { type FailedRequest, probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
 import { audienceStateOf } from '../ledger/record.ts';
@@ -19,13 +20,26 @@ export async function sendReservedRequest(
   reserved: ReservedRequest,
 ): Promise<FlightResult | undefined> {
   const { settings, sendWithinMs, request } = parts;
-  const { tokenUrl, transport, clock } = settings;
+  const { tokenUrl, transport, clock, authentication } = settings;
   if (isLate(parts, reserved)) return withdraw(parts, reserved);
   const probedAt = clock.monotonic();
-  const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, sendWithinMs / 2, clock, request));
+  const outage =
+    reserved.probesFirst &&
+    (await probeEndpoint(tokenUrl, authentication.probe, transport, sendWithinMs / 2, clock, request));
   if (outage === 'issued') return withdraw(parts, reserved, true);
   if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
-  return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved);
+  const written = await write(parts, reserved);
+  return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved, written);
+}
+
+/** Writes the request. If that fails, nothing is sent and nothing is counted. */
+async function write(parts: ClientParts, reserved: ReservedRequest): Promise<WrittenRequest> {
+  try {
+    return await parts.secrets.write(reserved.secret, parts.sendWithinMs / 2);
+  } catch (error) {
+    await withdraw(parts, reserved);
+    throw error;
+  }
 }
 
 /**
@@ -49,14 +63,16 @@ async function withdraw(
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */
-async function send(parts: ClientParts, reserved: ReservedRequest): Promise<FlightResult | undefined> {
+async function send(
+  parts: ClientParts,
+  reserved: ReservedRequest,
+  written: WrittenRequest,
+): Promise<FlightResult | undefined> {
   const { settings, settlement, usableTokens } = parts;
-  const { audience, clientId, clock, tokenUrl } = settings;
+  const { audience, clock, tokenUrl, transport, timeoutMs } = settings;
   const { flight, secret, reservation, generation, view } = reserved;
   const sentAt = instantOf(clock);
-  const credentials = { audience, clientId, clientSecret: secret.value };
-  const { transport, timeoutMs } = settings;
-  const answer = await requestToken(tokenUrl, credentials, transport, timeoutMs, clock, parts.request);
+  const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request, settings);
   const durationMs = clock.monotonic() - sentAt.monotonic;
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
   const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);

@@ -3,7 +3,8 @@ import type { Settings } from '../contract/settings.ts';
 import type { Denial } from '../ledger/decide.ts';
 import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { audienceStateOf, type Failures } from '../ledger/record.ts';
+import { type AudienceState, audienceStateOf, type Failures, type LedgerRecord } from '../ledger/record.ts';
+import { type Answered, isAboutClient } from '../ledger/refusals.ts';
 import type { Outcome } from '../ledger/settle.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -32,10 +33,16 @@ export function errorOf(
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {
-      const { status: endpointStatus = 0, oauthError } = state.credentialsBackoff ?? {};
+      const refusal = refusalOf(record, state, denial);
+      const { status: endpointStatus, oauthError } = refusal;
+      const about = isAboutClient(refusal) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
-      const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at ${when}.`;
-      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { endpointStatus, oauthError, retryAt });
+      const [what, options] =
+        about === 'client'
+          ? ['the credentials', 'clientId and clientSecret']
+          : ['this request', 'scope, and what the client may have'];
+      const message = `The token endpoint rejected ${what} (${answer}). Check audience, ${options}; a changed secret is tried at once, this one at ${when}.`;
+      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
       const message = `The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
@@ -68,6 +75,13 @@ export function errorOf(
     case 'limit':
       return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
   }
+}
+
+/** Returns the refusal that a denial follows from: that of the token, or that of the client for another token. */
+function refusalOf({ audiences }: LedgerRecord, state: AudienceState, { retryAt }: Denial): Answered {
+  const states = [state, ...audiences.filter(({ credentialsBackoff: refusal }) => refusal && isAboutClient(refusal))];
+  const [found] = states.filter(({ credentialsBackoff }) => credentialsBackoff?.retryAt === retryAt);
+  return (found ?? state).credentialsBackoff ?? { status: 0 };
 }
 
 function limitError(

@@ -1,3 +1,4 @@
+import { shownTokenName } from '../contract/token-parameters.ts';
 import { admission, nextFreeAt, type TermRoom, tightest } from '../ledger/admission.ts';
 import { availableFor, type Purpose, type Refusal, refusalOf } from '../ledger/availability.ts';
 import { withDeaths } from '../ledger/deaths.ts';
@@ -64,7 +65,12 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     windows,
     holds: holdsIn(view, limits, clock),
     tokens: tokensInUse(record, now).map(({ audience, token: { id, expiresAt, lifetimeMs } }) => {
-      return { id, audience, issuedAt: local(expiresAt - lifetimeMs), expiresAt: local(expiresAt) };
+      return {
+        id,
+        audience: shownTokenName(audience),
+        issuedAt: local(expiresAt - lifetimeMs),
+        expiresAt: local(expiresAt),
+      };
     }),
     recordId: view.version === undefined ? undefined : record.epoch,
     storeAheadMs: view.storeAheadMs,
@@ -72,10 +78,12 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
     issuances: record.entries
       .filter(({ at }) => at > countsFrom)
       .slice(-maxIssuances)
-      .map((entry) => ({ ...entry, at: local(entry.at) }))
+      .map((entry) => ({ ...entry, audience: shownTokenName(entry.audience), at: local(entry.at) }))
       .reverse(),
     resets: record.resets
-      .map(({ at, audience, tokenId, instance, reason }) => ({ at: local(at), audience, tokenId, instance, reason }))
+      .map(({ at, audience, tokenId, instance, reason }) => {
+        return { at: local(at), audience: shownTokenName(audience), tokenId, instance, reason };
+      })
       .reverse(),
     spentElsewhere: told && told.at > countsFrom ? { ...told, at: local(told.at) } : undefined,
   };
@@ -104,7 +112,7 @@ function becauseOf({ cause }: Refusal): Usage['refusedBecause'] {
 export function holdsIn(view: View, limits: Limits, clock: Clock): Hold[] {
   return heldIn(view, limits).map(({ kind, until, status, audience, state }) => {
     const local = toLocalTime(until, view, clock);
-    const hold = { until: local, audience, status };
+    const hold = { until: local, audience: audience && shownTokenName(audience), status };
     if (kind !== 'credentials') return { ...hold, kind: kind === 'misconfigured' ? 'backoff' : kind };
     const { instance, failedAt } = state?.credentialsBackoff ?? {};
     return { ...hold, kind, instance, failedAt: failedAt && toLocalTime(failedAt, view, clock) };

@@ -2,7 +2,7 @@ import { configError, problemOfMethods, problemOfText, reportTo, reportUnknown }
 import type { ConfigProblem } from '../contract/errors.ts';
 import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
 import type { Store, StoreSnapshot } from '../contract/store.ts';
-import { endpointName, parseAddress } from '../endpoint/url-scope.ts';
+import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { decodeRecord } from '../ledger/codec.ts';
 import { reconcile } from '../ledger/repair.ts';
 import { type Clock, instantOf, keepAlive, systemClock } from '../platform/clock.ts';
@@ -18,12 +18,16 @@ import { usageOf } from './usage-of.ts';
 export interface UsageReaderOptions {
   /** The store of the fleet. */
   store: Store;
-  /** The address of the authorization server, as the fleet has it. Nothing is sent to it. */
-  authUrl: string | URL;
+  /** The address of the authorization server, as the fleet has it. Nothing is sent to it. It may be missing with `tokenEndpoint` or `issuer`. */
+  authUrl?: string | URL | undefined;
+  /** The address of the token endpoint, as the fleet has it. Nothing is sent to it. */
+  tokenEndpoint?: string | URL | undefined;
+  /** The issuer, as the fleet has it. With it the record is found without an address. */
+  issuer?: string | undefined;
   /** The identifier of the client, as the fleet has it: 1 to 512 characters. */
   clientId: string;
   /** The agreement with the operator. Default: what the processes of the fleet wrote into the record. Without any of it, 150 tokens in 24 hours. */
-  issuanceLimit?: IssuanceLimit | undefined;
+  issuanceLimit?: IssuanceLimit | 'unlimited' | undefined;
   /** The source of time, for tests. Default: the clocks of this machine. */
   clock?: Clock | undefined;
 }
@@ -79,7 +83,7 @@ export function createUsageReader(options: UsageReaderOptions): UsageReader {
   };
 }
 
-const names: readonly string[] = ['store', 'authUrl', 'clientId', 'issuanceLimit', 'clock'];
+const names: readonly string[] = ['store', 'authUrl', 'tokenEndpoint', 'issuer', 'clientId', 'issuanceLimit', 'clock'];
 
 function resolved(given: UsageReaderOptions) {
   const problems: ConfigProblem[] = [];
@@ -87,8 +91,7 @@ function resolved(given: UsageReaderOptions) {
   const options = ownProperties(typeof given === 'object' && given) as Partial<UsageReaderOptions>;
   reportUnknown(options, names, report);
   // Nothing is sent to the address, so it need not be encrypted.
-  const authUrl = parseAddress(options.authUrl, true);
-  if (typeof authUrl === 'string') report('authUrl', authUrl);
+  const address = resolveTokenAddress(options, true, false, report);
   report('clientId', problemOfText(options.clientId, 512));
   report('store', problemOfMethods(options.store, ['load'], 'a Store, such as fileStore()'));
   const clock = options.clock ?? systemClock;
@@ -96,6 +99,6 @@ function resolved(given: UsageReaderOptions) {
   const { store, clientId, issuanceLimit } = options as UsageReaderOptions;
   const durability = Object(store).durability as Store['durability'];
   const limits = resolveLimits(issuanceLimit ?? 'inherit', durability, report);
-  if (problems.length > 0) throw configError(problems);
-  return { store, endpoint: endpointName(authUrl as URL), clientId, limits, clock };
+  if (problems.length > 0 || !address) throw configError(problems);
+  return { store, endpoint: address.endpoint, clientId, limits, clock };
 }

@@ -51,7 +51,7 @@ describe('compact', () => {
   test('keeps a slot until the last of what is in it has ended', () => {
     const refusedUntil = (retryAt: number) => ({ secretId: 'secret', count: 1, retryAt, status: 401 });
     const endingAt = (at: number) => [
-      audienceWith({ revoked: at - 7 * day }),
+      audienceWith({ revoked: at - 31 * day }),
       audienceWith({ token: tokenAt(1, at) }),
       audienceWith({ lease: { id: 'lease', generation: 1, until: at } }),
       audienceWith({ credentialsBackoff: refusedUntil(at - hour) }),
@@ -127,7 +127,7 @@ describe('compact', () => {
       { credentialsBackoff: { secretId: 'secret', count: 1, retryAt: noon + 1, status: 401 } },
       [],
     ],
-    ['a process may still cache the reset token', { revoked: noon - 7 * day + 1 }, []],
+    ['a process may still cache the reset token', { revoked: noon - 31 * day + 1 }, []],
   ])('keeps a slot while %s', (_, fields, entries) => {
     const kept = (now: number) =>
       compact(recordWith({ audiences: [audienceWith(fields)], entries }), now, usualLimits).audiences.length;

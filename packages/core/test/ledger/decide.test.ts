@@ -96,7 +96,7 @@ describe('a revalidation', () => {
   test('drops a cached token that is older than any token can be: the machine slept', () => {
     const kept = (generation: number) =>
       decideOn(recordWith(), { reason: 'revalidate', cached: { id: 'old', generation } }).kind;
-    expect([kept(noon - 7 * day + 1), kept(noon - 7 * day)]).toEqual(['keep', 'drop']);
+    expect([kept(noon - 31 * day + 1), kept(noon - 31 * day)]).toEqual(['keep', 'drop']);
   });
 
   test('keeps the cached token when the record has none', () => {
@@ -144,7 +144,7 @@ describe('a token that was reset', () => {
     const record = recordWith({
       audiences: [audienceWith({ token: tokenAt(5, noon + hour) }), audienceWith({ audience: 'invoices' })],
     });
-    const resetUpTo = noon - 7 * day + 1;
+    const resetUpTo = noon - 31 * day + 1;
     for (const reason of ['cold', 'revalidate'] as const) {
       expect(reserved(decideOn(record, { resetUpTo, reason }))).toEqual(revoke(record, 'orders', 'key', resetUpTo));
     }

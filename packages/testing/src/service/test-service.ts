@@ -2,6 +2,7 @@ import type { Clock } from '@service-auth/core';
 import { systemClock } from '../clock/system-clock.ts';
 import { createActivity } from './activity.ts';
 import { createApi, type RecordedApiRequest } from './api.ts';
+import { clientKey, createAssertionCheck, type TestClientAuthentication } from './client-authentication.ts';
 import { createClientRegistry, type TestClient, type TestCredentials } from './client-registry.ts';
 import { createIssuanceLog, type IssuedToken, type TestIssuanceLimit } from './issuance-log.ts';
 import { type Exchange, jsonAnswer, startLoopbackServer, unscripted } from './loopback-server.ts';
@@ -17,6 +18,11 @@ export interface TestServiceOptions {
   clients?: readonly TestClient[] | undefined;
   /** The audience that the API accepts. Default: the first audience of the first client. */
   audience?: string | undefined;
+  /**
+   * How clients authenticate. With it the token endpoint wants a form, and knows `scope` and further parameters; an `audience` may be missing. Basic has to be
+   * form-encoded, and an assertion signed by `privateKey` for the issuer `{url}/`. Default: JSON with the client secret.
+   */
+  clientAuthentication?: TestClientAuthentication | undefined;
   /** The limit for each client. Default 150 tokens in any 24 hours. */
   issuanceLimit?: TestIssuanceLimit | undefined;
   /** The lifetime of tokens in milliseconds, a multiple of 1,000. Default 86,400,000 (24 hours). */
@@ -28,8 +34,12 @@ export interface TestServiceOptions {
 }
 
 /** The options with which `createServiceAuth` uses the service. You may add further options. */
-export interface TestClientOptions extends TestCredentials {
+export interface TestClientOptions extends Omit<TestCredentials, 'clientSecret'> {
+  /** Undefined with `clientAuthentication: 'private_key_jwt'`. */
+  readonly clientSecret?: string;
   readonly authUrl: string;
+  /** The issuer, with `clientAuthentication`. Add what `@service-auth/core/oauth2` creates: `{ ...service.options, clientAuthentication: clientSecretBasic() }`. */
+  readonly issuer?: string;
   readonly baseUrl: string;
   /** The clock, if the service has one. */
   readonly clock?: Clock;
@@ -65,6 +75,8 @@ export interface TestService extends AsyncDisposable {
   readonly baseUrl: string;
   /** The credentials of the first client. */
   readonly credentials: TestCredentials;
+  /** The key with which every client signs its assertions: P-256, in PKCS #8 as PEM. */
+  readonly privateKey: string;
   /** The options for `createServiceAuth`. */
   readonly options: TestClientOptions;
   /** The same as variables for `createServiceAuthFromEnv`, such as in a child process. They have no clock. */
@@ -97,12 +109,15 @@ function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, 
 
 /** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000 } = options;
+  const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000, clientAuthentication } = options;
+  const { privateKey, publicKey } = await clientKey();
+  const issuer = () => `${server.url}/`;
   const log = createIssuanceLog(issuanceLimit);
   const revoked = new Set<string>();
   const secrets = createSecretFinder();
   const clients = createClientRegistry(options.clients, secrets.addClientSecret);
   const { credentials } = clients;
+  const { clientSecret: _, ...withoutSecret } = credentials;
   const activity = createActivity();
   let apiUnauthorized = 0;
 
@@ -111,7 +126,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     clients,
     log,
     lifetimeMs,
-    issuer: () => `${server.url}/`,
+    issuer,
+    authentication: clientAuthentication,
+    assertions: createAssertionCheck(publicKey, issuer),
     onIssued: secrets.addToken,
   });
   const api = createApi({
@@ -155,8 +172,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     authUrl: server.url,
     baseUrl: server.url,
     credentials,
+    privateKey,
     options: {
-      ...credentials,
+      ...(clientAuthentication === 'private_key_jwt' ? withoutSecret : credentials),
+      ...(clientAuthentication && { issuer: issuer() }),
       authUrl: server.url,
       baseUrl: server.url,
       ...(options.clock && { clock }),
@@ -167,7 +186,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       SERVICE_BASE_URL: server.url,
       SERVICE_AUTH_AUDIENCE: credentials.audience,
       SERVICE_AUTH_CLIENT_ID: credentials.clientId,
-      SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret,
+      ...(clientAuthentication === 'private_key_jwt'
+        ? { SERVICE_AUTH_PRIVATE_KEY: privateKey }
+        : { SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret }),
+      ...(clientAuthentication && {
+        SERVICE_AUTH_ISSUER: issuer(),
+        SERVICE_AUTH_CLIENT_AUTHENTICATION: clientAuthentication,
+      }),
       ...limitVariable(issuanceLimit),
     },
     tokenEndpoint: tokenEndpoint.script,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@service-auth/core';
+import { type AssertionCheck, readFormRequest, type TestClientAuthentication } from './client-authentication.ts';
 import { type ClientRegistry, secretsOf } from './client-registry.ts';
 import type { IssuanceLog } from './issuance-log.ts';
 import { type Exchange, jsonAnswer, type OwnAnswer } from './loopback-server.ts';
@@ -40,6 +41,9 @@ export interface TokenEndpointOptions {
   readonly clients: ClientRegistry;
   readonly issuer: () => string;
   readonly log: IssuanceLog;
+  /** Undefined: JSON with the secret, as the service's interface describes it. */
+  readonly authentication: TestClientAuthentication | undefined;
+  readonly assertions: AssertionCheck;
   readonly lifetimeMs: number;
   /** Called with the value of each token when it is issued. */
   readonly onIssued: (token: string, claims: TokenClaims) => void;
@@ -67,21 +71,26 @@ const errorAnswer = ({ status, error, description, headers }: ErrorResponse): Ow
   jsonAnswer(status, { error, error_description: description }, headers);
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
-  const { clock, clients, log } = options;
+  const { clock, clients, log, authentication, assertions } = options;
   const script = createScript<RecordedTokenRequest, ScriptedTokenAnswer>(true);
   const requests: Writable<RecordedTokenRequest>[] = [];
 
   /** The reason why the client gets no token. The checks have the order of a real service. */
-  function objection(fields: TokenRequestFields): ErrorResponse | undefined {
+  function objection(fields: TokenRequestFields, now: number): ErrorResponse | undefined {
     if (fields.grant_type !== 'client_credentials') {
       return { status: 400, error: 'unsupported_grant_type', description: 'grant_type: not client_credentials' };
     }
     const client = clients.find(fields.client_id);
     if (!client) return { status: 401, error: 'invalid_client', description: 'client_id: unknown' };
-    if (!secretsOf(client).includes(fields.client_secret)) {
-      return { status: 401, error: 'invalid_client', description: 'client_secret: wrong' };
-    }
-    if (client.audiences.includes(fields.audience)) return undefined;
+    const { client_secret: secret, client_assertion: assertion = '' } = fields;
+    const wrong =
+      secret === undefined
+        ? assertions.problemOf(assertion, client.clientId, now)
+        : secretsOf(client).includes(secret)
+          ? undefined
+          : 'client_secret: wrong';
+    if (wrong) return { status: 401, error: 'invalid_client', description: wrong };
+    if (fields.audience === undefined || client.audiences.includes(fields.audience)) return undefined;
     return { status: 403, error: 'access_denied', description: 'audience: not one of this client' };
   }
 
@@ -93,7 +102,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   }
 
   function issue(key: SigningKey, fields: TokenRequestFields, at: number, answer: ScriptedTokenAnswer): OwnAnswer {
-    const { client_id: clientId, audience } = fields;
+    const { client_id: clientId, scope } = fields;
+    const audience = fields.audience ?? clients.find(clientId)?.audiences[0] ?? '';
     const lifetime = Math.floor((answer.lifetimeMs ?? options.lifetimeMs) / 1000);
     const iat = Math.floor(at / 1000);
     const tokenId = randomUUID();
@@ -102,7 +112,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const token = key.sign(claims);
     log.add({ at, clientId, audience, tokenId });
     options.onIssued(token, claims);
-    const body = { access_token: token, token_type: 'Bearer', expires_in: lifetime, ...answer.fields };
+    const granted = scope === undefined ? {} : { scope };
+    const body = { access_token: token, token_type: 'Bearer', expires_in: lifetime, ...granted, ...answer.fields };
     return jsonAnswer(200, body, { 'cache-control': 'no-store' });
   }
 
@@ -122,14 +133,14 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
       return own;
     };
 
-    const fields = readTokenRequest(request);
+    const fields = authentication ? readFormRequest(request, authentication) : readTokenRequest(request);
     if ('problems' in fields) {
       const { status, problems, headers } = fields;
       const response = { status, error: 'invalid_request', description: problems.join('; '), headers };
       return end('rejected', errorAnswer(response), problems);
     }
     if (!(answer.issue ?? isSuccess(status))) return end('scripted', scripted);
-    const wrong = objection(fields);
+    const wrong = objection(fields, now);
     if (wrong) return end('rejected', errorAnswer(wrong), [wrong.description]);
     const over = overLimit(fields.client_id, now);
     if (over) return end('refused', errorAnswer(over));

@@ -1,11 +1,15 @@
 import type { ReceivedRequest } from './received-request.ts';
 
-/** The four fields of a token request (the service's interface, Token request body). */
+/** The fields of a token request: of JSON, the four of the service's interface (Token request body). */
 export interface TokenRequestFields {
-  readonly audience: string;
+  /** A form may have none. */
+  readonly audience?: string | undefined;
+  readonly scope?: string | undefined;
   readonly grant_type: string;
   readonly client_id: string;
-  readonly client_secret: string;
+  /** Undefined: there is an assertion in its place. */
+  readonly client_secret?: string | undefined;
+  readonly client_assertion?: string | undefined;
 }
 
 /** The mistakes of a token request: the status of its answer, and every problem by name. It contains no values. */
@@ -43,13 +47,23 @@ function parseObject(body: Buffer): object | undefined {
   }
 }
 
-/** Reads a token request exactly as the service's interface describes it. */
-export function readTokenRequest(request: ReceivedRequest): TokenRequestFields | TokenRequestProblems {
-  const reject = (status: number, ...problems: string[]): TokenRequestProblems => ({ status, problems });
+/** Returns what is wrong with a token request before its content is read. */
+export function problemsOfTarget(request: ReceivedRequest): TokenRequestProblems | undefined {
   if (request.method !== 'POST') {
     return { status: 405, problems: [`method: ${request.method} instead of POST`], headers: { allow: 'POST' } };
   }
   if (request.path !== '/oauth/token') return reject(400, 'path: a query is not part of /oauth/token');
+  return undefined;
+}
+
+function reject(status: number, ...problems: string[]): TokenRequestProblems {
+  return { status, problems };
+}
+
+/** Reads a token request exactly as the service's interface describes it. */
+export function readTokenRequest(request: ReceivedRequest): TokenRequestFields | TokenRequestProblems {
+  const ofTarget = problemsOfTarget(request);
+  if (ofTarget) return ofTarget;
   if (request.headers['content-type'] !== 'application/json') return reject(415, 'content-type: not application/json');
   if (request.headers['content-encoding'] !== undefined)
     return reject(415, 'content-encoding: the body must be sent as it is');

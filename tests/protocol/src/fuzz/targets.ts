@@ -47,7 +47,7 @@ export const targets: Readonly<Record<string, Target>> = {
     if (typeof token === 'string') assert(reasons.includes(token));
     else {
       assert.match(token.value, /^[\x21-\x7e]{1,16384}$/);
-      assert(Number.isInteger(token.lifetimeMs / 1_000) && token.lifetimeMs >= 1_000 && token.lifetimeMs <= 7 * day);
+      assert(Number.isInteger(token.lifetimeMs / 1_000) && token.lifetimeMs >= 1_000 && token.lifetimeMs <= 31 * day);
     }
   }),
 
@@ -64,7 +64,7 @@ export const targets: Readonly<Record<string, Target>> = {
         else {
           // The claims of a token can only shorten its life.
           assert(stated.lifetimeMs >= 60_000 && stated.lifetimeMs <= 7_200_000);
-          assert(unstated.lifetimeMs >= 60_000 && unstated.lifetimeMs <= 7 * day);
+          assert(unstated.lifetimeMs >= 60_000 && unstated.lifetimeMs <= 31 * day);
         }
       }
     },
@@ -90,7 +90,9 @@ export const targets: Readonly<Record<string, Target>> = {
       const success = status >= 200 && status < 300;
       const refused = status >= 300 && status < 500 && ![408, 421, 425].includes(status);
       assert(success || error !== undefined);
-      assert.equal(used, status === 421 ? 2 : refused ? 0 : 1);
+      // A 2xx answer may have an error in the place of a token.
+      const rejected = isServiceAuthError(error) && error.code === 'ERR_CREDENTIALS_REJECTED';
+      assert.equal(used, status === 421 ? 2 : refused || rejected ? 0 : 1);
       assert.equal(requests, 1);
     },
   ),

@@ -1,0 +1,37 @@
+import type { ConfigProblem } from './errors.ts';
+
+/** The headers and the body of a token request. */
+export interface WrittenRequest {
+  /** The headers, `content-type` among them. Their names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A token request that is not written yet. */
+export interface UnwrittenRequest {
+  readonly clientId: string;
+  /** Undefined: the client has none. */
+  readonly clientSecret: string | undefined;
+  readonly tokenEndpoint: string;
+  readonly issuer: string | undefined;
+  /** The names and values of the request's parameters, without those that authenticate the client. A name may repeat. */
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** The present, in epoch milliseconds. */
+  readonly now: number;
+  /** Aborts when the request is not sent any more. */
+  readonly signal: AbortSignal;
+}
+
+/** How a client proves to the token endpoint who it is. The functions of `@service-auth/core/oauth2` create such objects. */
+export interface ClientAuthentication {
+  /** Whether it sends the client secret. If not, the client must have none. */
+  readonly usesSecret: boolean;
+  /** A request without credentials, to which no token is issued: it asks whether the endpoint works again. */
+  readonly probe: WrittenRequest;
+  /** Returns the problems of its own options, and of those of the client that say what is asked for. `options`: those of the client, unchecked. */
+  problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
+  /** Returns a text that identifies the credential and reveals nothing about it: a refused credential waits, and another one is tried at once. */
+  credentialId?(): string | Promise<string>;
+  /** Writes a token request. It is called for each request. If it throws, no request is sent. */
+  write(request: UnwrittenRequest): WrittenRequest | Promise<WrittenRequest>;
+}

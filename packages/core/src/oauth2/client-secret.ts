@@ -1,0 +1,61 @@
+import type { ClientAuthentication } from '../contract/client-authentication.ts';
+import { ownProperties } from '../platform/untrusted.ts';
+import { base64 } from './base64.ts';
+import { formEncoded, formOf, probe } from './form.ts';
+import { problemsOfRequest } from './problems-of-request.ts';
+import { unknownOptions } from './unknown-options.ts';
+
+/** Options of {@link clientSecretBasic}. */
+export interface ClientSecretBasicOptions {
+  /**
+   * How the id and the secret are written before they are joined. `'form'`: form-encoded (RFC 6749 section 2.3.1). `'none'`: as they are, for servers that
+   * do not decode them. Both are the same if id and secret consist of letters, digits and `*-._`. Default `'form'`.
+   */
+  encoding?: 'form' | 'none' | undefined;
+}
+
+/** Sends the client id and the client secret in the header `Authorization: Basic` (`client_secret_basic`, RFC 6749 section 2.3.1). Its options are checked by `createServiceAuth`. */
+export function clientSecretBasic(options: ClientSecretBasicOptions = {}): ClientAuthentication {
+  const { encoding = 'form' } = ownProperties(options);
+  const encode = encoding === 'form' ? formEncoded : (value: string) => value;
+  return {
+    usesSecret: true,
+    probe,
+    problems(client) {
+      const problems = [...problemsOfRequest(client), ...unknownOptions(options, ['encoding'])];
+      if (encoding !== 'form' && encoding !== 'none')
+        problems.push({ option: 'clientAuthentication.encoding', message: "must be 'form' or 'none'" });
+      if (encoding === 'none' && String(client['clientId']).includes(':'))
+        problems.push({ option: 'clientId', message: "must not contain a colon with the encoding 'none'" });
+      return problems;
+    },
+    write({ clientId, clientSecret = '', parameters }) {
+      const pair = new TextEncoder().encode(`${encode(clientId)}:${encode(clientSecret)}`);
+      return formOf(parameters, { authorization: `Basic ${base64(pair)}` });
+    },
+  };
+}
+
+/** Sends the client id and the client secret in the form (`client_secret_post`, RFC 6749 section 2.3.1). */
+export function clientSecretPost(): ClientAuthentication {
+  return {
+    usesSecret: true,
+    probe,
+    problems: problemsOfRequest,
+    write: ({ clientId, clientSecret = '', parameters }) =>
+      formOf([...parameters, ['client_id', clientId], ['client_secret', clientSecret]]),
+  };
+}
+
+/**
+ * Sends the client id alone (`tls_client_auth` and `self_signed_tls_client_auth`, RFC 8705 section 2). The transport has the certificate that authenticates
+ * the client: `fetchTransport({ fetch })` with a fetch of undici and an agent with `connect: { key, cert }`.
+ */
+export function tlsClientAuth(): ClientAuthentication {
+  return {
+    usesSecret: false,
+    probe,
+    problems: problemsOfRequest,
+    write: ({ clientId, parameters }) => formOf([...parameters, ['client_id', clientId]]),
+  };
+}

@@ -1,0 +1,12 @@
+export type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
+export type { DescribedAuthentication } from './authentication-of.ts';
+export { authenticationOf } from './authentication-of.ts';
+export type { AssertionRequest, ClientAssertionOptions } from './client-assertion.ts';
+export { clientAssertion } from './client-assertion.ts';
+export type { ClientSecretBasicOptions } from './client-secret.ts';
+export { clientSecretBasic, clientSecretPost, tlsClientAuth } from './client-secret.ts';
+export type { DiscoveredTokenEndpoint } from './discover-token-endpoint.ts';
+export { discoverTokenEndpoint } from './discover-token-endpoint.ts';
+export type { PlatformKey, PrivateJwk, PrivateKey, SigningAlgorithm } from './private-key.ts';
+export type { PrivateKeyJwtOptions } from './private-key-jwt.ts';
+export { privateKeyJwt } from './private-key-jwt.ts';

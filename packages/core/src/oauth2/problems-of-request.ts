@@ -1,0 +1,54 @@
+import { problemOfInteger, problemOfText, reportTo } from '../contract/config-problems.ts';
+import type { ConfigProblem } from '../contract/errors.ts';
+
+// A secret must not be one of the parameters, because the record and events name them.
+const reserved =
+  /^(grant_type|client_id|audience|scope|resource|code|username|refresh_token)$|secret|password|assertion/i;
+const scopeText = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/;
+const absoluteUri = /^[a-z][a-z\d+.-]*:[!"$-~]+$/i;
+
+/** Returns the problems of the options of a client that say what is asked for, and where. */
+export function problemsOfRequest(options: Readonly<Record<string, unknown>>): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  const { tokenEndpoint, scope, resource, parameters, recognizedTokenTypes, lifetimeMs } = options;
+
+  const scopes = listOf(scope).join(' ');
+  if (scope !== undefined && !(scopes.length <= 4_096 && scopeText.test(scopes)))
+    report('scope', 'must be names with one space between them (RFC 6749 appendix A.4), at most 4,096 characters');
+
+  const resources = listOf(resource);
+  if (resource !== undefined && !(resources.length > 0 && resources.every((uri) => absoluteUri.test(uri))))
+    report('resource', 'must be absolute URIs without fragments');
+
+  const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
+  if (parameters !== undefined && !isObject) report('parameters', 'must be an object of names and values');
+  for (const [name, value] of Object.entries(isObject ? parameters : {})) {
+    const isName = /^[\w.-]+$/.test(name) && !reserved.test(name);
+    report(
+      `parameters.${name}`,
+      isName
+        ? problemOfText(value, 4_096)
+        : 'must not be given: it is set by another option, is no name (RFC 6749 section 8.2), or would be a secret in the record',
+    );
+  }
+  if (JSON.stringify([resource, parameters] as unknown)?.length > 12_000)
+    report('parameters', 'must be at most 12,000 characters with the resources');
+
+  if (URL.canParse(String(tokenEndpoint)) && [...new URL(String(tokenEndpoint)).searchParams.keys()].some(isReserved))
+    report('tokenEndpoint', 'must not contain parameters of the token request in its query');
+  const types = recognizedTokenTypes;
+  if (types !== undefined && !(Array.isArray(types) && types.every((type) => !problemOfText(type, 100))))
+    report('recognizedTokenTypes', 'must be a list of texts');
+  if (lifetimeMs !== undefined) report('lifetimeMs', problemOfInteger(lifetimeMs, 60_000, 2_678_400_000));
+  return problems;
+}
+
+function isReserved(name: string): boolean {
+  return reserved.test(name);
+}
+
+/** A list of texts, or one text. What is no text becomes one that is refused. */
+function listOf(value: unknown): string[] {
+  return [value ?? []].flat().map((part) => (typeof part === 'string' ? part : ''));
+}

@@ -1,0 +1,133 @@
+import type { ConfigProblem } from '../contract/errors.ts';
+import { ownProperties } from '../platform/untrusted.ts';
+import { base64Url } from './base64.ts';
+import {
+  describeKey,
+  isSigningAlgorithm,
+  type KeyDescription,
+  type PlatformAlgorithm,
+  type PlatformKey,
+  type PrivateJwk,
+  type PrivateKey,
+  platformAlgorithms,
+  type SigningAlgorithm,
+} from './private-key.ts';
+
+/** A private key that WebCrypto keeps. */
+interface SigningKey {
+  readonly algorithm: SigningAlgorithm;
+  /** Undefined: the key says none. */
+  readonly keyId: string | undefined;
+  /** Identifies the key and reveals nothing about it. */
+  readonly id: string;
+  sign(text: string): Promise<Uint8Array>;
+}
+
+/** The source of a signing key. */
+export interface SigningKeys {
+  /** What is wrong with the key. A function is asked for it later. */
+  readonly problem: ConfigProblem | undefined;
+  /** Gets the key: from the function each time, and otherwise the same one. Rejects with an error that has nothing of the key. */
+  get(): Promise<SigningKey>;
+}
+
+/** Creates the source. `algorithm`: the one that was asked for. */
+export function signingKeys(
+  key: PrivateKey | (() => PrivateKey | Promise<PrivateKey>),
+  algorithm: SigningAlgorithm | undefined,
+): SigningKeys {
+  if (typeof key === 'function') {
+    const get = async () => imported(described(await key(), algorithm));
+    return { problem: undefined, get };
+  }
+  const checked = describe(key, algorithm);
+  if ('option' in checked) return { problem: checked, get: () => Promise.reject(unusable(checked)) };
+  // Only until WebCrypto has it.
+  let found: ChosenKey | undefined = checked;
+  let signing: Promise<SigningKey> | undefined;
+  const get = () => {
+    signing ??= imported(found as ChosenKey).then((kept) => {
+      found = undefined;
+      return kept;
+    });
+    signing.catch(() => {
+      signing = undefined;
+    });
+    return signing;
+  };
+  return { problem: undefined, get };
+}
+
+/** A key with the algorithm that it signs with. */
+interface ChosenKey extends KeyDescription {
+  readonly chosen: SigningAlgorithm;
+}
+
+function described(key: unknown, algorithm: SigningAlgorithm | undefined): ChosenKey {
+  const found = describe(key, algorithm);
+  if ('option' in found) throw unusable(found);
+  return found;
+}
+
+/** Describes the key and chooses its algorithm, or returns the problem. */
+function describe(key: unknown, algorithm: SigningAlgorithm | undefined): ChosenKey | ConfigProblem {
+  const found = describeKey(key);
+  if (typeof found === 'string') return { option: 'clientAuthentication.key', message: found };
+  const { algorithms, algorithm: stated } = found;
+  const wanted = algorithm ?? stated;
+  const option = 'clientAuthentication.algorithm';
+  if (wanted !== undefined) {
+    if (isSigningAlgorithm(wanted) && algorithms.includes(wanted)) return { ...found, chosen: wanted };
+    return { option, message: `does not fit the key, which signs with ${algorithms.join(', ')}` };
+  }
+  const [chosen] = algorithms;
+  if (chosen !== undefined && (algorithms.length === 1 || chosen === 'EdDSA')) return { ...found, chosen };
+  return { option, message: `must be given, because the key fits several: ${algorithms.join(', ')}` };
+}
+
+function unusable({ message }: ConfigProblem): Error {
+  return Object.assign(new TypeError(`The private key ${message}.`), { code: 'UNUSABLE_KEY' });
+}
+
+async function imported({ chosen, material, keyId }: ChosenKey): Promise<SigningKey> {
+  const platform = ownProperties(platformAlgorithms[chosen]);
+  const key = await importKey(material, platform).catch(() => {
+    throw unusable({ option: '', message: 'is damaged, too short, or of a kind that this runtime lacks' });
+  });
+  return {
+    algorithm: chosen,
+    keyId,
+    id: await idOf(material, keyId),
+    sign: async (text) => {
+      const signature = await crypto.subtle.sign(platform as { name: string }, key, new TextEncoder().encode(text));
+      return new Uint8Array(signature);
+    },
+  };
+}
+
+const members = ['kty', 'crv', 'd', 'x', 'y', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi'] as const;
+const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const;
+
+async function importKey(material: KeyDescription['material'], platform: PlatformAlgorithm): Promise<PlatformKey> {
+  if ('usages' in material) return material;
+  const { subtle } = crypto;
+  if (material instanceof Uint8Array) return subtle.importKey('pkcs8', material, platform, false, ['sign']);
+  // What else a JWK says, such as another `alg`, was judged before.
+  return subtle.importKey('jwk', picked(material, members), platform, false, ['sign']);
+}
+
+function picked(jwk: PrivateJwk, names: readonly string[]): Record<string, string> {
+  const own = names.filter((name) => Object.hasOwn(jwk, name));
+  return ownProperties(Object.fromEntries(own.map((name) => [name, jwk[name as keyof PrivateJwk] as string])));
+}
+
+/** Returns a hash of the public key where there is one, else of the whole, which is too random to be guessed. */
+async function idOf(material: KeyDescription['material'], keyId = ''): Promise<string> {
+  if ('usages' in material) return keyId;
+  const bytes =
+    material instanceof Uint8Array
+      ? material
+      : new TextEncoder().encode(JSON.stringify(picked(material, publicMembers)));
+  const digest = await crypto.subtle.digest(ownProperties({ name: 'SHA-256' }), bytes);
+  return base64Url(new Uint8Array(digest, 0, 9));
+}

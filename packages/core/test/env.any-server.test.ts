@@ -1,0 +1,157 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createServiceAuthFromEnv, memoryStore, optionsFromEnv } from '../src/index.ts';
+import { failure } from './support/bed.ts';
+import { createScriptedEndpoint } from './support/scripted-endpoint.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'service-auth-env-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(name: string, content: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' });
+const common = {
+  SERVICE_AUTH_TOKEN_ENDPOINT: 'https://auth.example.com/token',
+  SERVICE_AUTH_CLIENT_ID: 'client-1',
+  SERVICE_AUTH_ISSUER: 'https://auth.example.com/',
+};
+const secret = { SERVICE_AUTH_CLIENT_SECRET: 's%c' };
+
+/** The token requests of a client that these variables describe, one for each lost token. */
+async function sent(env: Record<string, string>, between: () => void = () => {}) {
+  const endpoint = createScriptedEndpoint();
+  const auth = createServiceAuthFromEnv({ ...common, ...env }, { transport: endpoint.transport, store: memoryStore() });
+  await auth.getToken();
+  between();
+  await auth.reset();
+  await auth.getToken();
+  await auth.close();
+  return endpoint.requests.map(({ url, headers, body }) => {
+    return { url, authorization: headers['authorization'], fields: Object.fromEntries(new URLSearchParams(body)) };
+  });
+}
+
+const problemsOf = async (env: Record<string, string>) =>
+  (await failure('ERR_CONFIG', () => optionsFromEnv({ ...common, ...env }))).problems.map(
+    ({ option, message }) => `${option} ${message}`,
+  );
+
+describe('the environment', () => {
+  test('describes what is asked for', async () => {
+    const [request] = await sent({
+      ...secret,
+      SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_basic',
+      SERVICE_AUTH_SCOPE: 'read write',
+      SERVICE_AUTH_RESOURCE: 'https://a.example/',
+      SERVICE_AUTH_PARAMETERS: 'organization=a%20b&x=1',
+      SERVICE_AUTH_TOKEN_LIMIT: 'unlimited',
+    });
+    expect(request).toEqual({
+      url: 'https://auth.example.com/token',
+      authorization: `Basic ${btoa('client-1:s%25c')}`,
+      fields: {
+        grant_type: 'client_credentials',
+        scope: 'read write',
+        resource: 'https://a.example/',
+        organization: 'a b',
+        x: '1',
+      },
+    });
+  });
+
+  test('has the secret in the form, if it says so', async () => {
+    const [request] = await sent({ ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post' });
+    expect(request?.fields).toMatchObject({ client_id: 'client-1', client_secret: 's%c' });
+  });
+
+  test('has no secret with tls_client_auth', async () => {
+    const [request] = await sent({ SERVICE_AUTH_CLIENT_AUTHENTICATION: 'tls_client_auth' });
+    expect(request?.fields).toEqual({ grant_type: 'client_credentials', client_id: 'client-1' });
+  });
+
+  test('has a private key, as it is or in a file that is read for each request', async () => {
+    const partsOf = ({ fields }: { fields: Record<string, string> }) =>
+      fields['client_assertion']
+        ?.split('.')
+        .slice(0, 2)
+        .map((part) => JSON.parse(atob(part)));
+    const [first] = await sent({ SERVICE_AUTH_PRIVATE_KEY: String(key), SERVICE_AUTH_KEY_ID: 'k' });
+    expect(first && partsOf(first)).toMatchObject([{ alg: 'ES256', kid: 'k' }, { aud: common.SERVICE_AUTH_ISSUER }]);
+    const file = fileWith('key', String(key));
+    const other = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
+    const requests = await sent({ SERVICE_AUTH_PRIVATE_KEY_FILE: file }, () => writeFileSync(file, other));
+    expect(requests.map((each) => partsOf(each)?.[0].alg)).toEqual(['ES256', 'EdDSA']);
+  });
+
+  test('has an assertion in a file that is read for each request', async () => {
+    const file = fileWith('assertion', 'a.b.c\n');
+    const requests = await sent({ SERVICE_AUTH_CLIENT_ASSERTION_FILE: file }, () => writeFileSync(file, 'd.e.f'));
+    expect(requests.map(({ fields }) => fields['client_assertion'])).toEqual(['a.b.c', 'd.e.f']);
+  });
+
+  test('that loses its assertion brings no request', async () => {
+    const file = fileWith('lost', 'a.b.c');
+    const auth = createServiceAuthFromEnv(
+      { ...common, SERVICE_AUTH_CLIENT_ASSERTION_FILE: file },
+      { store: memoryStore() },
+    );
+    writeFileSync(file, '\n');
+    expect((await failure('ERR_CLIENT_SECRET', auth.getToken())).message).toContain('NO_ASSERTION');
+    rmSync(file);
+    expect((await failure('ERR_CLIENT_SECRET', auth.getToken())).message).toContain('ENOENT');
+  });
+
+  test('leaves everything to the overrides that are given', () => {
+    const clientAuthentication = optionsFromEnv({ ...common, SERVICE_AUTH_PRIVATE_KEY: 'x' }).clientAuthentication;
+    const options = optionsFromEnv({ ...common, SERVICE_AUTH_PRIVATE_KEY_FILE: '/none' }, { clientAuthentication });
+    expect(options.clientAuthentication).toBe(clientAuthentication);
+  });
+
+  test.each<[Record<string, string>, string[]]>([
+    [{}, ['SERVICE_AUTH_AUDIENCE is not set'].slice(1).concat('SERVICE_AUTH_CLIENT_SECRET is not set')],
+    [
+      { ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'basic' },
+      [
+        'SERVICE_AUTH_CLIENT_AUTHENTICATION must be one of client_secret_basic, client_secret_post, private_key_jwt, tls_client_auth',
+      ],
+    ],
+    [{ SERVICE_AUTH_CLIENT_AUTHENTICATION: 'private_key_jwt' }, ['SERVICE_AUTH_PRIVATE_KEY is not set']],
+    [
+      { ...secret, SERVICE_AUTH_PRIVATE_KEY: 'x' },
+      ['SERVICE_AUTH_CLIENT_SECRET must not be given with this clientAuthentication'],
+    ],
+    [
+      { ...secret, SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post' },
+      ['SERVICE_AUTH_PRIVATE_KEY must not be set with SERVICE_AUTH_CLIENT_AUTHENTICATION=client_secret_post'],
+    ],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY_FILE: '/none' },
+      ['SERVICE_AUTH_PRIVATE_KEY_FILE names a file that cannot be read (Error ENOENT)'],
+    ],
+    [
+      { SERVICE_AUTH_CLIENT_ASSERTION_FILE: '/' },
+      ['SERVICE_AUTH_CLIENT_ASSERTION_FILE names a file that cannot be read (Error EISDIR)'],
+    ],
+    [
+      { SERVICE_AUTH_CLIENT_ASSERTION_FILE: fileWith('empty', '\n') },
+      ['SERVICE_AUTH_CLIENT_ASSERTION_FILE names a file that is empty'],
+    ],
+    [
+      { ...secret, SERVICE_AUTH_URL: 'https://auth.example.com' },
+      ['SERVICE_AUTH_TOKEN_ENDPOINT must not be given with authUrl'],
+    ],
+    [
+      { ...secret, SERVICE_AUTH_PARAMETERS: 'client_id=x' },
+      ['SERVICE_AUTH_PARAMETERS must be texts, also scope and resource, without secrets'],
+    ],
+  ])('%j: %j', async (env, expected) => {
+    expect(await problemsOf(env)).toEqual(expected);
+  });
+});

@@ -1,0 +1,548 @@
+// A client in front of an authorization server of another kind: what it sends, whom it shares a token with, and what a refusal is about.
+import { describe, expect, test, vi } from 'vitest';
+import { createServiceAuth, createUsageReader, memoryStore, type ServiceAuthOptions } from '../src/index.ts';
+import {
+  clientAssertion,
+  clientSecretBasic,
+  clientSecretPost,
+  privateKeyJwt,
+  tlsClientAuth,
+} from '../src/oauth2/index.ts';
+import { recordKey } from '../src/record/stored-record.ts';
+import { createBed, day, failure, hour, minute } from './support/bed.ts';
+import { secretCanary } from './support/canaries.ts';
+import { answering, gated } from './support/scripted-endpoint.ts';
+
+const tokenEndpoint = 'https://auth.example.com/tenant/token?version=2';
+const storeKey = 'a key for the tokens in the store, in all processes';
+const server = { authUrl: undefined, audience: undefined, tokenEndpoint, clientAuthentication: clientSecretPost() };
+
+const fieldsOf = (body = '') => [...new URLSearchParams(body)].map(([name, value]) => `${name}=${value}`);
+
+describe('a request', () => {
+  test('goes to the token endpoint with its query, as a form with what is asked for', async () => {
+    const { client, endpoint, token } = createBed();
+    const resource = ['https://b.example/', 'https://a.example/'];
+    await token(
+      client({ ...server, scope: ['write', 'read'], resource, audience: 'api', parameters: { organization: 'ö +%:' } }),
+    );
+    expect(endpoint.requests.map(({ url }) => url)).toEqual([tokenEndpoint]);
+    expect(endpoint.requests[0]?.headers).toEqual({
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+    });
+    expect(fieldsOf(endpoint.requests[0]?.body)).toEqual([
+      'audience=api',
+      'grant_type=client_credentials',
+      'scope=write read',
+      'resource=https://a.example/',
+      'resource=https://b.example/',
+      'organization=ö +%:',
+      'client_id=client-1',
+      `client_secret=${secretCanary}`,
+    ]);
+  });
+
+  test('is JSON without another authentication, with lists where a parameter repeats', async () => {
+    const { client, endpoint, token } = createBed();
+    const resource = ['https://a.example/', 'https://b.example/'];
+    await token(client({ authUrl: undefined, tokenEndpoint, scope: 'a b', resource, parameters: { x: '1' } }));
+    expect(JSON.parse(endpoint.requests[0]?.body ?? '')).toEqual({
+      audience: 'orders',
+      grant_type: 'client_credentials',
+      scope: 'a b',
+      resource,
+      x: '1',
+      client_id: 'client-1',
+      client_secret: secretCanary,
+    });
+  });
+
+  test('has an assertion that is made for it, after the reservation', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const made: number[] = [];
+    const clientAuthentication = clientAssertion(({ tokenEndpoint: url, issuer }) => {
+      made.push(clock.now());
+      return `for.${issuer === undefined}.${url.length}.${made.length}`;
+    });
+    const auth = client({ ...server, clientAuthentication, clientSecret: undefined, storeKey });
+    await token(auth);
+    await clock.advance(25 * hour);
+    await token(auth);
+    expect(endpoint.requests.map(({ body }) => new URLSearchParams(body).get('client_assertion'))).toEqual([
+      `for.true.${tokenEndpoint.length}.1`,
+      `for.true.${tokenEndpoint.length}.2`,
+    ]);
+  });
+
+  test('is not sent if the assertion cannot be had, and nothing is counted', async () => {
+    const { client, clock, endpoint, eventsOf } = createBed();
+    const clientAuthentication = clientAssertion(() => Promise.reject(new TypeError(`no ${secretCanary}`)));
+    const auth = client({ ...server, clientAuthentication, clientSecret: undefined, storeKey });
+    const error = await failure('ERR_CLIENT_SECRET', clock.until(auth.getToken()));
+    expect(error.message).toContain('The client authentication failed (TypeError)');
+    expect(endpoint.requests).toEqual([]);
+    expect(await auth.getUsage()).toMatchObject({ used: 0, pending: 0 });
+    expect(eventsOf('client_secret_failed')).toHaveLength(1);
+  });
+});
+
+describe('a token', () => {
+  /** How many tokens clients with these options have issued. */
+  async function issuedTo(...all: Partial<ServiceAuthOptions>[]): Promise<number> {
+    const bed = createBed();
+    for (const options of all) await bed.token(bed.client({ ...server, ...options }));
+    return bed.endpoint.issued;
+  }
+
+  test('is that of everybody who asks for the same, in whatever order', async () => {
+    const parameters = { a: '1', b: '2' };
+    expect(
+      await issuedTo(
+        { scope: 'write read', resource: ['x:1', 'y:2'], parameters },
+        { scope: ['read', 'write', 'read'], resource: ['y:2', 'x:1'], parameters: { b: '2', a: '1' } },
+      ),
+    ).toBe(1);
+  });
+
+  test.each<[Partial<ServiceAuthOptions>, Partial<ServiceAuthOptions>]>([
+    [{ scope: 'read' }, { scope: 'write' }],
+    [{ scope: 'read' }, { scope: 'read write' }],
+    [{ scope: 'read' }, {}],
+    [{ audience: 'read' }, { scope: 'read' }],
+    [{ audience: 'scope=read' }, { scope: 'read' }],
+    [{ audience: 'a', scope: 'read' }, { audience: 'a' }],
+    [{ resource: 'a:b' }, { audience: 'a:b' }],
+    [{ resource: 'a:b' }, { parameters: { resource2: 'a:b' } }],
+    [{ parameters: { a: '1' } }, { parameters: { a: '2' } }],
+    [{ parameters: { a: '1' } }, { parameters: { b: '1' } }],
+    [{}, { audience: '(none)' }],
+  ])('for %j is not that for %j', async (one, other) => {
+    expect(await issuedTo(one, other, one, other)).toBe(2);
+  });
+
+  test('is sealed for what was asked for: under another name it does not open', async () => {
+    const { client, endpoint, store, token } = createBed();
+    await token(client({ ...server, scope: 'read' }));
+    const text = (await store.text()) ?? '';
+    expect(text).toContain('\\nscope=read\\n');
+    const { encodeRecord, decodeRecord } = await import('../src/ledger/codec.ts');
+    const record = decodeRecord(text) as Exclude<ReturnType<typeof decodeRecord>, string>;
+    const audiences = record.audiences.map((state) => ({ ...state, audience: '\nscope=write\n' }));
+    await store.replace(encodeRecord({ ...record, audiences }));
+    await token(client({ ...server, scope: 'write' }));
+    expect(endpoint.issued).toBe(2);
+  });
+
+  test('of a client that uses none of this is named by its audience alone', async () => {
+    const { client, store, token } = createBed();
+    await token(client());
+    expect(await store.text()).toContain('"names":["process 1","orders"]');
+  });
+
+  test('is shown on one line', async () => {
+    const { client, events, token } = createBed();
+    const auth = client({ ...server, audience: 'api', scope: 'b a', parameters: { organization: 'acme' } });
+    await token(auth);
+    const name = 'api scope=a b organization=acme';
+    expect(new Set(events.map(({ audience }) => audience))).toEqual(new Set([name]));
+    const usage = await auth.getUsage();
+    expect([usage.tokens[0]?.audience, usage.issuances[0]?.audience]).toEqual([name, name]);
+    expect((await auth.reset()).tokenId).toBeDefined();
+    expect((await auth.getUsage()).resets[0]?.audience).toBe(name);
+  });
+
+  test('that lives for 30 days is used for 30 days, and one without a life for what was said', async () => {
+    const bed = createBed();
+    bed.endpoint.next(bed.endpoint.issueWith({ expires_in: 2_592_000 }));
+    const { issuedAt, expiresAt } = await bed.token(bed.client(server));
+    expect(expiresAt - issuedAt).toBe(30 * day);
+    bed.endpoint.next(bed.endpoint.issueWith({ expires_in: undefined }));
+    const other = await bed.token(bed.client({ ...server, scope: 'x', lifetimeMs: 5 * minute }));
+    expect(other.expiresAt - other.issuedAt).toBe(5 * minute);
+    expect(bed.eventsOf('token_issued').map(({ warnings }) => warnings)).toEqual([[], []]);
+  });
+
+  test.each([
+    ['Application Access Token', true],
+    ['application access token', true],
+    ['DPoP', false],
+    ['', false],
+  ])('of the type %j is a bearer token if that is recognized: %s', async (token_type, isAccepted) => {
+    const bed = createBed();
+    bed.endpoint.otherwise(bed.endpoint.issueWith({ token_type }));
+    const recognized = bed.client({ ...server, recognizedTokenTypes: ['Application Access Token'] });
+    const result = bed.clock.until(recognized.getToken());
+    if (isAccepted) expect((await result).value).toBeDefined();
+    else expect((await failure('ERR_TOKEN_RESPONSE', result)).reason).toBe('token_type');
+    const { reason } = await failure(
+      'ERR_TOKEN_RESPONSE',
+      bed.clock.until(bed.client({ ...server, clientId: 'other' }).getToken()),
+    );
+    expect(reason).toBe('token_type');
+  });
+
+  test.each([
+    ['read write', 'read write', ''],
+    ['read write', 'write read', ''],
+    ['read write', 'write,read,more', ''],
+    ['read write', ['write', 'read'], ''],
+    ['read write', undefined, ''],
+    ['read write', 'read', 'write'],
+    ['read write', '', 'read write'],
+    ['openid,AdobeID', 'AdobeID', 'openid'],
+    ['read', 'x '.repeat(5_000), 'read'],
+  ])('for %j with the scope %j lacks: %s', async (scope, granted, missing) => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const bed = createBed();
+    bed.endpoint.next(bed.endpoint.issueWith({ scope: granted }));
+    await bed.token(bed.client({ ...server, scope }));
+    const [issued] = bed.eventsOf('token_issued');
+    expect([issued?.missingScope ?? '', issued?.warnings]).toEqual([missing, missing ? ['scope_missing'] : []]);
+    const said = warned.mock.calls.map(([text]) => text);
+    warned.mockRestore();
+    expect(said).toEqual(missing ? [`The token for client-1 lacks the scope ${missing}.`] : []);
+  });
+});
+
+describe('the count', () => {
+  const used = async (...all: Partial<ServiceAuthOptions>[]) => {
+    const bed = createBed();
+    for (const options of all) await bed.token(bed.client({ ...server, ...options }));
+    return (await bed.client({ ...server, ...all.at(-1) }).getUsage()).used;
+  };
+
+  test('is that of a client id at one token endpoint, whatever its query and what is asked for', async () => {
+    const bare = 'https://auth.example.com/tenant/token';
+    expect(await used({ scope: 'a' }, { scope: 'b', tokenEndpoint: bare })).toBe(2);
+    expect(await used({ scope: 'a' }, { scope: 'b', tokenEndpoint: 'https://auth.example.com/other' })).toBe(1);
+    expect(await used({ scope: 'a' }, { scope: 'b', clientId: 'other' })).toBe(1);
+  });
+
+  test('is that of the issuer, if there is one, whatever the address', async () => {
+    const issuer = 'https://issuer.example/realm';
+    const elsewhere = 'https://auth2.example.com/token';
+    expect(await used({ scope: 'a', issuer }, { scope: 'b', issuer: `${issuer}/`, tokenEndpoint: elsewhere })).toBe(2);
+    expect(await used({ scope: 'a', issuer }, { scope: 'b', issuer: 'https://issuer.example/other' })).toBe(1);
+  });
+
+  test('has one record with authUrl and with the whole address', async () => {
+    const [one, other] = await Promise.all([
+      recordKey({ authUrl: 'https://auth.example.com', clientId: 'client-1' }),
+      recordKey({ tokenEndpoint: 'https://auth.example.com/oauth/token?a=b', clientId: 'client-1' }),
+    ]);
+    expect(other).toBe(one);
+    // The key of every record that there is.
+    expect(one).toBe('6ed9639a1378af61cdd15c51c54fe9097628660a');
+  });
+
+  test('is read without a secret, by token endpoint or by issuer', async () => {
+    const { client, clock, store, token } = createBed();
+    const issuer = 'https://issuer.example/realm';
+    await token(client({ ...server, issuer }));
+    await token(client(server));
+    const read = async (options: object) =>
+      (await createUsageReader({ store, clock, clientId: 'client-1', ...options }).getUsage()).used;
+    expect(await read({ issuer })).toBe(1);
+    expect(await read({ tokenEndpoint, issuer })).toBe(1);
+    expect(await read({ tokenEndpoint })).toBe(1);
+    expect(await read({ tokenEndpoint: 'https://elsewhere.example/token' })).toBe(0);
+    await failure('ERR_CONFIG', () => createUsageReader({ store, clientId: 'client-1' }));
+    await failure('ERR_CONFIG', recordKey({ clientId: 'client-1', issuer: 'x' }));
+  });
+
+  test('refuses nothing if there is no limit', async () => {
+    const { client, clock, token } = createBed();
+    const auth = client({ ...server, issuanceLimit: 'unlimited' });
+    for (let count = 0; count < 200; count += 1) {
+      await auth.reset();
+      await token(auth);
+      await clock.advance(minute);
+    }
+    expect(await auth.getUsage()).toMatchObject({ used: 200, refusedBecause: undefined });
+  });
+});
+
+describe('a refusal', () => {
+  const refused = (status: number, error: string) => answering(status, JSON.stringify({ error }));
+
+  test.each([
+    [401, 'access_denied'],
+    [401, 'unauthorized_client'],
+    [400, 'invalid_client'],
+    [400, 'unauthorized_client'],
+    [403, 'unauthorized_client'],
+  ])(
+    'of the client (%i %s) holds for every token of it: twenty sets of scopes are one failed login',
+    async (status, error) => {
+      const { client, clock, endpoint } = createBed();
+      endpoint.otherwise(refused(status, error));
+      for (let each = 0; each < 20; each += 1) {
+        const auth = client({ ...server, scope: `scope-${each}` });
+        const { about, endpointStatus, retryAt } = await failure(
+          'ERR_CREDENTIALS_REJECTED',
+          clock.until(auth.getToken()),
+        );
+        expect([about, endpointStatus, retryAt]).toEqual(['client', status, Date.parse('2026-01-01T00:05:00Z')]);
+      }
+      expect(endpoint.requests).toHaveLength(1);
+      // Afterwards one of them asks for all, and the wait grows.
+      await clock.advance(5 * minute);
+      const all = Array.from({ length: 20 }, (_, each) => client({ ...server, scope: `scope-${each}` }).getToken());
+      const results = await Promise.all(all.map((one) => failure('ERR_CREDENTIALS_REJECTED', clock.until(one))));
+      expect(endpoint.requests).toHaveLength(2);
+      expect(new Set(results.map(({ retryAt }) => retryAt)).size).toBe(1);
+      expect(results[0]?.retryAt).toBeGreaterThan(clock.now() + 6 * minute);
+    },
+  );
+
+  test('of the client is tried again by one request, however long that takes, and the others wait for it', async () => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, scope: 'a' }).getToken()));
+    await clock.advance(5 * minute);
+    const slow = gated(refused(401, 'invalid_client'));
+    endpoint.next(slow.answer);
+    const results = ['b', 'c', 'd'].map((scope) =>
+      failure('ERR_CREDENTIALS_REJECTED', client({ ...server, scope }).getToken()),
+    );
+    await clock.advance(5_000);
+    expect(endpoint.requests).toHaveLength(2);
+    slow.release();
+    // The wait grows, whichever token was asked for.
+    for (const { retryAt } of await clock.until(Promise.all(results)))
+      expect(retryAt).toBeGreaterThan(clock.now() + 8 * minute);
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  test('of the client is forgotten when it gets a token: the next one is the first', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    for (const scope of ['a', 'b']) {
+      endpoint.next(refused(401, 'invalid_client'));
+      await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, scope }).getToken()));
+      await clock.advance(10 * minute);
+    }
+    await token(client({ ...server, scope: 'c' }));
+    endpoint.next(refused(401, 'invalid_client'));
+    const { retryAt } = await failure(
+      'ERR_CREDENTIALS_REJECTED',
+      clock.until(client({ ...server, scope: 'd' }).getToken()),
+    );
+    expect(retryAt).toBe(clock.now() + 5 * minute);
+  });
+
+  test('of the client ends for all its tokens when one of them is issued', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    const [one, other] = [client({ ...server, scope: 'a' }), client({ ...server, scope: 'b' })];
+    endpoint.next(refused(401, 'invalid_client'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(one.getToken()));
+    await clock.advance(5 * minute);
+    await token(other);
+    await token(one);
+    expect(endpoint.issued).toBe(2);
+  });
+
+  test('of the client does not hold for another secret', async () => {
+    const { client, clock, endpoint, token } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, scope: 'a' }).getToken()));
+    await token(client({ ...server, scope: 'b', clientSecret: 'another secret' }));
+  });
+
+  test.each([
+    [400, 'invalid_scope'],
+    [400, 'invalid_target'],
+    [403, 'access_denied'],
+    [200, 'Access Denied'],
+  ])('of one token (%i %s) lets the others go on', async (status, error) => {
+    const { client, clock, endpoint, token } = createBed();
+    endpoint.next(refused(status, error));
+    const denied = client({ ...server, scope: 'a' });
+    expect(await failure('ERR_CREDENTIALS_REJECTED', clock.until(denied.getToken()))).toMatchObject({
+      about: 'request',
+      endpointStatus: status,
+    });
+    await token(client({ ...server, scope: 'b' }));
+    expect(await failure('ERR_CREDENTIALS_REJECTED', clock.until(denied.getToken()))).toMatchObject({
+      about: 'request',
+    });
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  test.each([
+    [404, '{"error":"invalid_client"}'],
+    [405, '{}'],
+    [415, ''],
+    [400, '<html>'],
+    [403, 'Forbidden'],
+  ])('with %i and %s is about the address or something in front of it', async (status, body) => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(answering(status, body));
+    const error = await failure('ERR_TOKEN_ENDPOINT', clock.until(client(server).getToken()));
+    expect(error).toMatchObject({ endpointStatus: status, ambiguous: false });
+  });
+});
+
+describe('a client without a secret', () => {
+  const ec = { name: 'ECDSA', namedCurve: 'P-256' };
+  const keyPair = () => crypto.subtle.generateKey(ec, true, ['sign', 'verify']);
+  const withoutSecret = { ...server, clientSecret: undefined, issuer: 'https://auth.example.com' };
+
+  /** A store that outlives the process, and real clocks: WebCrypto does not wait for one that a test holds. */
+  const lasting = () => ({ clock: undefined, store: { ...memoryStore(), durability: 'durable' as const }, storeKey });
+
+  test('shares its tokens by the store key, also under another private key', async () => {
+    const { client, endpoint } = createBed();
+    const common = { ...withoutSecret, ...lasting() };
+    for (let each = 0; each < 2; each += 1) {
+      const key = await crypto.subtle.exportKey('jwk', (await keyPair()).privateKey);
+      await client({ ...common, clientAuthentication: privateKeyJwt({ key }) }).getToken();
+    }
+    expect(endpoint.issued).toBe(1);
+  });
+
+  test('tries another private key at once after a refusal', async () => {
+    const { client, endpoint } = createBed();
+    const common = { ...withoutSecret, ...lasting() };
+    const clientWithKey = async () => {
+      const key = await crypto.subtle.exportKey('jwk', (await keyPair()).privateKey);
+      return client({ ...common, clientAuthentication: privateKeyJwt({ key }) });
+    };
+    endpoint.next(answering(401, '{"error":"invalid_client"}'));
+    const refused = await clientWithKey();
+    await failure('ERR_CREDENTIALS_REJECTED', refused.getToken());
+    await failure('ERR_CREDENTIALS_REJECTED', refused.getToken());
+    await (await clientWithKey()).getToken();
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  test('needs no store key in the memory of its process, where all clients open its tokens', async () => {
+    const { client, clock, endpoint, token } = createBed('process');
+    const store = memoryStore({ clock });
+    for (let each = 0; each < 2; each += 1)
+      await token(client({ ...withoutSecret, store, clientAuthentication: tlsClientAuth() }));
+    expect(endpoint.issued).toBe(1);
+  });
+});
+
+describe('wrong options', () => {
+  const right = { tokenEndpoint, clientId: 'a', clientSecret: 'b', clientAuthentication: clientSecretBasic() };
+  const problemsOf = async (options: object) =>
+    (await failure('ERR_CONFIG', () => createServiceAuth({ ...right, ...options } as never))).problems.map(
+      ({ option, message }) => `${option} ${message}`,
+    );
+
+  test('are none', () => {
+    expect(() => createServiceAuth(right)).not.toThrow();
+    expect(() => createServiceAuth({ ...right, tokenEndpoint: undefined, authUrl: 'https://a.example' })).not.toThrow();
+  });
+
+  test.each<[object, string]>([
+    [{ authUrl: 'https://auth.example.com' }, 'tokenEndpoint must not be given with authUrl'],
+    [{ tokenEndpoint: `${tokenEndpoint}#x` }, 'tokenEndpoint must not contain a fragment'],
+    [{ tokenEndpoint: 'https://a:canary@auth.example.com/' }, 'tokenEndpoint must not contain credentials'],
+    [
+      { tokenEndpoint: 'http://auth.example.com/token' },
+      'tokenEndpoint must begin with https:// (http: only on loopback, or with allowInsecureHttp: true)',
+    ],
+    ...['client_secret', 'client_id', 'client_assertion', 'password', 'grant_type', 'scope', 'my_secret'].map(
+      (name): [object, string] => [
+        { tokenEndpoint: `https://auth.example.com/token?${name}=canary` },
+        'tokenEndpoint must not contain parameters of the token request in its query',
+      ],
+    ),
+    [{ issuer: 'canary' }, 'issuer must be an absolute URL such as https://auth.example.com'],
+    [{ issuer: new URL('https://a.example') }, 'issuer must be a string'],
+    [{ issuer: 'https://a.example/?canary' }, 'issuer must not contain a query or a fragment'],
+    ...['', ' ', 'a  b', ' a', 'a ', 'a"b', 'a\\b', 'ä', 'a\nb', 7, [], [''], ['a', ''], [7], 'x'.repeat(4_097)].map(
+      (scope): [object, string] => [
+        { scope },
+        'scope must be names with one space between them (RFC 6749 appendix A.4), at most 4,096 characters',
+      ],
+    ),
+    ...['', 'canary', '/a', 'a:b#c', 'a:b c', [], ['a:b', 'c'], 7].map((resource): [object, string] => [
+      { resource },
+      'resource must be absolute URIs without fragments',
+    ]),
+    ...[
+      'grant_type',
+      'client_id',
+      'client_secret',
+      'client_assertion',
+      'client_assertion_type',
+      'scope',
+      'resource',
+      'audience',
+      'refresh_token',
+      'username',
+      'password',
+      'code',
+      'assertion',
+      'api_secret',
+      'a b',
+      'ü',
+      '',
+    ].map((name): [object, string] => [
+      { parameters: { [name]: 'canary' } },
+      `parameters.${name} must not be given: it is set by another option, is no name (RFC 6749 section 8.2), or would be a secret in the record`,
+    ]),
+    [{ parameters: { a: '' } }, 'parameters.a must be a string that is not empty'],
+    [{ parameters: { a: 'x\ny' } }, 'parameters.a must not contain control characters or unpaired surrogates'],
+    [{ parameters: 'canary' }, 'parameters must be an object of names and values'],
+    [{ parameters: { a: 7 } }, 'parameters.a must be a string that is not empty'],
+    [{ recognizedTokenTypes: 'canary' }, 'recognizedTokenTypes must be a list of texts'],
+    [{ recognizedTokenTypes: [''] }, 'recognizedTokenTypes must be a list of texts'],
+    [{ lifetimeMs: 59_999 }, 'lifetimeMs must be an integer from 60000 to 2678400000'],
+    [
+      { clientAuthentication: 'client_secret_basic' },
+      'clientAuthentication must be a ClientAuthentication, such as clientSecretBasic()',
+    ],
+    [{ clientAuthentication: tlsClientAuth() }, 'clientSecret must not be given with this clientAuthentication'],
+    [{ clientSecret: undefined }, 'clientSecret must be a string that is not empty'],
+    [
+      { clientAuthentication: tlsClientAuth(), clientSecret: undefined, store: createBed().store },
+      'storeKey must be given, because there is no clientSecret',
+    ],
+    [{ audience: '' }, 'audience must be a string that is not empty'],
+    [{ issuanceLimit: 'none' }, 'issuanceLimit must be an object such as { tokens: 150 }, or unlimited'],
+  ])('%j: one problem, and no value', async (options, problem) => {
+    expect(await problemsOf(options)).toEqual([problem]);
+    expect(problem).not.toContain('canary');
+  });
+
+  test('are told all at once', async () => {
+    const options = {
+      authUrl: 'https://a.example',
+      issuer: 7,
+      scope: '',
+      resource: 'a',
+      parameters: { client_id: 'x', b: '' },
+      recognizedTokenTypes: 1,
+      lifetimeMs: 1,
+      clientAuthentication: privateKeyJwt({ key: 'x', header: 7 as never }),
+    };
+    expect((await problemsOf(options)).map((problem) => problem.split(' ', 1)[0]).sort()).toEqual(
+      [
+        'tokenEndpoint',
+        'issuer',
+        'scope',
+        'resource',
+        'parameters.client_id',
+        'parameters.b',
+        'recognizedTokenTypes',
+        'lifetimeMs',
+        'clientAuthentication.key',
+        'clientAuthentication.header',
+        'clientSecret',
+      ].sort(),
+    );
+  });
+
+  test('are those of a request that is too long to name', async () => {
+    const parameters = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, 'x'.repeat(4_096)]));
+    expect(await problemsOf({ parameters })).toEqual([
+      'parameters must be at most 12,000 characters with the resources',
+    ]);
+  });
+});
