@@ -1,4 +1,4 @@
-import type { StoreDurability } from '@service-auth/core';
+import type { IssuanceLimit, StoreDurability } from '@service-auth/core';
 import { type Rates, timedFaults } from './faults.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
 import type { Random } from './random.ts';
@@ -170,6 +170,12 @@ export function windowsOf({ phases }: Settings): number[] {
 /** `usable`, as the contract states the defaults. */
 export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
+}
+
+/** The option that states an agreement: with one window, its short form. */
+export function limitOf({ windows, reserve }: Agreement): IssuanceLimit {
+  const [only] = windows;
+  return only && windows.length === 1 ? { ...only, reserve } : { windows, reserve };
 }
 
 /** The audiences of a run. */

@@ -1,0 +1,12 @@
+import type { Promised } from './scene.ts';
+
+/** As many callers as `getUsage()` says get a token, the next one gets none, and a caller that is refused gets one at the instant that it says, not earlier. */
+export const whatIsSaidToBeAvailableCanBeHad: Promised = (_, violated) => ({
+  tried({ said, asked, served, refused }) {
+    if (served !== Math.min(said, asked)) violated(`${said}, but ${served} of ${asked} were served`);
+    if (refused && (refused.before || !refused.then))
+      violated(
+        `refused for ${refused.forMs} ms by ${refused.because}, but ${Number(refused.before)} before and ${Number(refused.then)} then were served`,
+      );
+  },
+});
