@@ -26,10 +26,16 @@ test('circles and forbidden imports fail the check, each with a sentence', () =>
   const findings = findingsIn({
     'packages/core/package.json': JSON.stringify(core),
     'packages/core/src/index.ts': "export { decide } from './ledger/decide.ts';",
-    'packages/core/src/ledger/decide.ts': "import type { Event } from '../events.ts';",
-    'packages/core/src/events.ts': "type Lazy = import('./lazy.ts').Lazy;",
-    'packages/core/src/lazy.ts': "void import('./events.ts');",
-    'packages/core/src/memory.ts': "import { x } from './events.ts';",
+    'packages/core/src/ledger/decide.ts': "import type { Event } from '../contract/events.ts';",
+    'packages/core/src/contract/events.ts': "type Lazy = import('./lazy.ts').Lazy;",
+    'packages/core/src/contract/lazy.ts': "void import('./events.ts');",
+    'packages/core/src/contract/limit.ts': "import type { Limit } from '../ledger/limit.ts';",
+    'packages/core/src/token/memory.ts': "import { x } from '../contract/events.ts';",
+    'packages/core/src/record/shared-record.ts': "import type { UsableToken } from '../token/usable-token.ts';",
+    'packages/core/src/usage/usage.ts': "import { need } from '../token/memory.ts';",
+    'packages/core/src/sql/index.ts': "import type { View } from '../record/shared-record.ts';",
+    'packages/core/src/ground/now.ts': "import { x } from '../contract/events.ts';",
+    'packages/core/src/platform/clock.ts': "import { now } from '../ground/now.ts';",
     'packages/core/test/index.test.ts': "import { y } from '../../../scripts/check.ts';",
     'packages/axios/test/index.test.ts': "import { z } from '../../../tests/chaos/index.ts';",
     'scripts/check.ts': '',
@@ -37,24 +43,27 @@ test('circles and forbidden imports fail the check, each with a sentence', () =>
     'tests/support/tools/redis.ts': "import { createServiceAuth } from '@service-auth/core';",
   });
   expect(findings).toContain(
-    'packages/core/src/events.ts -> packages/core/src/lazy.ts -> packages/core/src/events.ts is a circle of files.',
+    'packages/core/src/contract/events.ts -> packages/core/src/contract/lazy.ts -> packages/core/src/contract/events.ts is a circle of files.',
   );
   expect(findings).toContain(
-    'packages/core/src -> packages/core/src/ledger -> packages/core/src is a circle of folders.',
+    'packages/core/src/contract -> packages/core/src/ledger -> packages/core/src/contract is a circle of folders.',
   );
   const forbidden = findings.map((line) => /^(\S+) imports (\S+), but /.exec(line)?.slice(1)).filter(Boolean);
   expect(forbidden).toEqual(
     expect.arrayContaining([
-      ['packages/core/src/ledger/decide.ts', 'packages/core/src/events.ts'],
-      ['packages/core/src/memory.ts', 'packages/core/src/events.ts'],
+      ['packages/core/src/ledger/decide.ts', 'packages/core/src/contract/events.ts'],
+      ['packages/core/src/token/memory.ts', 'packages/core/src/contract/events.ts'],
+      ['packages/core/src/record/shared-record.ts', 'packages/core/src/token/usable-token.ts'],
+      ['packages/core/src/sql/index.ts', 'packages/core/src/record/shared-record.ts'],
+      ['packages/core/src/platform/clock.ts', 'packages/core/src/ground/now.ts'],
       ['packages/core/test/index.test.ts', 'scripts/check.ts'],
       ['packages/axios/test/index.test.ts', 'tests/chaos/index.ts'],
       ['tests/support/tools/redis.ts', 'packages/core/src/index.ts'],
     ]),
   );
-  expect(forbidden).toHaveLength(5);
+  expect(forbidden).toHaveLength(8);
 });
 
 test('a rule for files that are not there fails the check', () => {
-  expect(findingsIn({ 'README.md': '' })).toContain('packages/core/src/memory.ts has a rule, but is not there.');
+  expect(findingsIn({ 'README.md': '' })).toContain('packages/core/src/token/memory.ts has a rule, but is not there.');
 });

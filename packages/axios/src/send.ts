@@ -1,5 +1,5 @@
 import type { TokenSource } from '@service-auth/core';
-import { ownAuthorization, ownProperties, sendWithToken, tokenRejected } from '@service-auth/core/http';
+import { ownProperties, sendWithToken, tokenBypassed, tokenRejected } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
@@ -24,7 +24,7 @@ export function send(
     if (!source.covers(url)) continue;
     if (isOwn) {
       source.reportBypass?.();
-      return dispatch.send(config).then((ending) => settled(withCause(ending, ownAuthorization)));
+      return dispatch.send(config).then((ending) => settled(withCause(ending, tokenBypassed)));
     }
     refuseOldCopy(config, url);
     const exchange = createExchange({ config, url, source }, dispatch);

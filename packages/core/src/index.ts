@@ -1,15 +1,15 @@
-export type { AccessToken } from './access-token.ts';
-export type { ResetOptions, ResetResult, RetryResult } from './administration.ts';
-export type { Clock } from './clock.ts';
-export { createServiceAuthFromEnv, optionsFromEnv } from './env.ts';
+export { createServiceAuthFromEnv, optionsFromEnv } from './client/env.ts';
+export type { ServiceAuth } from './client/service-auth.ts';
+export { createServiceAuth } from './client/service-auth.ts';
+export type { AccessToken } from './contract/access-token.ts';
 export type {
   AnyServiceAuthError,
   ConfigProblem,
   ServiceAuthErrorCode,
   ServiceAuthErrorFields,
   TokenResponseReason,
-} from './errors.ts';
-export { isServiceAuthError, ServiceAuthError } from './errors.ts';
+} from './contract/errors.ts';
+export { isServiceAuthError, ServiceAuthError } from './contract/errors.ts';
 export type {
   AcquisitionReason,
   AgreedWindow,
@@ -19,26 +19,27 @@ export type {
   ServiceAuthEventType,
   SubscribeOptions,
   TokenResponseWarning,
-} from './events.ts';
-export type { FetchTransportOptions } from './fetch-transport.ts';
-export { fetchTransport } from './fetch-transport.ts';
-export type { IssuanceLimit, IssuanceWindow } from './issuance-limit.ts';
-export type { StoreDurability } from './ledger/limits.ts';
-export type { OAuthErrorCode } from './ledger/oauth-error.ts';
-export type { IssuanceReason } from './ledger/record.ts';
-export type { MemoryStoreOptions } from './memory-store.ts';
-export { memoryStore } from './memory-store.ts';
-export type { ServiceAuthOptions } from './options.ts';
-export { createServiceAuth } from './service-auth.ts';
+} from './contract/events.ts';
+export type { IssuanceLimit, IssuanceWindow } from './contract/issuance-limit.ts';
+export type { ServiceAuthOptions } from './contract/options.ts';
 export type {
   Store,
   StoreCallOptions,
   StoreChange,
   StoreSnapshot,
   StoreSwapResult,
-} from './store.ts';
-export type { GetTokenOptions, ServiceAuth, TokenSource } from './token-source.ts';
-export type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-export type { Hold, Issuance, ResetInfo, SpentElsewhereInfo, TokenInUse, Usage, WindowUsage } from './usage.ts';
-export type { UsageReader, UsageReaderOptions } from './usage-reader.ts';
-export { createUsageReader } from './usage-reader.ts';
+} from './contract/store.ts';
+export type { GetTokenOptions, TokenSource } from './contract/token-source.ts';
+export type { Transport, TransportRequest, TransportResponse } from './contract/transport.ts';
+export type { FetchTransportOptions } from './endpoint/fetch-transport.ts';
+export { fetchTransport } from './endpoint/fetch-transport.ts';
+export type { StoreDurability } from './ledger/limits.ts';
+export type { OAuthErrorCode } from './ledger/oauth-error.ts';
+export type { IssuanceReason } from './ledger/record.ts';
+export type { Clock } from './platform/clock.ts';
+export type { MemoryStoreOptions } from './record/memory-store.ts';
+export { memoryStore } from './record/memory-store.ts';
+export type { ResetOptions, ResetResult, RetryResult } from './usage/administration.ts';
+export type { Hold, Issuance, ResetInfo, SpentElsewhereInfo, TokenInUse, Usage, WindowUsage } from './usage/usage.ts';
+export type { UsageReader, UsageReaderOptions } from './usage/usage-reader.ts';
+export { createUsageReader } from './usage/usage-reader.ts';

@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import { format, inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { createAccessToken } from '../src/access-token.ts';
+import { createAccessToken } from '../src/contract/access-token.ts';
 import { canariesIn, tokenCanary } from './support/canaries.ts';
 
 const issuedAt = Date.UTC(2026, 0, 1);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { readTokenResponse } from '../src/endpoint/token-response.ts';
 import { createServiceAuth, memoryStore } from '../src/index.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { LedgerRecord } from '../src/ledger/record.ts';
-import { readTokenResponse } from '../src/token-response.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 import { startServer, startSocketServer } from './support/loopback.ts';
@@ -429,7 +429,7 @@ describe('bad input: options', () => {
     expect(await problemOf({ authUrl: 'http://localhost.evil.example' })).toMatchObject({ option: 'authUrl' });
   });
 
-  test('27: all spellings of one address are one ledger', async () => {
+  test('27: all spellings of one address are one record', async () => {
     const keys = new Set<string>();
     const store = memoryStore();
     for (const authUrl of ['https://h', 'HTTPS://H:443//', 'https://h/', new URL('https://h')]) {

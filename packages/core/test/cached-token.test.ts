@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createAccessToken } from '../src/access-token.ts';
-import { cachedToken, isAlive, machineSleepMs, recounted, type UsableToken } from '../src/cached-token.ts';
+import { createAccessToken } from '../src/contract/access-token.ts';
+import { cachedToken, isAlive, machineSleepMs, recounted } from '../src/token/cached-token.ts';
+import type { UsableToken } from '../src/token/usable-token.ts';
 import { hour, minute } from './support/bed.ts';
 
 const week = 7 * 24 * hour;

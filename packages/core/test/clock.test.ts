@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/platform/clock.ts';
 
 test('the clock of the machine tells the time, and fires or cancels timers', async () => {
   const startedAt = Date.now();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { instantOf } from '../src/clock.ts';
-import { maxElapsedMs, sleptSince } from '../src/instant.ts';
+import { instantOf } from '../src/platform/clock.ts';
+import { maxElapsedMs, sleptSince } from '../src/platform/instant.ts';
 import { createManualClock } from './support/manual-clock.ts';
 
 test('the time since a moment is what the clock with the longer time says, and sleep is the difference of the clocks', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createAccessToken } from '../src/access-token.ts';
-import { type CachedToken, cachedToken, type UsableToken } from '../src/cached-token.ts';
-import type { Instant } from '../src/instant.ts';
+import { createAccessToken } from '../src/contract/access-token.ts';
+import type { Instant } from '../src/platform/instant.ts';
+import { type CachedToken, cachedToken } from '../src/token/cached-token.ts';
+import type { Flight } from '../src/token/flight.ts';
 import {
   after,
   due,
   emptyMemory,
-  type Flight,
   flightOf,
   type Memory,
   need,
@@ -18,7 +18,8 @@ import {
   servableForMs,
   servesRejected,
   unusable,
-} from '../src/memory.ts';
+} from '../src/token/memory.ts';
+import type { UsableToken } from '../src/token/usable-token.ts';
 import { hour, minute, second } from './support/bed.ts';
 
 const lifetimeMs = 24 * hour;

@@ -1,6 +1,6 @@
 // Each message tells people what happened and what to do, and never contains a value that could be a secret.
 import { describe, expect, test } from 'vitest';
-import { errorPage } from '../src/errors.ts';
+import { errorPage } from '../src/contract/errors.ts';
 import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
 import { createBed, failure, hour } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';

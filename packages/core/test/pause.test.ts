@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { pause, timedOut, within } from '../src/pause.ts';
-import { raced } from '../src/raced.ts';
+import { abortable } from '../src/platform/abortable.ts';
+import { pause, timedOut, within } from '../src/platform/pause.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 
 describe('pause', () => {
@@ -41,7 +41,7 @@ describe('pause', () => {
     const { signal } = new AbortController();
     const listeners = () => getEventListeners(signal, 'abort').length;
     const races = [Promise.resolve('done'), Promise.reject(new Error('failed'))].map((promise) =>
-      raced(promise, signal),
+      abortable(promise, signal),
     );
     expect(listeners()).toBe(2);
     await Promise.allSettled(races);
@@ -60,24 +60,24 @@ describe('pause', () => {
   });
 });
 
-describe('raced', () => {
+describe('abortable', () => {
   test('is the promise itself without a signal', () => {
     const promise = Promise.resolve(1);
-    expect(raced(promise, undefined)).toBe(promise);
+    expect(abortable(promise, undefined)).toBe(promise);
   });
 
   test('rejects with the reason of a signal that aborts, or has aborted', async () => {
     const controller = new AbortController();
-    const waiting = raced(new Promise(() => {}), controller.signal);
+    const waiting = abortable(new Promise(() => {}), controller.signal);
     controller.abort('enough');
     await expect(waiting).rejects.toBe('enough');
-    await expect(raced(Promise.resolve(1), controller.signal)).rejects.toBe('enough');
+    await expect(abortable(Promise.resolve(1), controller.signal)).rejects.toBe('enough');
   });
 
   test('settles like the promise without an abort', async () => {
     const { signal } = new AbortController();
-    expect(await raced(Promise.resolve(1), signal)).toBe(1);
-    await expect(raced(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
+    expect(await abortable(Promise.resolve(1), signal)).toBe(1);
+    await expect(abortable(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
   });
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import * as http from '../src/http/index.ts';
 import * as core from '../src/index.ts';
+import * as record from '../src/record/stored-record.ts';
 import * as sql from '../src/sql/index.ts';
 import * as store from '../src/store/index.ts';
-import * as record from '../src/stored-record.ts';
 
 test('the package exports these names, and no others', () => {
   expect(Object.keys(core).sort()).toEqual([
@@ -26,19 +26,19 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'hideAgentRequests',
     'isRedirect',
     'isReplayable',
-    'ownAuthorization',
     'ownProperties',
     'redirectTo',
     'replaceRejected',
     'sendWithToken',
     'serviceUnavailable',
+    'tokenBypassed',
     'tokenProvider',
     'tokenRejected',
   ]);
 });
 
 test('the entry for stores exports these names, and no others', () => {
-  expect(Object.keys(store).sort()).toEqual(['explain', 'onePerConnection', 'raced', 'storeError', 'timeOfDate']);
+  expect(Object.keys(store).sort()).toEqual(['abortable', 'explain', 'onePerConnection', 'storeError', 'timeOfDate']);
 });
 
 test('the entry for SQL stores exports these names, and no others', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { joined, open, randomId, recordKeyOf, seal, sealingKey } from '../src/seal.ts';
+import { joined, open, randomId, recordKeyOf, seal, sealingKey } from '../src/record/seal.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 
 const context = ['https://auth.example.com/oauth/token', 'client-1', 'orders', 'id', '7', '1767225600000'];

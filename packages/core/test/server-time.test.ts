@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timeOfDate } from '../src/server-time.ts';
+import { timeOfDate } from '../src/store/server-time.ts';
 
 const date = 'Sun, 22 Nov 2026 21:09:57 GMT';
 const time = Date.UTC(2026, 10, 22, 21, 9, 57);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { errorPage } from '../src/errors.ts';
+import { errorPage } from '../src/contract/errors.ts';
 import { createUsageReader, type ServiceAuth, type ServiceAuthOptions } from '../src/index.ts';
-import { failuresInRow } from '../src/stored-record.ts';
+import { failuresInRow } from '../src/record/stored-record.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { settled } from './support/manual-clock.ts';
 import { answered, gated, silent } from './support/scripted-endpoint.ts';

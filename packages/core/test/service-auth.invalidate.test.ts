@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAccessToken } from '../src/access-token.ts';
+import { createAccessToken } from '../src/contract/access-token.ts';
 import { createBed, day, hour, minute, second } from './support/bed.ts';
 import { answersAfter, fails } from './support/faulty-store.ts';
 import { createGate } from './support/gate.ts';

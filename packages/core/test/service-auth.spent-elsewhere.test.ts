@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { IssuanceLimit } from '../src/index.ts';
-import { incompleteRecord, recordWithSpent } from '../src/stored-record.ts';
+import { incompleteRecord, recordWithSpent } from '../src/record/stored-record.ts';
 import { type Bed, createBed, failure, hour, minute } from './support/bed.ts';
 
 /** Says how many tokens the record of a bed has not seen. Returns false if the record knows more. */

@@ -8,7 +8,7 @@ import {
   problemOfRecord,
   recordKey,
   secretInRecord,
-} from '../src/stored-record.ts';
+} from '../src/record/stored-record.ts';
 import { createBed, failure, minute } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 import { answering } from './support/scripted-endpoint.ts';

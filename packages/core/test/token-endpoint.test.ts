@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { serviceAuthError } from '../src/errors.ts';
+import { serviceAuthError } from '../src/contract/errors.ts';
+import { requestToken, type TokenRequestResult } from '../src/endpoint/token-endpoint.ts';
 import type { Transport, TransportResponse } from '../src/index.ts';
-import { requestToken, type TokenRequestResult } from '../src/token-endpoint.ts';
 import { day, minute, second } from './support/bed.ts';
 import { createManualClock } from './support/manual-clock.ts';
 import { answered } from './support/scripted-endpoint.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readOAuthError, readTokenResponse } from '../src/token-response.ts';
+import { readOAuthError, readTokenResponse } from '../src/endpoint/token-response.ts';
 
 const day = 86_400;
 

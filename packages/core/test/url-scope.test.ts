@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf } from '../src/endpoint/url-scope.ts';
 import { createServiceAuth } from '../src/index.ts';
-import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf } from '../src/url-scope.ts';
 import { createBed, failure } from './support/bed.ts';
 
 const covering = (baseUrl: string | URL | undefined) =>

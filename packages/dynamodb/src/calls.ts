@@ -1,4 +1,4 @@
-import { raced } from '@service-auth/core/store';
+import { abortable } from '@service-auth/core/store';
 
 /** Sends commands to DynamoDB: a `DynamoDBClient`, a `DynamoDB`, or a `DynamoDBDocumentClient` of the AWS SDK 3. */
 export interface DynamoDbSender {
@@ -30,7 +30,7 @@ export async function sent<Output>(
   signal?.throwIfAborted();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await raced(client.send(command as never, { abortSignal: signal } as never), signal)) as Output;
+      return (await abortable(client.send(command as never, { abortSignal: signal } as never), signal)) as Output;
     } catch (error) {
       // The error of an aborted request is one of the SDK.
       signal?.throwIfAborted();
@@ -50,5 +50,5 @@ async function pause(delayMs: number, signal: AbortSignal | undefined): Promise<
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, delayMs);
   });
-  await raced(over, signal).finally(() => clearTimeout(timer));
+  await abortable(over, signal).finally(() => clearTimeout(timer));
 }

@@ -2,9 +2,9 @@ import type { AccessToken, TokenSource } from '@service-auth/core';
 import {
   checkTokenSource,
   hideAgentRequests,
-  ownAuthorization,
   ownProperties,
   replaceRejected,
+  tokenBypassed,
   tokenRejected,
 } from '@service-auth/core/http';
 import type {
@@ -70,7 +70,7 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     const { options } = response.request;
     const token = tokenIn(options.headers);
     if (token) reasons.set(response, tokenRejected);
-    else if (typeof ownIn(options.headers) === 'string' && isServed(options)) reasons.set(response, ownAuthorization);
+    else if (typeof ownIn(options.headers) === 'string' && isServed(options)) reasons.set(response, tokenBypassed);
     return token;
   }
 

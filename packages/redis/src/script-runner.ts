@@ -1,4 +1,4 @@
-import { explain, type Reason, raced } from '@service-auth/core/store';
+import { abortable, explain, type Reason } from '@service-auth/core/store';
 import type { ConnectionFailure } from './connection-failure.ts';
 
 /** The methods that this package needs of a node-redis client, Sentinel or pool. Versions 4 to 6 have both. */
@@ -115,6 +115,6 @@ export function defineScript(client: RedisClient, text: string, hash: string, fa
   return async (key, parts, signal) => {
     signal?.throwIfAborted();
     // The clients themselves wait for a silent server without limit, or as long as they try to reconnect.
-    return raced(send(false, key, parts), signal);
+    return abortable(send(false, key, parts), signal);
   };
 }

@@ -1,6 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { quotedName } from '@service-auth/core/sql';
-import { onePerConnection, raced } from '@service-auth/core/store';
+import { abortable, onePerConnection } from '@service-auth/core/store';
 import type { Row, SqliteDatabase, Statement, Transactions } from './database.ts';
 import { explainSqlite, isBusy } from './errors.ts';
 import { transactionsOf } from './transactions.ts';
@@ -106,12 +106,12 @@ async function untilUnlocked<Result>(
     signal?.throwIfAborted();
     try {
       const running = attempt();
-      return running instanceof Promise ? await raced(running, signal) : running;
+      return running instanceof Promise ? await abortable(running, signal) : running;
     } catch (error) {
       if (signal?.aborted || !isBusy(error) || performance.now() > giveUpAt) explainSqlite(error, signal);
     }
     const pause = new Promise((resolve) => setTimeout(resolve, Math.random() * maxPauseMs));
-    await raced(pause, signal);
+    await abortable(pause, signal);
   }
 }
 

@@ -1,5 +1,5 @@
-import { decoded } from '../../../packages/core/src/store-answers.ts';
-import { recordWithSpent } from '../../../packages/core/src/stored-record.ts';
+import { decoded } from '../../../packages/core/src/record/store-answers.ts';
+import { recordWithSpent } from '../../../packages/core/src/record/stored-record.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { Dice, TimedFault } from './faults.ts';
 import type { Fleet } from './fleet.ts';

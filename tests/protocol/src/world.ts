@@ -90,7 +90,7 @@ const turnsAtOnce = 64;
 
 /**
  * Does `step` until it returns false, each in a turn of its own: between two of them all promises that the first has settled run, and rejections
- * that nobody handled are reported. Turns are asked for by the dozen, for the event loop looks at the operating system only after all of them.
+ * that nobody handled are reported. RequestSemaphore are asked for by the dozen, for the event loop looks at the operating system only after all of them.
  */
 function turns(step: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {

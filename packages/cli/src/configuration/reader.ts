@@ -8,7 +8,7 @@ import {
   type StoreSnapshot,
 } from '@service-auth/core';
 import { failuresInRow } from '@service-auth/core/record';
-import { raced } from '@service-auth/core/store';
+import { abortable } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import type { Scene } from '../report/screen.ts';
@@ -67,7 +67,7 @@ export async function openReader(context: Context): Promise<Reader> {
     async problemsOfStore() {
       const facts = [reader.recordKey.then((key) => opened.examine?.(key) ?? []), examineOtherPlaces(opened, owner)];
       const deadline = AbortSignal.timeout(examinedWithinMs);
-      const told = await Promise.all(facts.map((fact) => raced(fact, deadline).catch(() => [])));
+      const told = await Promise.all(facts.map((fact) => abortable(fact, deadline).catch(() => [])));
       return told.flat().filter(({ state }) => state !== 'ok');
     },
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type RecordOwner, recordKey } from '@service-auth/core/record';
-import { raced } from '@service-auth/core/store';
+import { abortable } from '@service-auth/core/store';
 import { duration } from '../report/text.ts';
 import type { Diagnosis, OpenedStore } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
@@ -41,7 +41,7 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
   found.push(...warnings.map((message): Diagnosis => ({ state: 'warning', message })));
   if (trial) found.push(await swaps(trial, signal));
   const facts = [examine?.(key), owner && examineOtherPlaces(opened, owner)].map((fact = Promise.resolve([])) =>
-    raced(fact, signal).catch((error) => [notTold(error)]),
+    abortable(fact, signal).catch((error) => [notTold(error)]),
   );
   found.push(...(await Promise.all(facts)).flat());
   return found;
@@ -76,7 +76,7 @@ async function swaps(trial: NonNullable<OpenedStore['trial']>, signal: AbortSign
   } catch (error) {
     return { state: 'failure', message: `it cannot be written (${nameOf(error)})`, advice: adviceOf(error) };
   } finally {
-    await raced(remove(), signal).catch(() => {});
+    await abortable(remove(), signal).catch(() => {});
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Store, StoreCallOptions } from '@service-auth/core';
-import { raced } from '@service-auth/core/store';
+import { abortable } from '@service-auth/core/store';
 
 /** An open connection of a store. */
 export interface Connection {
@@ -43,7 +43,7 @@ export function connectingStore<Opened extends Connection>(
     const opening = connection();
     let opened: Opened | undefined;
     try {
-      opened = await raced(opening, options?.signal);
+      opened = await abortable(opening, options?.signal);
       return await call(opened.store);
     } catch (error) {
       if (current?.opened === opening && (options?.signal?.aborted || !opened?.isUsable(error))) {

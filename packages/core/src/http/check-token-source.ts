@@ -1,4 +1,4 @@
-import type { TokenSource } from '../token-source.ts';
+import type { TokenSource } from '../contract/token-source.ts';
 
 /**
  * Checks the client that an adapter was given. `adapter` is the name of the adapter's package, for the message.

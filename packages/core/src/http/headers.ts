@@ -1,4 +1,4 @@
-import type { TokenSource } from '../token-source.ts';
+import type { TokenSource } from '../contract/token-source.ts';
 
 /**
  * Returns whether headers have an `Authorization`, in upper or lower case: a caller's own wins, so a request that has one gets no token. `headers`: an object, a

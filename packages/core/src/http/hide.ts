@@ -1,4 +1,4 @@
-import { ownProperties } from '../untrusted.ts';
+import { ownProperties } from '../platform/untrusted.ts';
 
 /**
  * Hides the sockets and the queue of an agent of `node:http` or `node:https` from printing. They lead to the headers of all requests under way, and

@@ -1,16 +1,16 @@
 // The entry for adapters of HTTP clients.
-export { ownProperties } from '../untrusted.ts';
+export { ownProperties } from '../platform/untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
 export { hasAuthorization } from './headers.ts';
 export { hideAgentRequests } from './hide.ts';
-export { ownAuthorization } from './own-authorization.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
 export { isRedirect, redirectTo } from './redirect.ts';
 export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-token.ts';
 export { replaceRejected, sendWithToken } from './send-with-token.ts';
 export type { ServiceUnavailable } from './service-unavailable.ts';
 export { serviceUnavailable } from './service-unavailable.ts';
+export { tokenBypassed } from './token-bypassed.ts';
 export type { TokenProvider } from './token-provider.ts';
 export { tokenProvider } from './token-provider.ts';
 export { tokenRejected } from './token-rejected.ts';

@@ -1,5 +1,5 @@
-import type { AccessToken } from '../access-token.ts';
-import type { TokenSource } from '../token-source.ts';
+import type { AccessToken } from '../contract/access-token.ts';
+import type { TokenSource } from '../contract/token-source.ts';
 
 /** Options of {@link replaceRejected}. */
 export interface ReplaceRejectedOptions {

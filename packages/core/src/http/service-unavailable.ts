@@ -1,5 +1,5 @@
-import { isServiceAuthError } from '../errors.ts';
-import { own } from '../untrusted.ts';
+import { isServiceAuthError } from '../contract/errors.ts';
+import { ownProperty } from '../platform/untrusted.ts';
 
 /** An answer of your application. It is also a `ResponseInit`. */
 export interface ServiceUnavailable {
@@ -17,7 +17,7 @@ const maxCauses = 5;
  */
 export function serviceUnavailable(error: unknown): ServiceUnavailable | undefined {
   let found = error;
-  for (let depth = 0; depth < maxCauses && !isServiceAuthError(found); depth += 1) found = own(found, 'cause');
+  for (let depth = 0; depth < maxCauses && !isServiceAuthError(found); depth += 1) found = ownProperty(found, 'cause');
   // Wrong options are a mistake of the application. Nobody would find it behind a 503.
   if (!isServiceAuthError(found) || found.code === 'ERR_CONFIG') return undefined;
   const { retryAt } = found;

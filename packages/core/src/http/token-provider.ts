@@ -1,5 +1,5 @@
-import type { AccessToken } from '../access-token.ts';
-import type { TokenSource } from '../token-source.ts';
+import type { AccessToken } from '../contract/access-token.ts';
+import type { TokenSource } from '../contract/token-source.ts';
 
 /** A function that resolves with the value of a token, for clients that take such a function. */
 export interface TokenProvider {

@@ -1,4 +1,4 @@
-import { type ServiceAuthError, serviceAuthError } from '../errors.ts';
+import { type ServiceAuthError, serviceAuthError } from '../contract/errors.ts';
 
 /** Renewals that 401s cause are at least this far apart. */
 const renewalsApartMs = 60_000;

@@ -1,19 +1,19 @@
 import { checksum } from './checksum.ts';
+import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
 import {
   count,
   countOrZero,
   demand,
   flag,
-  type Kind,
   listOf,
   name,
   object,
   oneOf,
   optional,
+  type PartCodec,
   row,
   text,
-} from './kinds.ts';
-import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
+} from './part-codecs.ts';
 import {
   type AudienceState,
   type Condensed,
@@ -44,14 +44,14 @@ const maxCondensed = 4_000;
 const maxAudiences = 10_000;
 
 // Another version of this package, or an attacker with access to the store, may have written any text.
-const oauthError: Kind<OAuthErrorCode> = {
+const oauthError: PartCodec<OAuthErrorCode> = {
   read: (wire, names) => oauthErrorCode(text.read(wire, names)),
   write: (code) => code,
 };
 
 const declared = row<DeclaredTerm>({ tokens: count, windowMs: count, reserve: count, seenAt: count, by: name });
 
-const term: Kind<DeclaredTerm> = {
+const term: PartCodec<DeclaredTerm> = {
   ...declared,
   read(wire, names) {
     const part = declared.read(wire, names);

@@ -1,4 +1,4 @@
-import { raced } from '../raced.ts';
+import { abortable } from '../platform/abortable.ts';
 
 /** The first row of an answer. */
 export type Row = Record<string, unknown> | undefined;
@@ -50,7 +50,7 @@ export function createStatements(database: Database, now: () => number = () => p
   /** Resolves when no abandoned statement blocks others. A block that ends by time frees the next caller, not those who wait already. */
   async function unblocked(signal: AbortSignal | undefined): Promise<void> {
     const blocking = [...abandoned].filter(([, until]) => now() < until).map(([statement]) => statement);
-    await raced(Promise.allSettled(blocking), signal);
+    await abortable(Promise.allSettled(blocking), signal);
     signal?.throwIfAborted();
   }
 
@@ -64,7 +64,7 @@ export function createStatements(database: Database, now: () => number = () => p
       try {
         const statement = database.query(text, values);
         onSent(statement);
-        return await raced(statement, signal);
+        return await abortable(statement, signal);
       } catch (error) {
         if (!database.isConflict(error) || attempt === maxAttempts) throw error;
         signal?.throwIfAborted();
@@ -98,7 +98,7 @@ export function createStatements(database: Database, now: () => number = () => p
       const entry = running && !isLost ? running : begin(id, text, values);
       if (entry === running) entry.next ??= entry.done.then(start, start);
       try {
-        return await raced(entry.next ?? entry.done, signal);
+        return await abortable(entry.next ?? entry.done, signal);
       } catch (error) {
         if (signal?.aborted) abandon(shared.get(id)?.sent);
         throw error;

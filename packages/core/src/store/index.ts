@@ -1,6 +1,6 @@
-export { raced } from '../raced.ts';
-export { timeOfDate } from '../server-time.ts';
+export { abortable } from '../platform/abortable.ts';
 export type { Reason } from './explain.ts';
 export { explain } from './explain.ts';
 export { onePerConnection } from './one-store.ts';
+export { timeOfDate } from './server-time.ts';
 export { storeError } from './store-error.ts';

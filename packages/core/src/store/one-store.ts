@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../contract/store.ts';
 
 /**
  * Returns a function that calls `create` at most once for each connection and place in it: a table, a prefix, a directory. Clients of one process share

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AccessToken, createAccessToken } from '../../src/access-token.ts';
+import { type AccessToken, createAccessToken } from '../../src/contract/access-token.ts';
 import { replaceRejected, type SendWithTokenOptions, sendWithToken } from '../../src/http/index.ts';
 import type { TokenSource } from '../../src/index.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAccessToken } from '../../src/access-token.ts';
+import { createAccessToken } from '../../src/contract/access-token.ts';
 import { tokenProvider } from '../../src/http/index.ts';
 
 /** A source that has another token after each rejection. It remembers what it was told. */

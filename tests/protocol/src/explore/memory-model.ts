@@ -1,8 +1,9 @@
-import type { UsableToken } from '../../../../packages/core/src/cached-token.ts';
-import type { Instant } from '../../../../packages/core/src/instant.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
 import { newRecord } from '../../../../packages/core/src/ledger/record.ts';
-import { type after, emptyMemory, type Flight, type Memory } from '../../../../packages/core/src/memory.ts';
+import type { Instant } from '../../../../packages/core/src/platform/instant.ts';
+import type { Flight } from '../../../../packages/core/src/token/flight.ts';
+import { type after, emptyMemory, type Memory } from '../../../../packages/core/src/token/memory.ts';
+import type { UsableToken } from '../../../../packages/core/src/token/usable-token.ts';
 import type { Records } from './model.ts';
 
 /** The scope of the search: every order of calls, answers, faults and steps of time in a few processes. */

@@ -1,14 +1,14 @@
+import type { Flight } from '../../../../packages/core/src/token/flight.ts';
 import {
   after,
   due,
-  type Flight,
   flightOf,
   need,
   rejected,
   resetBegun,
   servableForMs,
   unusable,
-} from '../../../../packages/core/src/memory.ts';
+} from '../../../../packages/core/src/token/memory.ts';
 import {
   type FlightEnd,
   type FlightKind,

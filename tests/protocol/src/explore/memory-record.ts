@@ -1,11 +1,11 @@
-import type { AccessToken } from '../../../../packages/core/src/access-token.ts';
-import type { Instant } from '../../../../packages/core/src/instant.ts';
+import type { AccessToken } from '../../../../packages/core/src/contract/access-token.ts';
 import { compact } from '../../../../packages/core/src/ledger/condense.ts';
 import { confirms, decide, marginOf, type Query } from '../../../../packages/core/src/ledger/decide.ts';
 import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
 import type { IssuanceReason, LedgerRecord, StoredToken } from '../../../../packages/core/src/ledger/record.ts';
 import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
-import { resetDone, revalidated } from '../../../../packages/core/src/memory.ts';
+import type { Instant } from '../../../../packages/core/src/platform/instant.ts';
+import { resetDone, revalidated } from '../../../../packages/core/src/token/memory.ts';
 import {
   type FlightEnd,
   type FlightKind,

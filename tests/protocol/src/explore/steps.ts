@@ -27,7 +27,7 @@ const hour = 3_600_000;
 const audience = 'api';
 const keyId = 'key';
 
-/** The moves of the processes of a scope. They model `acquire-token.ts`, `settlement.ts` and `shared-ledger.ts`, one call of the store or the service at a time. */
+/** The moves of the processes of a scope. They model `acquire-token.ts`, `settlement.ts` and `shared-record.ts`, one call of the store or the service at a time. */
 export interface Steps {
   /** The possible next moves of this process. */
   movesOf(state: State, process: Process, index: number): Generator<[string, State]>;

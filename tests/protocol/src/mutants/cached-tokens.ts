@@ -7,7 +7,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'life counted from the answer',
     about: 'the expiry of a token counts from when it arrived',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);',
     replace: 'const usableUntil = clock.monotonic() + lifetimeMs - marginOf(lifetimeMs);',
     modes: ['many', 'faults'],
@@ -15,7 +15,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'stored life counted from settling',
     about: 'the expiry in the record counts from when the answer was entered',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'const expiresAt = view.now + lifetimeMs;',
     replace:
       'const sinceMs = Math.max(clock.monotonic() - view.readAt.monotonic, clock.now() - view.readAt.wall);\n      const expiresAt = view.now + Math.ceil(sinceMs) + lifetimeMs;',
@@ -32,7 +32,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'life by the wall clock',
     about: 'the wall clock of the machine decides when a token expires',
-    file: 'cached-token.ts',
+    file: 'token/cached-token.ts',
     find: 'return servableLifeMs(usable, now) > 0;',
     replace: 'return now.wall < usable.token.expiresAt - minute;',
     modes: ['faults', 'feasible'],
@@ -40,7 +40,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sleep is not noticed',
     about: 'the time that a machine slept does not shorten the life of a token',
-    file: 'cached-token.ts',
+    file: 'token/cached-token.ts',
     find: 'return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;',
     replace: 'return aheadMs > 1e15 + unnoticedMs ? aheadMs : 0;',
     modes: ['sleep'],
@@ -56,7 +56,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sleep on the way is not noticed',
     about: 'both clocks are compared with their values at the arrival of the token',
-    file: 'memory.ts',
+    file: 'token/memory.ts',
     find: 'cached: cachedToken(usable, random), mustReplace: false, rejectionRetryAt: 0 };',
     replace: 'cached: { ...cachedToken(usable, random), countedFrom: now }, mustReplace: false, rejectionRetryAt: 0 };',
     modes: ['sleep'],
@@ -64,7 +64,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a trusted span lasts for ever',
     about: 'after the wall clock was set back, an expired span is trusted again',
-    file: 'service-auth.ts',
+    file: 'client/service-auth.ts',
     find: 'distrust(trusted);\n    const now =',
     replace: 'const now =',
     modes: ['hour', 'faults'],
@@ -74,7 +74,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'reset keeps the token in memory',
     about: 'the process that resets keeps its cached token',
-    file: 'service-auth.ts',
+    file: 'client/service-auth.ts',
     find: 'keeper.remember(resetBegun(memory));',
     replace: 'void resetBegun;',
     modes: ['feasible', 'faults'],
@@ -90,7 +90,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a reset of an idle process ends nothing',
     about: 'a process that has not read the record since its token was reset is taken to report that token',
-    file: 'administration.ts',
+    file: 'usage/administration.ts',
     find: "const isServed = need(memory, instantOf(clock)) === 'serve';",
     replace: "const isServed = need(memory, instantOf(clock)) !== 'cold';",
     modes: ['alarms'],
@@ -127,7 +127,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'the record is never read again',
     about: 'the record is read only when a token is needed',
-    file: 'memory.ts',
+    file: 'token/memory.ts',
     find: 'const mustRevalidateAfterMs = 28 * second;',
     replace: 'const mustRevalidateAfterMs = 1e9 * second;',
     modes: ['feasible', 'faults'],
@@ -135,7 +135,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a read is as young as its answer',
     about: 'the 30 seconds of a reset count from the answer, not from the request',
-    file: 'token-keeper.ts',
+    file: 'token/token-keeper.ts',
     find: 'retried(this.memory) : this.memory, flight, at)),',
     replace: 'retried(this.memory) : this.memory, flight, at && instantOf(clock))),',
     modes: ['feasible'],
@@ -145,15 +145,15 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a failed read denies a token',
     about: 'a failure of the store fails a call although a good token is cached',
-    file: 'service-auth.ts',
-    find: 'await raced(keeper.read(1).catch(ignore), signal);',
-    replace: 'await raced(keeper.read(1), signal);',
+    file: 'client/service-auth.ts',
+    find: 'await abortable(keeper.read(1).catch(ignore), signal);',
+    replace: 'await abortable(keeper.read(1), signal);',
     modes: ['feasible', 'faults'],
   },
   {
     name: 'everybody waits for the renewal',
     about: 'the caller that starts an early renewal waits for it',
-    file: 'service-auth.ts',
+    file: 'client/service-auth.ts',
     find: "if (needed === 'serve') return this.#serve(now).token;",
     replace:
       'if (needed === "serve") { if (due(keeper.memory, now).renew) await keeper.acquire("refresh", 1).catch(ignore); return keeper.memory.cached?.token ?? this.#obtain(signal); }',
@@ -162,16 +162,16 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'the first who goes away takes all with him',
     about: 'the abort of one caller ends the flight for all callers',
-    file: 'service-auth.ts',
-    find: 'await raced(keeper.acquire(needed, 1), signal);',
+    file: 'client/service-auth.ts',
+    find: 'await abortable(keeper.acquire(needed, 1), signal);',
     replace:
-      'await raced(keeper.acquire(needed, 1), signal).catch((error) => { if (signal?.aborted) { void keeper.close(error); keeper.closed = false; } throw error; });',
+      'await abortable(keeper.acquire(needed, 1), signal).catch((error) => { if (signal?.aborted) { void keeper.close(error); keeper.closed = false; } throw error; });',
     modes: ['faults', 'feasible'],
   },
   {
     name: 'an unhandled rejection',
     about: 'a failed read that no caller awaits ends the process',
-    file: 'flight.ts',
+    file: 'token/running-flight.ts',
     find: 'outcome.catch(() => {});',
     replace: 'outcome;',
     modes: ['faults', 'feasible'],
@@ -179,7 +179,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'an error that tells too much',
     about: 'the error of the secret function is passed on',
-    file: 'client-secret.ts',
+    file: 'token/client-secret.ts',
     find: 'why = describeError(error);',
     replace: 'why = String(error);',
     modes: ['faults', 'feasible'],
@@ -187,7 +187,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a cached answer is a new token',
     about: 'an answer with a token that the process knows counts as the issue of another one',
-    file: 'reserved-request.ts',
+    file: 'token/request-reserved.ts',
     find: 'const result = repeats ? repeatedAnswer : answer;',
     replace: 'const result = answer as typeof answer | (typeof repeatedAnswer & { is: typeof repeats });',
     modes: ['cached'],
@@ -195,7 +195,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a token that was reset is forgotten',
     about: 'after a reset an answer with the old token is not recognised',
-    file: 'repeated-answer.ts',
+    file: 'token/repeated-answer.ts',
     find: '(known.generation <= revoked || (state.keyId === keyId && !mayRepeat(known.until)))',
     replace: 'known.generation > revoked && state.keyId === keyId && !mayRepeat(known.until)',
     modes: ['cached'],
@@ -203,7 +203,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'an endpoint with one token is a cache',
     about: 'in the last minute of its life, a token that the endpoint returns again counts as the answer of a cache',
-    file: 'repeated-answer.ts',
+    file: 'token/repeated-answer.ts',
     find: "(reason !== 'rejected' &&",
     replace: "(reason === 'refresh' &&",
     modes: ['one-token'],
@@ -220,7 +220,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'a token that cannot be opened is not issued again',
     about:
       'a process that cannot open the token in the record does not take it from an endpoint that returns one token until that expires',
-    file: 'repeated-answer.ts',
+    file: 'token/repeated-answer.ts',
     find: 'unreadable || (reason',
     replace: '(reason',
     modes: ['cached'],
@@ -239,7 +239,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sealed without the endpoint',
     about: 'a token of another token endpoint can be put into the record',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'return [endpoint, audience, id,',
     replace: 'return [audience, id,',
     modes: ['exchanged'],
@@ -247,7 +247,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sealed without the audience',
     about: 'the token of another audience can be put into the record',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'return [endpoint, audience, id,',
     replace: 'return [endpoint, id,',
     modes: ['exchanged'],
@@ -255,7 +255,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sealed without the id',
     about: 'an older token can be put into the record under the id of another one',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'return [endpoint, audience, id,',
     replace: 'return [endpoint, audience, id.slice(99),',
     modes: ['exchanged'],
@@ -263,7 +263,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sealed without the generation',
     about: 'a token that was reset can be put into the record as a later one',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'function contextOf(id: string, generation: number, expiresAt: number): string[] {',
     replace: 'function contextOf(id: string, _: number, expiresAt: number): string[] {\n    const generation = 0;',
     modes: ['exchanged'],
@@ -271,7 +271,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sealed without the expiry',
     about: 'a token in the record can be given a longer life',
-    file: 'usable-token.ts',
+    file: 'token/usable-tokens.ts',
     find: 'function contextOf(id: string, generation: number, expiresAt: number): string[] {',
     replace: 'function contextOf(id: string, generation: number, _: number): string[] {\n    const expiresAt = 0;',
     modes: ['exchanged'],
@@ -279,7 +279,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'sealed without the client',
     about: 'with one `storeKey`, a token of another client can be put into the record',
-    file: 'seal.ts',
+    file: 'record/seal.ts',
     find: "info: joined(['service-auth', purpose, clientId]),",
     replace: "info: joined(['service-auth', purpose]),",
     modes: ['exchanged'],
@@ -287,7 +287,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'a slow read brings an older token back',
     about: 'a read replaces the cached token even if the cached one is newer',
-    file: 'memory.ts',
+    file: 'token/memory.ts',
     find: 'if (generation < cached.generation) return memory;',
     replace: '',
     modes: ['feasible', 'faults'],
@@ -305,7 +305,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'an older token outlives a reset',
     about: 'until the reset is written, it ends the cached token but not an older one',
-    file: 'memory.ts',
+    file: 'token/memory.ts',
     find: 'return resetDone({ ...memory, resetTokenId: cached.token.id }, cached.generation);',
     replace: 'return resetDone({ ...withoutToken(memory), resetTokenId: cached.token.id }, memory.resetUpTo);',
     modes: ['feasible', 'faults'],

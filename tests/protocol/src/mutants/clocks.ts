@@ -61,7 +61,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'a leap during a write is not noticed',
     about: 'the clock that the answer to a swap shows is taken for that of the record',
-    file: 'record-access.ts',
+    file: 'record/record-access.ts',
     find: 'const storeNow = Math.min(result.now, maxNow);',
     replace: 'const storeNow = result.now;',
     modes: ['leaps'],
@@ -69,7 +69,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'an outcome keeps the time of a clock that was ahead',
     about: 'a token that is entered after the clock was corrected keeps its old expiry',
-    file: 'settlement.ts',
+    file: 'record/settlement.ts',
     find: "if (outcome.kind !== 'issued' || !isBehind) return outcome;",
     replace: "if (outcome.kind !== 'issued' || !isBehind || isBehind) return outcome;",
     modes: ['store-ahead'],
@@ -78,7 +78,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'an expiry that was brought forward is not followed',
     about: 'a process with a cached token does not learn that a clock that ran ahead gave its expiry',
-    file: 'memory.ts',
+    file: 'token/memory.ts',
     find: 'usable.usableUntil < cached.usableUntil - minute',
     replace: 'usable.usableUntil < cached.usableUntil - 1e15',
     modes: ['store-ahead'],
@@ -87,7 +87,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'a slow read ends a good token',
     about: 'an answer of unknown age shortens the life of the cached token',
-    file: 'record-access.ts',
+    file: 'record/record-access.ts',
     find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;',
     replace: '',
     modes: ['pauses', 'store-ahead'],
@@ -95,16 +95,20 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'a deadline that fires late decides',
     about: 'an answer that lies in the socket at the deadline is not read',
-    file: 'pause.ts',
+    file: 'platform/pause.ts',
     find: 'if (isLate && extra >= 0) next();',
     replace: 'if (isLate && extra < -99) next();',
-    also: { file: 'pause.ts', find: 'leftMs -= waitMs;', replace: 'leftMs -= waitMs + clock.monotonic() - dueAt;' },
+    also: {
+      file: 'platform/pause.ts',
+      find: 'leftMs -= waitMs;',
+      replace: 'leftMs -= waitMs + clock.monotonic() - dueAt;',
+    },
     modes: ['late-loop'],
   },
   {
     name: 'time in which the loop stood still counts',
     about: 'a deadline passes although the event loop stood still and could not read',
-    file: 'pause.ts',
+    file: 'platform/pause.ts',
     find: 'leftMs -= waitMs;',
     replace: 'leftMs -= waitMs + clock.monotonic() - dueAt;',
     modes: ['late-loop'],
@@ -112,7 +116,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'the store is read once',
     about: 'one failure of the store fails a caller',
-    file: 'store-calls.ts',
+    file: 'record/store-calls.ts',
     find: 'tries > 1 ? once().catch(once) : once()',
     replace: 'tries > 2 ? once().catch(once) : once()',
     modes: ['late-loop'],
@@ -120,7 +124,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'a wall clock that stands still is believed',
     about: 'only the wall clock limits the trust in a token',
-    file: 'trusted-token.ts',
+    file: 'token/trusted-token.ts',
     find: 'return monotonic - trusted.fromMonotonic < trusted.forMs;',
     replace: 'return monotonic - trusted.fromMonotonic < 1e15;',
     modes: ['faults', 'store-ahead'],

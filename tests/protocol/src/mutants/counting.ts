@@ -101,7 +101,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'refund on 5xx',
     about: 'a gateway error counts as not issued',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: 'if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {',
     replace: 'if (status < 300) {',
     modes: ['faults'],
@@ -109,7 +109,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'refund on an answer without a token',
     about: 'a 2xx that cannot be read counts as not issued',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: "? { kind: 'ambiguous', charge: 1, status, reason: token }",
     replace: "? { kind: 'released', cause: 'misconfigured', status }",
     modes: ['faults'],
@@ -117,7 +117,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'any system call is evidence',
     about: 'a failure of read or write counts as never sent, like one of connect',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: 'syscall: /^(connect|getaddrinfo|query[A-Z]\\w*)$/,',
     replace: 'syscall: /^(connect|getaddrinfo|read|write)$/,',
     modes: ['unsent', 'faults'],
@@ -125,7 +125,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'one failed address is enough',
     about: 'a request counts as never sent if one of several addresses could not be connected to',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: 'errors.every((each)',
     replace: 'errors.some((each)',
     modes: ['unsent', 'faults'],
@@ -133,7 +133,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'errors of OpenSSL are evidence',
     about: 'TLS that breaks counts as never sent, though it also breaks after the request',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: 'code: /^(CERT_',
     replace: 'code: /^(ERR_SSL_\\w+|CERT_',
     modes: ['unsent', 'faults'],
@@ -141,11 +141,11 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'nothing is evidence',
     about: 'a request that was never sent counts as a token',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: 'return watch.neverConnected(error)',
     replace: 'return watch.neverConnected(nothing)',
     also: {
-      file: 'token-endpoint.ts',
+      file: 'endpoint/token-endpoint.ts',
       find: 'const what = describeError(error);',
       replace: 'const what = describeError(error);\n  const nothing = undefined;',
     },
@@ -154,7 +154,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'the last error is enough',
     about: 'a request that a transport sent again counts as never sent, if the last connection failed',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: "outcome.kind === 'released' && watch.hidden",
     replace: "outcome.kind === 'released' && timeoutMs < 0",
     modes: ['resent'],
@@ -162,7 +162,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'a thrown answer is no answer',
     about: 'a rejection that a transport throws as an error counts as a token',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: 'if (answer) return interpret',
     replace: 'if (answer && !watch) return interpret',
     modes: ['resent'],
@@ -170,7 +170,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'any thrown status is an answer',
     about: 'a status in an error counts as that of the endpoint, though the endpoint answered nothing like it',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: '[...answers.values()].includes(status)',
     replace: 'answers',
     modes: ['resent'],
@@ -190,7 +190,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'reports of connections are ignored',
     about: 'a handshake that was reset counts as a token, although the runtime reports it',
-    file: 'connection-evidence.ts',
+    file: 'endpoint/connection-evidence.ts',
     find: 'unsent.add(error as object)',
     replace: 'unsent.delete(error as object)',
     modes: ['unsent'],
@@ -198,11 +198,11 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'rejections wait for their body',
     about: 'a rejection whose body never ends times out and counts as a token',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: 'const errorBodyMs = 2 * second;',
     replace: 'const errorBodyMs = 3_600 * second;',
     also: {
-      file: 'token-endpoint.ts',
+      file: 'endpoint/token-endpoint.ts',
       find: '(rejection ?? {',
       replace: '((timeoutMs < 0 ? rejection : undefined) ?? {',
     },
@@ -243,7 +243,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'count after the call',
     about: 'the request is sent before the reservation is written',
-    file: 'shared-ledger.ts',
+    file: 'record/shared-record.ts',
     find: 'const swapped = await this.#access.swap(callers, view, record);',
     replace: 'const swapped = callers.length > 0 ? { ...view, record } : undefined;',
     modes: ['faults'],

@@ -93,7 +93,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'an order to try again reaches only the process that gave it',
     about: 'a process that keeps a rejected token does not learn that somebody ordered to try again',
-    file: 'acquire-token.ts',
+    file: 'token/acquire-token.ts',
     find: 'isRetryOpen(view.record, view.now)',
     replace: 'isRetryOpen(view.record, view.now + 1e12)',
     modes: ['operated'],
@@ -172,7 +172,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'Retry-After of a 503 is ignored',
     about: 'the fleet asks again although the endpoint said for how long it will be unavailable',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: 'const toldMs = status === 503 ? retryAfterMs(response, clock) : undefined;',
     replace: 'const toldMs = status === 999 ? retryAfterMs(response, clock) : undefined;',
     modes: ['told', 'feasible'],
@@ -212,8 +212,8 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'a probe that fails is followed by the request',
     about: 'probes are sent, but their answers are ignored',
-    file: 'reserved-request.ts',
-    find: 'if (outage) return failed(work, reserved, outage, clock.monotonic() - probedAt);',
+    file: 'token/request-reserved.ts',
+    find: 'if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);',
     replace: 'void outage;',
     modes: ['outages'],
   },
@@ -228,7 +228,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'a 429 to a probe is forgotten',
     about: 'a probe that is answered with 429 is followed by the request',
-    file: 'token-endpoint.ts',
+    file: 'endpoint/token-endpoint.ts',
     find: "if (result.kind === 'released' && result.cause === 'rate_limited') return result;",
     replace: '',
     modes: ['outages', 'operated', 'told'],

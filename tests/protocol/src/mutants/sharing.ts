@@ -54,7 +54,7 @@ export const sharingMutants: readonly Mutant[] = [
   {
     name: 'the first secret for ever',
     about: 'a changed secret is not read again',
-    file: 'acquire-token.ts',
+    file: 'token/acquire-token.ts',
     find: 'const secret = await (mayIssue ? secrets.get() : secrets.last());',
     replace: 'const secret = await secrets.last();',
     modes: ['feasible', 'faults'],
@@ -62,7 +62,7 @@ export const sharingMutants: readonly Mutant[] = [
   {
     name: 'clones draw the same ids',
     about: 'random bytes contain no time, so processes that were resumed from one image of memory draw the same ids',
-    file: 'seal.ts',
+    file: 'record/seal.ts',
     find: '.map((byte, index) => byte ^ (time[index] as number))',
     replace: '.map((byte, index) => byte ^ ((time[index] as number) & 0))',
     modes: ['clones'],

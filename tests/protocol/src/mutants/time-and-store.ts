@@ -5,7 +5,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'clock of the client',
     about: 'entries are stamped and expired by the wall clock of the process',
-    file: 'record-access.ts',
+    file: 'record/record-access.ts',
     find: 'reconcile(loaded, before, storeNow, randomId(), limits)',
     replace: 'reconcile(loaded, before, clock.now(), randomId(), limits)',
     modes: ['faults'],
@@ -23,7 +23,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'blind write',
     about: 'the record is written without comparing its version (get, change, set)',
-    file: 'store-calls.ts',
+    file: 'record/store-calls.ts',
     find: 'checkedResult(await store.swap(this.key, change, options))',
     replace:
       'checkedResult(await store.swap(this.key, { ...change, expected: (await store.load(this.key)).version }, options))',
@@ -32,7 +32,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'an unknown result counts as written',
     about: 'a swap without an answer counts as written',
-    file: 'record-access.ts',
+    file: 'record/record-access.ts',
     find: 'if (this.#failedSwaps > 1) throw error;\n      return undefined;',
     replace: 'if (this.#failedSwaps > 1) throw error;\n      return { record: next, now: view.now, readAt, version };',
     modes: ['faults'],
@@ -40,7 +40,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'a conflict counts as written',
     about: 'a swap that lost against another one counts as written',
-    file: 'record-access.ts',
+    file: 'record/record-access.ts',
     find: 'if (!result.swapped) return undefined;',
     replace: '',
     modes: ['faults'],
@@ -48,7 +48,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'writes that a store discards are conflicts',
     about: 'a swap that loses although the record has not changed is tried again for minutes',
-    file: 'store-calls.ts',
+    file: 'record/store-calls.ts',
     find: 'lost.reads += 1;',
     replace: 'lost.reads += 0;',
     modes: ['discarding'],
@@ -56,7 +56,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no send-by check',
     about: 'a request is sent although its reservation is long ago',
-    file: 'reserved-request.ts',
+    file: 'token/request-reserved.ts',
     find: '> sendWithinMs;',
     replace: '< 0;',
     modes: ['pauses', 'faults', 'sleep'],
@@ -64,7 +64,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'no stamp and no send-by check',
     about: 'both defences against late requests are removed',
-    file: 'reserved-request.ts',
+    file: 'token/request-reserved.ts',
     find: '> sendWithinMs;',
     replace: '< 0;',
     also: {
@@ -77,7 +77,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'late by the monotonic clock alone',
     about: 'a machine that slept before sending does not notice',
-    file: 'instant.ts',
+    file: 'platform/instant.ts',
     find: 'return Math.max(now.monotonic - monotonic, now.wall - wall);',
     replace: 'return Math.max(now.monotonic - monotonic, wall - wall);',
     modes: ['sleep'],
@@ -85,7 +85,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   {
     name: 'found late, sent all the same',
     about: 'lateness counts from the last read, not from the reservation',
-    file: 'reserved-request.ts',
+    file: 'token/request-reserved.ts',
     find: 'const confirmedAfterMs = view.now - reservation.entry.at;',
     replace: 'const confirmedAfterMs = -1e15;',
     modes: ['pauses', 'faults', 'sleep'],

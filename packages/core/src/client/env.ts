@@ -1,0 +1,176 @@
+import { configError } from '../contract/config-problems.ts';
+import { type ConfigProblem, isServiceAuthError } from '../contract/errors.ts';
+import { parseWindows } from '../contract/issuance-limit.ts';
+import type { ServiceAuthOptions } from '../contract/options.ts';
+import { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+import { builtinModule } from '../platform/builtin-module.ts';
+import { describeError, ownProperties } from '../platform/untrusted.ts';
+import { warn } from '../platform/warn.ts';
+import { resolveOptions } from './resolve-options.ts';
+import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The part of `node:fs` that is used here. */
+interface NodeFiles {
+  readFileSync(file: string, encoding: 'utf8'): string;
+  readonly promises: { readFile(file: string, encoding: 'utf8'): Promise<string> };
+}
+
+/**
+ * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
+ * `SERVICE_AUTH_CLIENT_SECRET`. Optional are `SERVICE_AUTH_TOKEN_LIMIT` (1 to 1,000,000 tokens, default 150; or windows such as `10/1h,50/24h`, with the
+ * units `s`, `m`, `h`, `d`), `SERVICE_AUTH_RESERVE`, `SERVICE_AUTH_STORE_KEY` and `SERVICE_AUTH_INSTANCE`. An empty variable counts as missing. Options in
+ * `overrides` replace variables; one that is undefined does not.
+ *
+ * `SERVICE_AUTH_CLIENT_SECRET_FILE` names a file with the secret. The file is read for each token request, so a new secret needs no restart. The file of
+ * `SERVICE_AUTH_STORE_KEY_FILE` is read once. A line end after the secret or the key is ignored.
+ *
+ * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
+ * that begins with `SERVICE_AUTH_` causes a warning: `process.emitWarning()`, or `console.warn()` where there is no process.
+ * @throws `ERR_CONFIG` with all problems. They name the variable of each option that is not in `overrides`
+ */
+export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> = {}): ServiceAuthOptions {
+  if (typeof env !== 'object' || env === null) {
+    throw configError([{ option: 'env', message: 'must be an object with the variables, such as process.env' }]);
+  }
+  const texts = new Map<string, string | undefined>();
+  const read = (name: string) =>
+    texts.get(name) ?? (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
+  const given = ownProperties(Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)));
+  const { issuanceLimit: limit = {} } = given as Partial<ServiceAuthOptions>;
+  const isOverridden = (option: string) => {
+    const [top = '', nested] = variableOption(option).split('.', 2);
+    if (nested === undefined) return Object.hasOwn(given, top);
+    return Object.hasOwn(Object(limit), nested) || (nested === 'tokens' && Object.hasOwn(Object(limit), 'windows'));
+  };
+  const taken = Object.entries(variables).filter(([option]) => !isOverridden(option));
+  const mistakes: ConfigProblem[] = [];
+  for (const [, name] of taken) {
+    const file = secretVariables.includes(name) ? read(`${name}_FILE`) : undefined;
+    if (file === undefined) continue;
+    const { text, problem } =
+      read(name) === undefined ? contentOf(file) : { problem: `must not be set together with ${name}` };
+    if (problem !== undefined) mistakes.push({ option: `${name}_FILE`, message: problem });
+    texts.set(name, text);
+  }
+  const values = Object.fromEntries(taken.map(([option, variable]) => [option, read(variable)]));
+  const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, store, ...fromEnv } = values;
+  const limitFromEnv = {
+    ...(tokens !== undefined &&
+      (tokens.includes('/') ? { windows: parseWindows(tokens) ?? [] } : { tokens: integer(tokens) })),
+    ...(reserve !== undefined && { reserve: integer(reserve) }),
+  };
+  // A window in `overrides` must not replace the limit of the variable by the default.
+  const issuanceLimit = typeof limit === 'object' && limit !== null ? { ...limitFromEnv, ...limit } : limit;
+  const options = { ...fromEnv, ...given, issuanceLimit } as ServiceAuthOptions;
+
+  for (const [, option] of taken) {
+    const message = mistakeIn(read(option));
+    if (message !== undefined) mistakes.push({ option, message });
+  }
+  if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
+  if (/\S\s+\S/.test(fromEnv['audience'] ?? '')) {
+    const message = 'has several audiences, which only service-auth serve accepts: create a client for each of them';
+    mistakes.push({ option: variables.audience, message });
+  }
+  const problems = problemsOf(options).map((problem) =>
+    isOverridden(problem.option) ? problem : named(problem, read),
+  );
+  // An option without a value has no further problem if the file with its value has one.
+  const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option.startsWith(option)));
+  if (mistakes.length + others.length > 0) throw configError([...mistakes, ...others]);
+
+  const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
+  for (const warning of unreadVariables(env).values()) warn(warning);
+  return {
+    ...options,
+    ...(secretFile && {
+      clientSecret: async () => withoutLineEnd((await nodeFiles()?.promises.readFile(secretFile, 'utf8')) ?? ''),
+    }),
+  };
+}
+
+/**
+ * Creates a client from environment variables, as `createServiceAuth(optionsFromEnv(env, overrides))` does.
+ * @throws `ERR_CONFIG` with all problems, as `optionsFromEnv` does
+ */
+export function createServiceAuthFromEnv(env: Env, overrides?: Partial<ServiceAuthOptions>): ServiceAuth {
+  return createServiceAuth(optionsFromEnv(env, overrides));
+}
+
+function nodeFiles(): NodeFiles | undefined {
+  return builtinModule('node:fs') as NodeFiles | undefined;
+}
+
+function contentOf(file: string): { readonly text?: string; readonly problem?: string } {
+  const files = nodeFiles();
+  if (!files) return { problem: 'needs a runtime with files: give the option in code' };
+  try {
+    return { text: withoutLineEnd(files.readFileSync(file, 'utf8')) };
+  } catch (error) {
+    return { problem: `names a file that cannot be read (${describeError(error)})` };
+  }
+}
+
+/** Editors and `echo` end a file with a line end, which is no part of the secret. */
+function withoutLineEnd(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}
+
+const argumentsOfStores: Readonly<Record<string, string>> = {
+  file: 'directory',
+  redis: 'client',
+  postgres: 'pool',
+  mysql: 'pool',
+  sqlite: 'database',
+  dynamodb: 'client',
+};
+
+/** Says how to give the store of an address in code. The address itself may have a password, so it is not shown. */
+function problemOfAddress(address: string): string {
+  const [scheme = ''] = /^[a-z]+/.exec(address.replace(/^mariadb/, 'mysql')) ?? [];
+  const kind = Object.keys(argumentsOfStores).find((name) => scheme.startsWith(name));
+  const option = /[?&](prefix|table)=/.exec(address)?.[1] ?? (/^dynamodb:[^?]/.test(address) ? 'table' : undefined);
+  const given = address === 'file:' ? '' : `${argumentsOfStores[kind ?? '']}${option ? `, { ${option} }` : ''}`;
+  const line = kind
+    ? `import { ${kind}Store } from '@service-auth/${kind}'; createServiceAuthFromEnv(process.env, { store: ${kind}Store(${given}) })`
+    : 'createServiceAuthFromEnv(process.env, { store })';
+  return `is opened by the command line only, so write ${line}`;
+}
+
+/** Returns what is wrong with a variable that a shell, a container or a template did not set as it was meant. */
+function mistakeIn(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (/^(["']).*\1$/s.test(value)) return 'is in quotes; what sets it keeps them: remove them there';
+  return /\$\{\w+\}/.test(value) ? `contains a reference such as $\{NAME} that nothing replaced` : undefined;
+}
+
+function integer(text: string): number {
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function problemsOf(options: ServiceAuthOptions): readonly ConfigProblem[] {
+  try {
+    resolveOptions(options);
+    return [];
+  } catch (error) {
+    if (isServiceAuthError(error) && error.code === 'ERR_CONFIG') return error.problems;
+    throw error;
+  }
+}
+
+/** The option whose variable has this option, too: the one of `tokens` may have windows, and a problem of one window is one of all. */
+function variableOption(option: string): string {
+  return option.replace(/\.windows\b.*/, '.tokens');
+}
+
+/** Names the variable of a problem in place of its option. */
+function named({ option: given, message }: ConfigProblem, read: (name: string) => string | undefined): ConfigProblem {
+  const whole = variableOption(given);
+  if (!Object.hasOwn(variables, whole)) return { option: given, message };
+  const option = variables[whole as keyof typeof variables];
+  if (read(option) === undefined) return { option, message: 'is not set' };
+  const isLimit = whole === 'issuanceLimit.tokens';
+  return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h (${message})` : message };
+}

@@ -1,0 +1,152 @@
+import {
+  configError,
+  problemOfInteger,
+  problemOfMethods,
+  problemOfSecret,
+  problemOfText,
+  type Report,
+  reportTo,
+  reportUnknown,
+} from '../contract/config-problems.ts';
+import type { ConfigProblem } from '../contract/errors.ts';
+import { resolveLimits } from '../contract/issuance-limit.ts';
+import type { ServiceAuthOptions } from '../contract/options.ts';
+import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
+import type { Transport } from '../contract/transport.ts';
+import { fetchTransport } from '../endpoint/fetch-transport.ts';
+import { ambiguityOf, endpointName, parseAddress, tokenEndpointOf, urlScope } from '../endpoint/url-scope.ts';
+import type { Limits } from '../ledger/limits.ts';
+import { systemClock } from '../platform/clock.ts';
+import { inWorker } from '../platform/in-worker.ts';
+import { ownProperties } from '../platform/untrusted.ts';
+import { memoryStore, sharedMemoryStore } from '../record/memory-store.ts';
+
+const names: readonly (keyof ServiceAuthOptions)[] = [
+  'authUrl',
+  'baseUrl',
+  'audience',
+  'clientId',
+  'clientSecret',
+  'issuanceLimit',
+  'store',
+  'transport',
+  'timeoutMs',
+  'storeKey',
+  'allowInsecureHttp',
+  'instance',
+  'onEvent',
+  'waitUntil',
+  'clock',
+];
+
+/**
+ * Checks all options and sets defaults. Messages name options and never contain their values.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  const options = ownProperties(typeof given === 'object' && given);
+  reportUnknown(options, names, report);
+
+  const addresses = addressesOf(options, report);
+  report('audience', problemOfText(options.audience, 512));
+  report('clientId', problemOfText(options.clientId, 512));
+  if (typeof options.clientSecret !== 'function') report('clientSecret', problemOfSecret(options.clientSecret));
+  if (options.instance !== undefined) report('instance', problemOfText(options.instance, 64));
+
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
+  const key = options.storeKey;
+  // A copy, because a program may overwrite the bytes of its key once it has given them. `slice()` of a Buffer does not copy.
+  const storeKey = key instanceof Uint8Array ? new Uint8Array(key) : key;
+  if (
+    storeKey !== undefined &&
+    !((typeof storeKey === 'string' || storeKey instanceof Uint8Array) && storeKey.length >= 32)
+  ) {
+    report('storeKey', 'must be a string or Uint8Array of at least 32 random characters or bytes');
+  }
+
+  const clock = options.clock ?? systemClock;
+  report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
+  // A clock of a test is no clock of the other clients in this process.
+  const store = options.store ?? (options.clock ? memoryStore({ clock }) : sharedMemoryStore);
+  report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
+  const { durability } = store;
+  if (options.store && !['process', 'durable', 'replicated'].includes(durability)) {
+    report('store', "must have a durability of 'process', 'durable' or 'replicated'");
+  }
+  for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {
+    if (options[name] !== undefined && typeof options[name] !== 'function') report(name, 'must be a function');
+  }
+  if (options.transport && (options.transport as unknown) === globalThis.fetch) {
+    report('transport', 'must be a Transport: for a fetch, give fetchTransport({ fetch })');
+  }
+  const { maxRecordBytes } = store;
+  if (maxRecordBytes !== undefined && problemOfInteger(maxRecordBytes, 3_000, 4_000_000)) {
+    report('store', 'must have maxRecordBytes of 3,000 to 4,000,000, or none');
+  }
+  const limits = { ...resolveLimits(options.issuanceLimit, durability, report), maxBytes: maxRecordBytes };
+
+  if (problems.length > 0 || !addresses) throw configError(problems);
+  const { waitUntil, onEvent, audience, clientId, clientSecret, instance } = options as ServiceAuthOptions;
+  const common = shared({
+    ...addresses,
+    audience,
+    limits: limitsLike(JSON.stringify(limits), () => limits),
+    store,
+    transport: options.transport ?? transportLike('', fetchTransport),
+    timeoutMs,
+    storeKey: storeKeyLike(`${typeof storeKey} ${storeKey}`, () => storeKey),
+    onEvent,
+    requestBound: waitUntil !== undefined || inWorker(),
+    waitUntil,
+    clock,
+  });
+  return { common, clientId, clientSecret, instance };
+}
+
+// Thousands of clients in a process differ in little more than their ids. These remember what the client before had, so equal ones share it.
+const addressesLike = latest<Addresses>();
+const limitsLike = latest<Limits>();
+const storeKeyLike = latest<string | Uint8Array | undefined>();
+const transportLike = latest<Transport>();
+let latestSettings: WeakRef<CommonSettings> | undefined;
+
+function latest<Value>(): (key: string, create: () => Value) => Value {
+  let known: { readonly key: string; readonly value: Value } | undefined;
+  return (key, create) => {
+    if (known?.key !== key) known = { key, value: create() };
+    return known.value;
+  };
+}
+
+function shared(settings: CommonSettings): CommonSettings {
+  const like = latestSettings?.deref();
+  const names = Object.keys(settings) as (keyof CommonSettings)[];
+  if (like && names.every((name) => like[name] === settings[name])) return like;
+  latestSettings = new WeakRef(Object.freeze(settings));
+  return settings;
+}
+
+/** Checks the addresses. Undefined: one of them has a problem. */
+function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addresses | undefined {
+  const insecure = options.allowInsecureHttp ?? false;
+  if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
+  const authUrl = parseAddress(options.authUrl, insecure === true);
+  const problem = typeof authUrl === 'string' ? authUrl : (ambiguityOf(authUrl) ?? repetitionIn(authUrl));
+  report('authUrl', problem);
+  const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
+  if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
+  if (problem !== undefined || typeof authUrl === 'string' || typeof baseUrl === 'string') return undefined;
+  return addressesLike(`${authUrl} ${baseUrl}`, () => ({
+    tokenUrl: tokenEndpointOf(authUrl),
+    endpoint: endpointName(authUrl),
+    baseUrl: baseUrl?.href,
+    covers: urlScope(baseUrl),
+  }));
+}
+
+function repetitionIn({ pathname }: URL): string | undefined {
+  return /\/oauth\/token\/*$/.test(pathname) ? 'must end before /oauth/token, which is added to it' : undefined;
+}

@@ -1,0 +1,218 @@
+import type { AccessToken } from '../contract/access-token.ts';
+import type { ServiceAuthEventListener, SubscribeOptions } from '../contract/events.ts';
+import type { ServiceAuthOptions } from '../contract/options.ts';
+import type { CheckedOptions, CommonSettings } from '../contract/settings.ts';
+import type { GetTokenOptions, TokenSource } from '../contract/token-source.ts';
+import { abortable } from '../platform/abortable.ts';
+import { instantOf } from '../platform/clock.ts';
+import type { Instant } from '../platform/instant.ts';
+import { within } from '../platform/pause.ts';
+import { isYoung, servableLifeMs } from '../token/cached-token.ts';
+import { due, need, rejected, resetBegun, resetDone, retried } from '../token/memory.ts';
+import { closedError } from '../token/token-errors.ts';
+import { TokenKeeper } from '../token/token-keeper.ts';
+import { distrust, isTrusted, type TrustedToken } from '../token/trusted-token.ts';
+import {
+  type ResetOptions,
+  type ResetResult,
+  type RetryResult,
+  readUsage,
+  reasonOf,
+  resetTokens,
+  retryNow,
+} from '../usage/administration.ts';
+import type { Usage } from '../usage/usage.ts';
+import { boundMethods, defineBoundMethods } from './bound-methods.ts';
+import { resolveOptions } from './resolve-options.ts';
+
+const closeWithinMs = 2_000;
+
+/** A client of the service for one audience and one client id. All clients with the same client id share one budget. */
+export interface ServiceAuth extends TokenSource {
+  /**
+   * Reports that the token is compromised. When this has resolved, no `getToken()` of this process returns it, and 30 seconds later none of a process that can read the store.
+   * The API still accepts the token until it expires or the operator revokes it. The token is dropped even if no replacement can be issued now: the
+   * result says when one can. `getUsage().available.reset` says it before. If the fleet knows no token of the audience, no reset is written.
+   * The token is the one that this process serves, which `peekToken()` returns. If another process reset it before, its replacement stays in use, so many
+   * processes may report one token. If this process serves none, the token is whatever the fleet uses.
+   * @throws `ERR_STORE` if the record could not be written; this process has dropped the token nevertheless, but the fleet has not.
+   *   `ERR_STORE_INTEGRITY`, `ERR_CLIENT_SECRET`, `ERR_CONFIG`, `ERR_CLOSED`
+   */
+  reset(options?: ResetOptions): Promise<ResetResult>;
+  /**
+   * Forgets remembered refusals and other holds, for the case that their cause is mended: the next token request of the fleet, of whatever process, is
+   * sent in spite of them. If it fails, the holds go on. The limit is kept. Has an effect once in 1, 2, 4 … 60 minutes.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
+   */
+  retryNow(): Promise<RetryResult>;
+  /**
+   * Returns which tokens of the limit are spent, by which process, when and why, and how many can be had. It reads the store and requests no token.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, `ERR_CLOSED`
+   */
+  getUsage(): Promise<Usage>;
+  /**
+   * Calls `listener` with each event, as `onEvent` is called, until the returned function is called. There may be any number of listeners. With
+   * `operations` the listener gets an event for each operation of the store and for each attempt to get a token, too.
+   * @throws `ERR_CONFIG` if `listener` is no function
+   */
+  subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void;
+  /** Ends all waits with `ERR_CLOSED`. If a token request is under way, waits up to 2 seconds until its outcome is in the store. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Creates a client. It does no I/O before the first call. No timer renews a token: calls of `getToken()` start renewals ahead of expiry and do not wait
+ * for them. If the store fails while an outcome is written, timers try again for about two minutes; they do not keep the process running.
+ * @throws `ERR_CONFIG` with all problems of the options
+ */
+export function createServiceAuth(options: ServiceAuthOptions): ServiceAuth {
+  return new Client(resolveOptions(options));
+}
+
+class Client implements ServiceAuth {
+  readonly #settings: CommonSettings;
+  readonly #keeper: TokenKeeper;
+  readonly baseUrl: string | undefined;
+  readonly covers: ServiceAuth['covers'];
+
+  constructor(options: CheckedOptions) {
+    this.#settings = options.common;
+    this.#keeper = new TokenKeeper(options);
+    this.baseUrl = options.common.baseUrl;
+    this.covers = options.common.covers;
+    defineBoundMethods(this, methods);
+  }
+
+  readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
+    const signal = options?.signal;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (options?.minLifeMs) return this.#obtainWithLife(options.minLifeMs, signal);
+    const { trusted } = this.#keeper;
+    if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.promise;
+    distrust(trusted);
+    const now = instantOf(this.#settings.clock);
+    if (need(this.#keeper.memory, now) !== 'serve') return this.#obtain(signal);
+    return this.#serve(now).promise;
+  };
+
+  readonly peekToken = (): AccessToken | undefined => {
+    const { trusted } = this.#keeper;
+    if (trusted && isTrusted(trusted, this.#settings.clock)) return trusted.token;
+    const now = instantOf(this.#settings.clock);
+    const needed = need(this.#keeper.memory, now);
+    const isInProcess = this.#settings.store.durability === 'process';
+    // This call starts no work that is due. If some is due, the token is not trusted, and the next `getToken()` starts it.
+    distrust(trusted);
+    return needed === 'serve' || (needed === 'revalidate' && isInProcess) ? this.#keeper.trust(now).token : undefined;
+  };
+
+  async invalidate(token: AccessToken): Promise<void> {
+    const keeper = this.#keeper;
+    const { memory, outcome } = rejected(keeper.memory, token.authorization, this.#settings.clock.monotonic());
+    keeper.remember(memory);
+    keeper.events.rejection(token.id, outcome);
+  }
+
+  reportBypass(): void {
+    this.#keeper.events.bypass();
+  }
+
+  async reset(options?: ResetOptions): Promise<ResetResult> {
+    const keeper = this.#open();
+    const reason = reasonOf(options);
+    const { memory } = keeper;
+    keeper.remember(resetBegun(memory));
+    const { result, upTo } = await keeper.run((parts) => resetTokens(parts, memory, reason));
+    keeper.remember(resetDone(keeper.memory, upTo));
+    return result;
+  }
+
+  async retryNow(): Promise<RetryResult> {
+    const keeper = this.#open();
+    const result = await keeper.run(retryNow);
+    keeper.remember(retried(keeper.memory));
+    return result;
+  }
+
+  async getUsage(): Promise<Usage> {
+    return this.#open().run(readUsage);
+  }
+
+  subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void {
+    return this.#keeper.events.subscribe(listener, options);
+  }
+
+  async close(): Promise<void> {
+    await within(closeWithinMs, this.#settings.clock, () => this.#keeper.close(closedError()));
+    this.#keeper.letGo();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #obtain(signal: AbortSignal | undefined): Promise<AccessToken> {
+    try {
+      for (;;) {
+        const keeper = this.#open();
+        const now = instantOf(this.#settings.clock);
+        const needed = need(keeper.memory, now);
+        if (needed === 'serve') return this.#serve(now).token;
+        // A usable token is served even if the record cannot be read; an event reports the failure.
+        if (needed === 'revalidate') await abortable(keeper.read(1).catch(ignore), signal);
+        else await abortable(keeper.acquire(needed, 1), signal);
+      }
+    } catch (error) {
+      if (!signal?.aborted) this.#keeper.events.unavailable(error);
+      throw error;
+    }
+  }
+
+  /** Renews a token that has less life left. If that is refused, returns it nevertheless. */
+  async #obtainWithLife(minLifeMs: number, signal: AbortSignal | undefined): Promise<AccessToken> {
+    let before: AccessToken | undefined;
+    // Renew twice at most. The first time, this call may join a renewal in the background, which gives up when another process is asking.
+    for (let renewals = 0; ; renewals++) {
+      const token = await this.#obtain(signal);
+      const { cached } = this.#keeper.memory;
+      const now = instantOf(this.#settings.clock);
+      const isEnough = cached && (servableLifeMs(cached, now) >= minLifeMs || isYoung(cached, now));
+      if (isEnough || renewals === 2 || (before && before.id !== token.id)) return token;
+      before = token;
+      await abortable(this.#open().acquire('refresh', 1, true).catch(ignore), signal);
+    }
+  }
+
+  #open(): TokenKeeper {
+    if (this.#keeper.closed) throw closedError();
+    return this.#keeper;
+  }
+
+  /** Serves the cached token, and starts the work that is due meanwhile. Nobody waits for that work. */
+  #serve(now: Instant): TrustedToken {
+    const keeper = this.#keeper;
+    // In request-bound runtimes the end of this request would abort a token request, which costs a token.
+    if (this.#settings.requestBound && !this.#settings.waitUntil) return keeper.trust(now);
+    const { memory, renew, revalidate } = due(keeper.memory, now);
+    keeper.memory = memory;
+    // Trust the token first, because a listener that hears of the work may close the client.
+    const served = keeper.trust(now);
+    if (renew) void keeper.acquire('refresh', 0);
+    if (revalidate) void keeper.read(0);
+    return served;
+  }
+}
+
+const methods = boundMethods(Client.prototype, [
+  'invalidate',
+  'reportBypass',
+  'reset',
+  'retryNow',
+  'getUsage',
+  'subscribe',
+  'close',
+  Symbol.asyncDispose,
+]);
+
+function ignore(): void {}

@@ -1,0 +1,130 @@
+import { type Limits, limitsFor, type StoreDurability } from '../ledger/limits.ts';
+import { ownProperties } from '../platform/untrusted.ts';
+import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
+
+/** A window of the agreement: at most `tokens` per client within `windowMs`. */
+export interface IssuanceWindow {
+  /** The tokens of a window: 1 to 1,000,000. */
+  tokens: number;
+  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). */
+  windowMs: number;
+}
+
+interface Reserve {
+  /**
+   * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were issued but are in no record, because the store lost it.
+   * With several windows it belongs to the one with the most tokens, and the others keep the same share of theirs.
+   * Default: a fifth of `tokens`, or half of them for a `replicated` store.
+   */
+  reserve?: number | undefined;
+}
+
+interface OneWindow extends Reserve {
+  /** The tokens of a window: 1 to 1,000,000. Default 150 (the service's interface, Limits). */
+  tokens?: number | undefined;
+  /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). Default 86,400,000 (24 hours). */
+  windowMs?: number | undefined;
+  windows?: undefined;
+}
+
+interface SeveralWindows extends Reserve {
+  /** In place of `tokens` and `windowMs`, the windows of an agreement that has several: 1 to 8. */
+  windows: readonly IssuanceWindow[];
+  tokens?: undefined;
+  windowMs?: undefined;
+}
+
+/** The agreement with the operator: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
+export type IssuanceLimit = OneWindow | SeveralWindows;
+
+const day = 86_400_000;
+const usual: IssuanceWindow = { tokens: 150, windowMs: day };
+const maxWindows = 8;
+const names = ['tokens', 'windowMs', 'windows', 'reserve'];
+
+/** Checks the agreement and computes its terms. */
+export function resolveLimits(
+  given: IssuanceLimit | 'inherit' | undefined,
+  durability: StoreDurability,
+  report: Report,
+): Limits {
+  if (given === 'inherit') return { durability, terms: [], usual: limitsFor([usual], undefined, durability).terms };
+  let isSound = true;
+  const check: Report = (option, problem) => {
+    if (problem !== undefined) isSound = false;
+    report(option, problem);
+  };
+  const windows = given === undefined ? [usual] : windowsOf(given, check);
+  const reserve = isSound && given ? ownProperties(given).reserve : undefined;
+  if (reserve !== undefined) {
+    const largest = Math.max(...windows.map(({ tokens }) => tokens));
+    check('issuanceLimit.reserve', problemOfInteger(reserve, 0, largest - 1));
+  }
+  return isSound ? limitsFor(windows, reserve, durability) : limitsFor([usual], undefined, durability);
+}
+
+function windowsOf(given: IssuanceLimit, report: Report): readonly IssuanceWindow[] {
+  if (!isObject(given)) {
+    report('issuanceLimit', 'must be an object such as { tokens: 150 }');
+    return [];
+  }
+  const { windows, ...limit } = ownProperties(given);
+  reportUnknown(limit, names, report, 'issuanceLimit.');
+  if (windows === undefined) return [windowOf({ ...usual, ...defined(limit) }, 'issuanceLimit', report)];
+  if (!Array.isArray(windows) || windows.length < 1 || windows.length > maxWindows) {
+    report(
+      'issuanceLimit.windows',
+      `must be an array of 1 to ${maxWindows} windows such as { tokens: 10, windowMs: 3_600_000 }`,
+    );
+    return [];
+  }
+  if (limit.tokens !== undefined || limit.windowMs !== undefined) {
+    report('issuanceLimit.windows', 'must not be given together with tokens or windowMs');
+  }
+  const read = Array.from(windows, (window, index) => windowOf(window, `issuanceLimit.windows[${index}]`, report));
+  if (new Set(read.map(({ windowMs }) => windowMs)).size < read.length) {
+    report('issuanceLimit.windows', 'must not have the same windowMs twice');
+  }
+  return read;
+}
+
+function windowOf(given: unknown, option: string, report: Report): IssuanceWindow {
+  if (!isObject(given)) {
+    report(option, 'must be an object such as { tokens: 10, windowMs: 3_600_000 }');
+    return usual;
+  }
+  const window = ownProperties(given) as IssuanceWindow;
+  const { tokens, windowMs } = window;
+  const isNested = option !== 'issuanceLimit';
+  if (isNested) reportUnknown(window, ['tokens', 'windowMs'], report, `${option}.`);
+  report(`${option}.tokens`, problemOfInteger(tokens, 1, 1_000_000));
+  report(`${option}.windowMs`, problemOfInteger(windowMs, 1_000, 31 * day) ?? problemOfUnit(windowMs));
+  return { tokens, windowMs };
+}
+
+/** Returns the problem of a window that was written in seconds or minutes. Such a window would be over before anybody counted. */
+function problemOfUnit(windowMs: number): string | undefined {
+  const isDaysInSeconds = windowMs % 86_400 === 0 && windowMs % 60_000 !== 0;
+  return isDaysInSeconds || windowMs % 1_000 !== 0
+    ? 'must be in milliseconds, such as 3_600_000 for an hour or 86_400_000 for a day; it looks like seconds or minutes'
+    : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function defined<Part extends object>(part: Part): Partial<Part> {
+  return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)) as Partial<Part>;
+}
+
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: day };
+
+/** Reads windows that are written like `10/1h,50/24h`, with the units s, m, h and d. Undefined: the text is not written so. */
+export function parseWindows(text: string): IssuanceWindow[] | undefined {
+  const windows = text.split(',').map((part) => {
+    const [, tokens, length, unit = ''] = /^\s*(\d{1,9})\/(\d{1,9})([smhd])\s*$/.exec(part) ?? [];
+    return { tokens: Number(tokens), windowMs: Number(length) * (units[unit] ?? Number.NaN) };
+  });
+  return windows.every(({ windowMs }) => Number.isFinite(windowMs)) ? windows : undefined;
+}

@@ -1,0 +1,88 @@
+import { serviceAuthError } from '../contract/errors.ts';
+import type { Transport } from '../contract/transport.ts';
+import { fetchInit } from '../platform/fetch-init.ts';
+import { leftAlone, originalFetch } from '../platform/next.ts';
+import type { BodyReader, FetchedResponse, TokenFetch } from '../platform/token-fetch.ts';
+import { ownProperties } from '../platform/untrusted.ts';
+import { connectionTo } from './connection.ts';
+
+/** Options of {@link fetchTransport}. */
+export interface FetchTransportOptions {
+  /**
+   * Any fetch, such as that of undici with a proxy agent, node-fetch, or a mock. Default: the global fetch at the time of each request. If it throws,
+   * and returns no promise, it must not have sent the request: no token is counted.
+   */
+  fetch?: TokenFetch | undefined;
+}
+
+/** The maximum length of a token response, in decoded bytes. */
+export const maxBodyLength = 65_536;
+
+/** Creates a transport that sends token requests by fetch. It follows no redirect, and rejects a 2xx answer of more than 65,536 decoded bytes. */
+export function fetchTransport(options: FetchTransportOptions = {}): Transport {
+  const { fetch: given } = ownProperties(options);
+  return async ({ url, method, headers, body, signal }) => {
+    const connection = connectionTo(url);
+    // Options against cookies and cached answers are missing, because edge runtimes reject them.
+    const members = { method, headers: ownProperties(headers), body, signal, redirect: 'manual' } as const;
+    let answer: Promise<FetchedResponse> | undefined;
+    let response: FetchedResponse;
+    try {
+      const send = given ? originalFetch(given) : (connection.send ?? originalFetch(fetch));
+      answer = send(url, fetchInit({ ...members, ...connection.init, ...leftAlone() }));
+      response = await answer;
+    } catch (error) {
+      connection.close();
+      if (answer) throw error;
+      // A fetch that is missing, or that throws and returns no promise, has sent nothing. `syscall` is the evidence of that.
+      throw Object.assign(new Error('not sent'), { name: Object(error).name, syscall: 'connect' });
+    }
+    // Deno throws if a client is closed twice.
+    const text = readBody(response).finally(() => connection.close());
+    // Nobody waits for it if the answer is no object, or if a property of it throws.
+    text.catch(() => {});
+    // A browser hides what a redirect was.
+    const status = response.type === 'opaqueredirect' ? 302 : response.status;
+    // Without success the status alone says that no token was issued: a giant error page changes nothing.
+    return { status, headers: response.headers, body: response.ok ? await text : text.catch(() => '') };
+  };
+}
+
+async function readBody(response: FetchedResponse): Promise<string> {
+  const reader = readerOf(response.body);
+  if (!reader) return response.text();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    length += part.value.length;
+    if (length > maxBodyLength) {
+      // Do not wait for this: an endless answer may never confirm it.
+      reader.cancel().catch(() => {});
+      throw unusable('too_large');
+    }
+    chunks.push(part.value);
+  }
+  return decodeUtf8(chunks);
+}
+
+/** A web stream has a reader. A stream of Node, as the fetch of other packages returns, is iterated over instead. */
+function readerOf(body: FetchedResponse['body']): BodyReader | undefined {
+  if (!body) return undefined;
+  if ('getReader' in body) return body.getReader();
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]?.();
+  return chunks && { read: () => chunks.next(), cancel: async () => chunks.return?.() };
+}
+
+function decodeUtf8(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder('utf-8', ownProperties({ fatal: true }));
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, ownProperties({ stream: true }))).join('') + decoder.decode();
+  } catch {
+    throw unusable('not_utf8');
+  }
+}
+
+function unusable(reason: 'too_large' | 'not_utf8'): Error {
+  const message = `The token endpoint's answer is no usable bearer token (${reason}).`;
+  return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason, retryAt: undefined });
+}

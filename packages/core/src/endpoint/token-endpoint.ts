@@ -1,0 +1,171 @@
+import { isServiceAuthError } from '../contract/errors.ts';
+import type { Transport, TransportResponse } from '../contract/transport.ts';
+import { isOfCredentials } from '../ledger/holds.ts';
+import type { Outcome } from '../ledger/settle.ts';
+import type { Clock } from '../platform/clock.ts';
+import { timedOut, within } from '../platform/pause.ts';
+import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
+import { type ExchangeWatch, watchExchange } from './connection-evidence.ts';
+import { maxBodyLength } from './fetch-transport.ts';
+import { type IssuedToken, readOAuthError, readTokenResponse } from './token-response.ts';
+
+/** The content of a token request (the service's interface, token request body). */
+export interface Credentials {
+  readonly audience: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The outcome of a request that got no token. `error`: the name and code of the error if there was no answer. */
+export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+};
+
+/** A token, or the outcome of a request that brought none. */
+export type TokenRequestResult = { readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest;
+
+const second = 1_000;
+
+// After a 421, fetch sends the request again by itself. So two requests may have been accepted, and the second answer does not tell.
+const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
+
+// The deadline for the body of an error response. Without it only `oauthError` is unknown.
+const errorBodyMs = 2 * second;
+
+const requestHeaders = {
+  'content-type': 'application/json',
+  accept: 'application/json',
+  'accept-encoding': 'identity',
+};
+
+/** Sends a token request once, or a probe if there are no credentials. Resolves with the token or the outcome for the record. Never rejects. */
+export async function requestToken(
+  url: string,
+  credentials: Credentials | undefined,
+  transport: Transport,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<TokenRequestResult> {
+  const controller = new AbortController();
+  const watch = watchExchange(url);
+  let rejection: TokenRequestResult | undefined;
+
+  async function exchange(): Promise<TokenRequestResult | typeof timedOut> {
+    const { signal } = controller;
+    const body = credentials ? bodyOf(credentials) : '{}';
+    const response = await transport({ url, method: 'POST', headers: requestHeaders, body, signal });
+    const text = Promise.resolve(response.body);
+    // A status that cannot be read rejects before anybody waits for the body.
+    text.catch(() => {});
+    if (isSuccess(response)) return interpret(response, await text, clock);
+    const reading = within(errorBodyMs, clock, () => text).catch(() => '');
+    // The status of a rejection stands, even if its body never comes.
+    rejection = interpret(response, '', clock);
+    const read = await reading;
+    return read === timedOut ? read : interpret(response, read, clock);
+  }
+
+  // A transport that ignores its signal has this deadline too.
+  const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch, clock));
+  watch.end();
+  if (result === timedOut) controller.abort();
+  if (watch.hidden === 2) return misdirected;
+  const outcome = result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
+  return outcome.kind === 'released' && watch.hidden ? { ...outcome, kind: 'ambiguous', charge: 1 } : outcome;
+}
+
+/**
+ * Sends a probe: a request without credentials, to which no token should be issued (RFC 6749 section 3.2.1). Resolves with undefined if the endpoint
+ * rejects it, with `issued` if a broker or a certificate of the client adds the credentials, else with the outcome. Never rejects.
+ */
+export async function probeEndpoint(
+  url: string,
+  transport: Transport,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<FailedRequest | 'issued' | undefined> {
+  const result = await requestToken(url, undefined, transport, timeoutMs, clock);
+  // An operator that says how long to wait means every request.
+  if (result.kind === 'released' && result.cause === 'rate_limited') return result;
+  if (result.kind === 'token') return 'issued';
+  // If the same answer to a token request would be ambiguous, the endpoint does not work yet.
+  if (result.kind === 'released' && result.cause !== 'unreachable') return undefined;
+  return { ...result, kind: 'released', cause: 'unreachable' };
+}
+
+function bodyOf({ audience, clientId, clientSecret }: Credentials): string {
+  // A `toJSON` of a polluted `Object.prototype` could read or replace the body, so it has no prototype.
+  const body = ownProperties({
+    audience,
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+  return JSON.stringify(body);
+}
+
+function isSuccess({ status }: TransportResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
+function interpret(response: TransportResponse, body: string, clock: Clock): TokenRequestResult {
+  const { status } = response;
+  // A transport of one's own may answer anything, and the status is kept in the record.
+  if (!Number.isInteger(status) || status < 0 || status > 999)
+    return { kind: 'ambiguous', charge: 1, error: 'TypeError INVALID_STATUS' };
+  if (isSuccess(response)) {
+    if (body.length > maxBodyLength) return { kind: 'ambiguous', charge: 1, status, reason: 'too_large' };
+    const token = readTokenResponse(body, headerOf(response, 'content-type') ?? '');
+    return typeof token === 'string'
+      ? { kind: 'ambiguous', charge: 1, status, reason: token }
+      : { kind: 'token', token };
+  }
+  if (isOfCredentials(status)) {
+    return {
+      kind: 'released',
+      cause: 'credentials',
+      status,
+      oauthError: readOAuthError(`${body}`.slice(0, maxBodyLength)),
+    };
+  }
+  if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
+  if (status === 421) return misdirected;
+  // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.
+  if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
+    const toldMs = status === 503 ? retryAfterMs(response, clock) : undefined;
+    return { kind: 'ambiguous', charge: 1, status, retryAfterMs: toldMs };
+  }
+  return { kind: 'released', cause: 'misconfigured', status };
+}
+
+function failureOf(error: unknown, watch: ExchangeWatch, clock: Clock): TokenRequestResult {
+  if (isServiceAuthError(error) && error.code === 'ERR_TOKEN_RESPONSE') {
+    return { kind: 'ambiguous', charge: 1, reason: error.reason };
+  }
+  const answer = watch.answerIn(error);
+  if (answer) return interpret(answer, '', clock);
+  const what = describeError(error);
+  return watch.neverConnected(error)
+    ? { kind: 'released', cause: 'unreachable', error: what }
+    : { kind: 'ambiguous', charge: 1, error: what };
+}
+
+/** Reads Retry-After (RFC 9110 section 10.2.3) in milliseconds: from a second to 25 hours. Undefined: it is missing or invalid. */
+function retryAfterMs(response: TransportResponse, clock: Clock): number | undefined {
+  const value = `${headerOf(response, 'retry-after') ?? ''}`.trim();
+  let milliseconds = /^\d{1,15}$/.test(value) ? Number(value) * second : Number.NaN;
+  if (/^[A-Z][a-z]{2}, /.test(value)) {
+    // Compare a date with the clock of the server, if the answer has a Date.
+    const date = Date.parse(headerOf(response, 'date') ?? '');
+    milliseconds = Date.parse(value) - (Number.isNaN(date) ? clock.now() : date);
+  }
+  return Number.isNaN(milliseconds) ? undefined : Math.min(90_000 * second, Math.max(second, Math.ceil(milliseconds)));
+}
+
+function headerOf({ headers }: TransportResponse, name: string): string | undefined {
+  if (typeof headers?.get === 'function') return headers.get(name) ?? undefined;
+  const value = ownProperty(headers, name) as string | string[] | undefined;
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,69 @@
+// Without TLS a proxy could read the client secret. The fetch of Node has no option against a proxy; `node:http` has one.
+
+import { builtinModule } from './builtin-module.ts';
+import type { FetchedResponse, TokenRequestInit } from './token-fetch.ts';
+import { ownProperties, ownProperty } from './untrusted.ts';
+
+/** The part of `node:http` that is used here. */
+interface NodeHttp {
+  request(url: string, options: object, answered: (message: NodeMessage) => void): NodeRequest;
+}
+
+interface NodeRequest {
+  on(event: 'error', listener: (error: unknown) => void): void;
+  end(body: string): void;
+}
+
+interface NodeMessage extends AsyncIterable<Uint8Array> {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** Returns whether the fetch of Node uses a proxy: with NODE_USE_ENV_PROXY, with --use-env-proxy, or after `setGlobalDispatcher()` of undici. */
+export function usesNodeProxy(): boolean {
+  // undici 8 keeps its dispatcher under the number 2, and a dispatcher for older versions under the number 1.
+  return [1, 2].some((version) =>
+    isProxyAgent(ownProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))),
+  );
+}
+
+function isProxyAgent(dispatcher: unknown): boolean {
+  if (dispatcher !== Object(dispatcher)) return false;
+  const name = (dispatcher as object).constructor?.name ?? '';
+  return /ProxyAgent$/.test(name) || isProxyAgent(Object.getPrototypeOf(dispatcher));
+}
+
+// Node reads missing options from `Object.prototype`, so these are set.
+const unset = {
+  auth: undefined,
+  createConnection: undefined,
+  localAddress: undefined,
+  lookup: undefined,
+  socketPath: undefined,
+};
+
+/** Sends a request without a proxy, even if the environment names one. */
+export async function nodeFetch(url: string, init: TokenRequestInit): Promise<FetchedResponse> {
+  const http = builtinModule('node:http') as NodeHttp | undefined;
+  const { method, signal, body } = init;
+  const headers = ownProperties({ ...init.headers, 'content-length': `${new TextEncoder().encode(body).length}` });
+  // Use no agent, because the agent of the process may know a proxy.
+  const options = ownProperties({ ...unset, method, headers, signal, agent: false });
+  return new Promise((resolve, reject) => {
+    const request = http?.request(url, options, (message) => resolve(responseOf(message)));
+    request?.on('error', reject);
+    request?.end(body);
+  });
+}
+
+function responseOf(message: NodeMessage): FetchedResponse {
+  const { statusCode: status, headers } = message;
+  return {
+    status,
+    type: 'default',
+    ok: status >= 200 && status < 300,
+    headers: { get: (name) => [ownProperty(headers, name) ?? []].flat().join(', ') || null },
+    body: message,
+    text: async () => '',
+  };
+}

@@ -1,0 +1,48 @@
+// Options, answers of stores and endpoints, and errors come from outside. None of them is trusted, and neither is `Object.prototype`.
+
+/** The prototype of objects that inherit nothing: with `null` in its place, an engine keeps them in a slower form. */
+const nothing: object = Object.freeze(Object.create(null));
+
+/** Returns an own property of `value`, never one of a polluted prototype. Undefined: there is no such property, or reading it throws. */
+export function ownProperty(value: unknown, name: PropertyKey): unknown {
+  try {
+    return Object.hasOwn(Object(value), name) ? (value as Record<PropertyKey, unknown>)[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A copy that inherits nothing: whatever was put on `Object.prototype` is not in it. For what comes from outside, and for every object of options
+ * that is handed to the platform, which reads the members that are missing from the prototype.
+ */
+export function ownProperties<Whole extends object>(value: Whole): Whole;
+export function ownProperties<Whole extends object>(value: Whole | false | undefined): Partial<Whole>;
+export function ownProperties(value: object | false | undefined): object {
+  return Object.assign(Object.create(nothing), value);
+}
+
+// Messages of frameworks that say what to do and have no place for a secret: Next.js, when a request outlives the prerendering of its page.
+const safeMessage = /^During prerendering, [^.]{1,200}\./;
+// React and Next.js tell errors apart by a digest.
+const safeDigest = /^([A-Z_]{1,60}|\d{1,20})$/;
+
+/**
+ * Returns the name and code of a foreign error, such as `TypeError ECONNREFUSED`, and what is known to be safe of the rest. The message is left out: it may
+ * contain a password.
+ */
+export function describeError(error: unknown): string {
+  try {
+    const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: { code?: unknown } };
+    const words = [name, code ?? cause?.code].filter((part) => typeof part === 'string' && /^[\w/]{1,60}$/.test(part));
+    for (const each of [error, cause]) {
+      const { digest, message } = (each ?? {}) as { digest?: unknown; message?: unknown };
+      if (typeof digest === 'string' && safeDigest.test(digest)) words.push(digest);
+      const said = typeof message === 'string' && safeMessage.exec(message);
+      if (said) words.push(said[0]);
+    }
+    return words.join(' ') || 'unknown error';
+  } catch {
+    return 'unknown error';
+  }
+}

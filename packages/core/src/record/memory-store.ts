@@ -1,0 +1,87 @@
+import type { Store } from '../contract/store.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import { warningsOfMemory } from '../platform/several-processes.ts';
+import { ownProperties, ownProperty } from '../platform/untrusted.ts';
+
+/** Options of {@link memoryStore}. */
+export interface MemoryStoreOptions {
+  /** The source of time, for tests. Default: the clocks of this machine. */
+  clock?: Clock | undefined;
+}
+
+const hour = 3_600_000;
+// Longer than the longest window with everything that follows it.
+const keptHours = 33 * 24;
+
+/** The content of the memory, which is data only. A function would keep the copy of this module that it belongs to. */
+interface Memory {
+  readonly records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
+  /** The wall clock at the origin of the monotonic clock. */
+  origin?: number;
+}
+
+/**
+ * Creates a store in the memory of this process. Its records are lost when the process ends, so use it for one long-running process or for tests.
+ * Processes that restart often, and fleets, need the file, Redis or PostgreSQL store. Its clock is monotonic: a wall clock that
+ * steps frees no budget.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const memory: Memory = { records: new Map() };
+  return storeIn(() => memory, options.clock ?? systemClock);
+}
+
+// The number identifies the shape of `Memory`. Releases with different shapes share no memory.
+const sharedKey = Symbol.for('@service-auth/core memory 1');
+
+/**
+ * The default store: one memory for all copies of this module in the process. A hot reload loads it again, a bundler gives each route its own, and
+ * ESM and CommonJS have one each. Tokens in it are sealed.
+ */
+export const sharedMemoryStore: Store = /* @__PURE__ */ storeIn(() => {
+  const found = ownProperty(globalThis, sharedKey) as Memory | undefined;
+  if (found) return found;
+  memoryOfCopy ??= { records: new Map() };
+  // If the global object is frozen, this copy of the module keeps its own memory.
+  Reflect.defineProperty(globalThis, sharedKey, ownProperties({ value: memoryOfCopy }));
+  return memoryOfCopy;
+}, systemClock);
+
+let memoryOfCopy: Memory | undefined;
+
+function storeIn(find: () => Memory, clock: Clock): Store {
+  const open = () => {
+    const memory = find();
+    // Read the clocks at the first call, because outside of requests the clocks of workers stand still.
+    memory.origin ??= clock.now() - clock.monotonic();
+    return { records: memory.records, now: Math.floor(memory.origin + clock.monotonic()) };
+  };
+  return {
+    durability: 'process',
+    async load(key, options) {
+      options?.signal?.throwIfAborted();
+      const { records, now } = open();
+      const found = records.get(key);
+      const warnings = warningsOfMemory();
+      const common = warnings ? { now, warnings } : { now };
+      return found ? { record: found.record, version: found.version, ...common } : common;
+    },
+    async swap(key, { expected, version, record }, options) {
+      options?.signal?.throwIfAborted();
+      const { records, now } = open();
+      const present = records.get(key)?.version;
+      const swapped = present === expected || present === version;
+      if (swapped) {
+        // The record that was swapped longest ago comes first. After this time nothing in it counts any more.
+        records.delete(key);
+        // Hours are small numbers. A larger number would take memory of its own.
+        const swappedAt = Math.floor(now / hour);
+        records.set(key, { record, version, swappedAt });
+        for (const [old, before] of records) {
+          if (swappedAt - before.swappedAt < keptHours) break;
+          records.delete(old);
+        }
+      }
+      return { swapped, now };
+    },
+  };
+}

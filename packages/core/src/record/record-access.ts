@@ -1,0 +1,181 @@
+import type { CommonSettings } from '../contract/settings.ts';
+import { fitted } from '../ledger/bound.ts';
+import { compact } from '../ledger/condense.ts';
+import type { LedgerRecord } from '../ledger/record.ts';
+import { reconcile, type Seen } from '../ledger/repair.ts';
+import { declare, isDeclarationDue } from '../ledger/terms.ts';
+import { instantOf } from '../platform/clock.ts';
+import { type Instant, maxElapsedMs } from '../platform/instant.ts';
+import { sharedMemoryStore } from './memory-store.ts';
+import { RecordEvents } from './record-events.ts';
+import { randomId } from './seal.ts';
+import { conflictError, decoded, integrityError, readable } from './store-answers.ts';
+import { type Callers, StoreCalls } from './store-calls.ts';
+
+/** The record at one moment. */
+export interface View {
+  readonly record: LedgerRecord;
+  /** The record's time. */
+  readonly now: number;
+  /** The moment just before the store was asked, so never later than the moment of `now`. */
+  readonly readAt: Instant;
+  /** The lead of the store's clock over the wall clock of this machine, in milliseconds. */
+  readonly storeAheadMs: number;
+  readonly version: string | undefined;
+  /** Problems of the store that endanger the record. */
+  readonly warnings?: readonly string[];
+  /** The record was repaired from memory. Write it before you use it. */
+  readonly isRepaired?: boolean;
+  /** The stored record does not have the terms of this process, or they were declared too long ago. */
+  readonly isDeclarationDue?: boolean;
+}
+
+/** The record as this process read or wrote it last. It is kept as text: a store in this process shares the string. */
+interface Remembered {
+  readonly text: string;
+  readonly epoch: string;
+  readonly sequence: number;
+  /** The store's time and the record's time at that moment. */
+  readonly now: number;
+  readonly ledgerNow: number;
+  readonly askedAt: Instant;
+  /** The monotonic instant when the answer arrived. */
+  readonly at: number;
+}
+
+const maxReadMs = 30_000;
+const maxReads = 10;
+
+// A decoded record takes much memory. Those that were not used lately are read again when they are needed.
+const maxRecords = 16;
+const withRecord = new Set<RecordAccess>();
+
+/** Reads and replaces the record of one client id. It remembers the record, and repairs it if the store lost it. */
+export class RecordAccess {
+  readonly calls: StoreCalls;
+  readonly #settings: CommonSettings;
+  readonly #events: RecordEvents;
+  #remembered: Remembered | undefined;
+  /** The record as it is stored, as far as this process knows. */
+  #latest: View | undefined;
+  #failedSwaps = 0;
+
+  constructor(settings: CommonSettings, clientId: string) {
+    this.#settings = settings;
+    this.calls = new StoreCalls(settings, clientId);
+    this.#events = new RecordEvents(settings);
+  }
+
+  /** Returns the record as it was read or written last, if that is less than `maxAgeMs` ago. */
+  latest(maxAgeMs: number): View | undefined {
+    const latest = this.#latest;
+    return latest && maxElapsedMs(latest.readAt, instantOf(this.#settings.clock)) < maxAgeMs ? latest : undefined;
+  }
+
+  /**
+   * Reads and repairs the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
+   * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
+   */
+  async load(callers: Callers, tries: number): Promise<View> {
+    for (let reads = 0; reads < maxReads; reads += 1) {
+      const view = await this.#read(callers, tries);
+      if (view) return view;
+    }
+    throw conflictError(this.#settings);
+  }
+
+  /** Reads and repairs the record once. Undefined: the age of the answer is unknown. Read again. */
+  async #read(callers: Callers, tries: number): Promise<View | undefined> {
+    const { store, clock, limits } = this.#settings;
+    const readAt = instantOf(clock);
+    // Take the record known before the read: the answer cannot contain what we write meanwhile.
+    const known = this.#remembered;
+    const snapshot = await this.calls.load(callers, tries);
+    const { record: text, version, now: storeNow } = snapshot;
+    // After a slow read, the age of the answer is unknown, and so is the life that its token has left.
+    if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;
+    const { key } = this.calls;
+    const before = known && this.#seen(known, readAt);
+    const loaded = text === undefined ? undefined : decoded(text);
+    if (loaded === 'damaged') this.#events.damaged(callers, key);
+    if (typeof loaded === 'string') throw integrityError(loaded, key, store);
+    const warnings = this.#events.read(callers, key, snapshot, loaded);
+    const found = reconcile(loaded, before, storeNow, randomId(), limits);
+    this.#events.repairs(callers, found, before, storeNow);
+    const { now, changed: isRepaired } = found;
+    const record = declare(found.record, now, limits, callers[0]?.instance ?? '');
+    this.#events.agreements(callers, record, now);
+    if (!isRepaired && text !== undefined && this.#remembered === known)
+      this.#remember(text, record, storeNow, now, readAt);
+    const isDue = isDeclarationDue(found.record, now, limits);
+    const storeAheadMs = storeNow - readAt.wall;
+    const view = { record, now, readAt, storeAheadMs, version, warnings, isRepaired, isDeclarationDue: isDue };
+    if (!isRepaired) this.#keep(view);
+    return view;
+  }
+
+  /**
+   * Replaces the record of `view`. Undefined: the record has changed, or the answer got lost. Load it again.
+   * @throws `ERR_STORE` when writing keeps failing
+   */
+  async swap(callers: Callers, view: View, record: LedgerRecord): Promise<View | undefined> {
+    const { clock, limits } = this.#settings;
+    const version = randomId();
+    const compacted = { ...compact(record, view.now, limits), sequence: view.record.sequence + 1 };
+    const { record: next, text } = fitted(compacted, view.now, limits);
+    const readAt = instantOf(clock);
+    try {
+      const result = await this.calls.swap(callers, view.version, version, () => readable(text));
+      this.#failedSwaps = 0;
+      if (!result.swapped) return undefined;
+      // Instants in the record are of the clock as it was read. It may have been set back or have leapt forward since: the next read finds out.
+      const maxNow = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
+      const storeNow = Math.min(result.now, maxNow);
+      this.#remember(text, next, storeNow, maxNow, readAt);
+      const written = (at: number): View => {
+        return { record: next, now: Math.max(next.highWaterAt, at), readAt, storeAheadMs: at - readAt.wall, version };
+      };
+      this.#keep(written(storeNow));
+      return written(result.now);
+    } catch (error) {
+      // After one failed swap, load again to see what happened. After two in a row, give up: the store may be read-only.
+      this.#failedSwaps += 1;
+      if (this.#failedSwaps > 1) throw error;
+      return undefined;
+    }
+  }
+
+  /** Keeps the decoded record, unless it is older: a read can be slower than a write that began after it. */
+  #keep(view: View): void {
+    const latest = this.#latest;
+    const beganEarlier = latest && view.readAt.monotonic <= latest.readAt.monotonic;
+    if (beganEarlier && view.record.sequence < latest.record.sequence) return;
+    this.#latest = view;
+    withRecord.delete(this);
+    withRecord.add(this);
+    const [oldest] = withRecord;
+    if (withRecord.size <= maxRecords || !oldest) return;
+    oldest.#latest = undefined;
+    withRecord.delete(oldest);
+  }
+
+  /** Remembers the record, to put it back if the store loses it. The default store lies in the same memory and loses nothing. */
+  #remember(text: string, { epoch, sequence }: LedgerRecord, now: number, ledgerNow: number, askedAt: Instant): void {
+    const { store, clock } = this.#settings;
+    if (store === sharedMemoryStore) return;
+    this.#remembered = { text, epoch, sequence, now, ledgerNow, askedAt, at: clock.monotonic() };
+  }
+
+  /** Returns what this process remembered at `readAt`. */
+  #seen({ text, askedAt, at, ...seen }: Remembered, readAt: Instant): Seen {
+    return {
+      ...seen,
+      // This text could be decoded when it was remembered.
+      get record() {
+        return decoded(text) as LedgerRecord;
+      },
+      elapsedMs: readAt.monotonic - at,
+      maxElapsedMs: maxElapsedMs(askedAt, instantOf(this.#settings.clock)),
+    };
+  }
+}

@@ -1,0 +1,87 @@
+import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from '../contract/events.ts';
+import type { CommonSettings } from '../contract/settings.ts';
+import type { StoreSnapshot } from '../contract/store.ts';
+import type { LedgerRecord } from '../ledger/record.ts';
+import { type Reconciled, type Seen, tolerableMs } from '../ledger/repair.ts';
+import { foreignTerms } from '../ledger/terms.ts';
+import { isSecondRecord } from './second-record.ts';
+import type { Callers } from './store-calls.ts';
+
+const maxWarnings = 16;
+
+const secondRecord =
+  'This process has two records of one client id, in two stores or under two prefixes. Each of them counts alone, so together they may exceed the limit. Give all clients the same store.';
+
+/** Those who heard a piece of news. */
+type Heard = WeakSet<ServiceAuthEventListener>;
+
+/** Reports what reads of a record revealed. Each listener hears each piece of news once, even if many clients have that listener. */
+export class RecordEvents {
+  readonly #settings: CommonSettings;
+  #warned: Map<string, Heard> | undefined;
+  #damage: Heard | undefined;
+  #differing: { readonly terms: string; readonly heard: Heard } | undefined;
+
+  constructor(settings: CommonSettings) {
+    this.#settings = settings;
+  }
+
+  /** Reports that the record cannot be read. */
+  damaged(callers: Callers, key: string): void {
+    this.#damage ??= new WeakSet();
+    tell(callers, 'store_damaged', { key }, this.#damage);
+  }
+
+  /** Reports what endangers the record that was read. Returns all such warnings. */
+  read(
+    callers: Callers,
+    key: string,
+    { warnings = [] }: StoreSnapshot,
+    record: LedgerRecord | undefined,
+  ): readonly string[] {
+    this.#damage = undefined;
+    const isSecond = record && isSecondRecord(this.#settings.store, key, record.epoch);
+    const all = [...warnings, ...(isSecond ? [secondRecord] : [])];
+    for (const warning of all) {
+      this.#warned ??= new Map();
+      const heard = this.#warned.get(warning) ?? new WeakSet();
+      // A store may word its warnings differently each time.
+      if (this.#warned.size >= maxWarnings && !this.#warned.has(warning)) continue;
+      this.#warned.set(warning, heard);
+      tell(callers, 'store_warning', { warning }, heard);
+    }
+    return all;
+  }
+
+  /** Reports what became of the record, and of the store's clock, since `before`. `storeNow`: the clock's time. */
+  repairs(callers: Callers, repaired: Reconciled, before: Seen | undefined, storeNow: number): void {
+    if (repaired.lost) tell(callers, 'ledger_lost', { restored: repaired.restored });
+    const backMs = Math.max(repaired.clockBackMs, before ? before.now + before.elapsedMs - storeNow : 0);
+    const aheadMs = before ? storeNow - before.now - before.maxElapsedMs : 0;
+    if (Math.max(backMs, aheadMs) <= tolerableMs) return;
+    const byMs = backMs > tolerableMs ? -backMs : aheadMs;
+    tell(callers, 'clock_anomaly', { clock: 'store', byMs: Math.round(byMs) });
+  }
+
+  /** Reports other agreements than that of this process. */
+  agreements(callers: Callers, record: LedgerRecord, now: number): void {
+    const { clock, limits } = this.#settings;
+    const others = limits.terms.length > 0 ? foreignTerms(record, now, limits) : [];
+    const terms = others.map(({ tokens, windowMs, reserve }) => `${tokens}/${windowMs}/${reserve}`).join();
+    if (this.#differing?.terms !== terms) this.#differing = terms ? { terms, heard: new WeakSet() } : undefined;
+    if (!this.#differing) return;
+    const shown = others.map(({ by, seenAt, ...term }) => {
+      return { ...term, instance: by, seenAt: clock.now() + Math.round(seenAt - now) };
+    });
+    tell(callers, 'agreement_differs', { own: limits.terms, others: shown }, this.#differing.heard);
+  }
+}
+
+function tell<Type extends ServiceAuthEventType>(
+  callers: Callers,
+  type: Type,
+  fields: ServiceAuthEventFields[Type],
+  heard: Heard = new WeakSet(),
+): void {
+  for (const { emit } of callers) emit(type, fields, heard);
+}

@@ -1,0 +1,134 @@
+import type { CommonSettings, Settings } from '../contract/settings.ts';
+import type { StoreCallOptions, StoreSnapshot, StoreSwapResult } from '../contract/store.ts';
+import { timedOut, within } from '../platform/pause.ts';
+import { describeError, ownProperty } from '../platform/untrusted.ts';
+import { type End, observe } from './observe.ts';
+import { recordKeyOf } from './seal.ts';
+import { checked, checkedResult, refusedWrite, retryMs, silentStore, storeFailure } from './store-answers.ts';
+
+/** The clients for which the store is called. Their listeners get the events. */
+export type Callers = readonly Settings[];
+
+const minTimeoutMs = 2_000;
+const maxTimeoutMs = 8_000;
+// A replica that is a little behind shows a record that has changed meanwhile.
+const maxStaleReads = 10;
+
+/** Returns the deadline of sending a request, from the read of the record that allowed it: a read and a swap must fit in. */
+export function sendWithinMs({ timeoutMs }: Pick<CommonSettings, 'timeoutMs'>): number {
+  return Math.min(10_000, Math.max(2 * minTimeoutMs, timeoutMs));
+}
+
+/** Calls the store for the record of one client id. Every call has a deadline, and its failure is reported. */
+export class StoreCalls {
+  /** The name of the record. It is known from the first call on. */
+  key = '';
+  /** The time that the latest call took. 0: the store has not answered yet. */
+  roundTripMs = 0;
+  /** The latest call failed. */
+  failing = false;
+  /** A swap of this version lost, and so many reads have shown the version again since. */
+  #lost: { readonly version: string | undefined; reads: number } | undefined;
+  /** The error of a store that has never answered, and until when callers get it at once. */
+  #silence: { readonly error: Error; readonly until: number } | undefined;
+  readonly #settings: CommonSettings;
+  readonly #clientId: string;
+
+  constructor(settings: CommonSettings, clientId: string) {
+    this.#settings = settings;
+    this.#clientId = clientId;
+  }
+
+  /**
+   * Loads the record. With `tries` 2 it tries again at once after a failure, so that callers do not fail with it.
+   * @throws `ERR_STORE`
+   */
+  async load(callers: Callers, tries: number): Promise<StoreSnapshot> {
+    const { store } = this.#settings;
+    const lost = this.#lost;
+    const run = async (options: StoreCallOptions) => checked(await store.load(this.key, options));
+    const snapshot = await this.#call(callers, 'load', run, tries);
+    if (lost && lost.version === snapshot.version) lost.reads += 1;
+    return snapshot;
+  }
+
+  /**
+   * Replaces the record that has the version `expected`. `encode` returns the new one.
+   * @throws `ERR_STORE`, also if `encode` throws, or if the store keeps no write
+   */
+  swap(
+    callers: Callers,
+    expected: string | undefined,
+    version: string,
+    encode: () => string,
+  ): Promise<StoreSwapResult> {
+    const { store } = this.#settings;
+    const run = async (options: StoreCallOptions) => {
+      const change = { expected, version, record: encode() };
+      const result = checkedResult(await store.swap(this.key, change, options));
+      const lost = this.#lost;
+      if (result.swapped) this.#lost = undefined;
+      else if (!lost || lost.version !== expected) this.#lost = { version: expected, reads: 0 };
+      else if (lost.reads >= maxStaleReads) throw refusedWrite();
+      return result;
+    };
+    return this.#call(callers, 'swap', run, 1);
+  }
+
+  async #call<Result>(
+    callers: Callers,
+    operation: 'load' | 'swap',
+    run: (options: StoreCallOptions) => Promise<Result>,
+    tries: number,
+  ): Promise<Result> {
+    const { clock, endpoint } = this.#settings;
+    const begunAt = clock.monotonic();
+    if (this.#silence && begunAt < this.#silence.until) throw this.#silence.error;
+    try {
+      this.key = await (this.key || recordKeyOf(endpoint, this.#clientId));
+      let isFirst = true;
+      const attempt = async () => {
+        const from = clock.monotonic();
+        // A store that many processes ask at once is slow for all of them. A process that starts has to connect, too, and may have to get credentials.
+        const likelyMs = this.roundTripMs === 0 && !isFirst ? maxTimeoutMs : 4 * this.roundTripMs;
+        // A request that is reserved too late is never sent, so a swap gets what the read before it left.
+        const otherMs = operation === 'load' ? minTimeoutMs : this.roundTripMs;
+        const mostMs = Math.min(maxTimeoutMs, sendWithinMs(this.#settings) - otherMs);
+        const timeoutMs = Math.max(minTimeoutMs, Math.min(mostMs, likelyMs));
+        isFirst = false;
+        const result = await within(timeoutMs, clock, (signal) => run({ signal }));
+        if (result === timedOut) {
+          // The store fell silent, so the next call gets the shortest time again.
+          this.roundTripMs = Math.min(this.roundTripMs, minTimeoutMs / 4);
+          throw silentStore(this.#settings.store);
+        }
+        this.roundTripMs = Math.max(1, clock.monotonic() - from);
+        return result;
+      };
+      const observer = callers.find(({ observesOperations }) => observesOperations);
+      const once = () => (observer ? observe(observer, attempt, reporting(observer, operation)) : attempt());
+      const result = await (tries > 1 ? once().catch(once) : once());
+      this.failing = false;
+      for (const { emitRecovered } of callers) emitRecovered();
+      return result;
+    } catch (error) {
+      this.failing = true;
+      const { thrown, ...told } = storeFailure(operation, error, this.#settings);
+      for (const { emitRepeated } of callers) emitRepeated('store_failed', { operation, ...told });
+      const now = clock.monotonic();
+      // The next caller need not wait as long for the same failure.
+      if (this.roundTripMs === 0 && now - begunAt >= minTimeoutMs)
+        this.#silence = { error: thrown, until: now + retryMs };
+      throw thrown;
+    }
+  }
+}
+
+/** Returns the report of a call of the store. */
+function reporting({ emit }: Settings, operation: 'load' | 'swap') {
+  return (end: End<unknown>, durationMs: number): void => {
+    const error = 'error' in end ? describeError(end.error) : undefined;
+    const succeeded = 'result' in end && ownProperty(end.result, 'swapped') === false ? 'conflict' : 'done';
+    emit('store_called', { operation, outcome: error === undefined ? succeeded : 'failed', error, durationMs });
+  };
+}

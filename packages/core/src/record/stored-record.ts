@@ -1,0 +1,202 @@
+import { configError, problemOfInteger, problemOfText, reportTo } from '../contract/config-problems.ts';
+import type { ConfigProblem } from '../contract/errors.ts';
+import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
+import type { Store } from '../contract/store.ts';
+import { endpointName, parseAddress } from '../endpoint/url-scope.ts';
+import { rejectionsOf } from '../ledger/admission.ts';
+import { fitted } from '../ledger/bound.ts';
+import { decodeRecord, encodeRecord } from '../ledger/codec.ts';
+import { withDeaths } from '../ledger/deaths.ts';
+import { isOfCredentials } from '../ledger/holds.ts';
+import { audienceStatesOf, type Backoff, type LedgerRecord, newRecord } from '../ledger/record.ts';
+import { reconcile } from '../ledger/repair.ts';
+import { withSpentElsewhere } from '../ledger/spent-elsewhere.ts';
+import { randomId, recordKeyOf, sealingKey } from './seal.ts';
+
+export { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+
+/** The client whose record is meant. */
+export interface RecordOwner {
+  /** The address of the authorization server, as in the options of `createServiceAuth()`. All spellings of an address name one record. */
+  authUrl: string | URL;
+  /** The identifier of the client: 1 to 512 characters. */
+  clientId: string;
+}
+
+/**
+ * Returns the key of a client's record, under which its store keeps it.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export async function recordKey({ authUrl, clientId }: RecordOwner): Promise<string> {
+  const address = parseAddress(authUrl, true);
+  const problems = [
+    { option: 'authUrl', message: typeof address === 'string' ? address : undefined },
+    { option: 'clientId', message: problemOfText(clientId, 512) },
+  ].flatMap(({ option, message }) => (message === undefined ? [] : [{ option, message }]));
+  if (problems.length > 0) throw configError(problems);
+  return recordKeyOf(endpointName(address as URL), clientId);
+}
+
+/**
+ * Returns the text of an empty record, to replace a damaged one with. Clients treat it like a new record of a shared store: it allows few tokens at
+ * first, because it may replace a lost one. `now`: the store's clock, in epoch milliseconds.
+ */
+export function emptyRecord(now: number): string {
+  return encodeRecord(newRecord(randomId(), now));
+}
+
+/**
+ * Returns the record as one of which nobody knows what was issued after it was copied. Clients treat it like a new record of a shared store, in which the
+ * tokens and issuances of the copy count. `now`: the store's clock, in epoch milliseconds. `record`: a text that clients accept.
+ */
+export function incompleteRecord(record: string, now: number): string {
+  const decoded = acceptedRecord(record);
+  return encodeRecord({ ...decoded, completeSince: Math.max(now, decoded.completeSince) });
+}
+
+function acceptedRecord(record: string): LedgerRecord {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') throw new TypeError(`[service-auth] This record is refused: ${decoded}.`);
+  return decoded;
+}
+
+/** What somebody knows of the tokens that a record has not seen. */
+export interface SpentElsewhere {
+  /** At most so many were issued in the last window: 0 to 1,000,000. */
+  count: number;
+  /** Who says so: 1 to 64 characters, as the option `instance` of a client. */
+  instance: string;
+  /** Why: 1 to 200 characters. Everybody who can read the store can read it. */
+  reason: string;
+  /** The store's clock, in epoch milliseconds. */
+  now: number;
+  /** The agreement with the operator. Default: that of the record, or 150 tokens in 24 hours. */
+  issuanceLimit?: IssuanceLimit | undefined;
+}
+
+/**
+ * Returns the record in which those tokens count, from now on, and which is not new any more: the rest of the limit may be used. The number contains what
+ * was said before. `record`: a text that clients accept, or undefined if the store has none. `store`: the store that will keep it. Undefined: the record knows
+ * of more such tokens, or of all tokens that were issued.
+ * @throws `ERR_CONFIG` with all problems
+ */
+export function recordWithSpent(
+  record: string | undefined,
+  { count, instance, reason, now, issuanceLimit }: SpentElsewhere,
+  { durability, maxRecordBytes: maxBytes }: Pick<Store, 'durability' | 'maxRecordBytes'>,
+): string | undefined {
+  const problems: ConfigProblem[] = [];
+  const report = reportTo(problems);
+  report('count', problemOfInteger(count, 0, 1_000_000));
+  report('instance', problemOfText(instance, 64));
+  report('reason', problemOfText(reason, 200));
+  const limits = { ...resolveLimits(issuanceLimit ?? 'inherit', durability, report), maxBytes };
+  if (problems.length > 0) throw configError(problems);
+  const loaded = record === undefined ? undefined : acceptedRecord(record);
+  const found = reconcile(loaded, undefined, now, randomId(), limits);
+  const next = withSpentElsewhere(found.record, found.now, { count, instance, reason }, limits);
+  return next && fitted({ ...next, sequence: next.sequence + 1 }, found.now, limits).text;
+}
+
+/** Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they accept it. */
+export function problemOfRecord(record: string): 'damaged' | 'unknown version' | undefined {
+  const decoded = decodeRecord(record);
+  return typeof decoded === 'string' ? decoded : undefined;
+}
+
+/** Returns whether a record has nothing that could be lost: no token, and no issuance. False for a record that clients refuse. */
+export function isEmptyRecord(record: string): boolean {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') return false;
+  return [decoded.entries, decoded.condensed, decoded.audiences].every(({ length }) => length === 0);
+}
+
+/** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
+export interface RepeatedFailure {
+  /**
+   * `backoff`: token requests failed. `rate_limited`: the token endpoint answered 429. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
+   * processes died during their requests. `rejections`: the API answered 401 to new tokens; the count starts again after an hour without one.
+   */
+  readonly kind: 'backoff' | 'rate_limited' | 'credentials' | 'deaths' | 'rejections';
+  /** The number of failures in a row, at least 1. */
+  readonly count: number;
+  /** The end of the wait that follows the last one. Epoch milliseconds of the store's clock. */
+  readonly retryAt: number;
+  /** The last status of the token endpoint. Undefined: it gave no answer. */
+  readonly status?: number | undefined;
+  /** The audience that it is about. Undefined: it is about all. */
+  readonly audience?: string | undefined;
+  /** The `instance` option of the process whose `credentials` were rejected last. */
+  readonly instance?: string | undefined;
+  /** When that process asked. Epoch milliseconds of the store's clock. */
+  readonly failedAt?: number | undefined;
+  /** The end of the token that the programs with these `credentials` still have. Epoch milliseconds of the store's clock. Undefined: they have none. */
+  readonly tokenExpiresAt?: number | undefined;
+}
+
+/**
+ * Returns the failures in a row that a record remembers. A record that clients refuse has none. `now`: the store's clock, in epoch milliseconds. Deaths
+ * up to then count, as they will for the next process that asks. Default: those that a process has counted.
+ */
+export function failuresInRow(record: string, now = 0): readonly RepeatedFailure[] {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') return [];
+  const { failures, rateLimit, deaths, audiences } = withDeaths(decoded, now, { terms: [], durability: 'durable' });
+  const failure = (kind: RepeatedFailure['kind'], backoff: Backoff | undefined, more: Partial<RepeatedFailure> = {}) =>
+    backoff && backoff.count > 0 ? [{ kind, count: backoff.count, retryAt: backoff.retryAt, ...more }] : [];
+  return [
+    ...failure('backoff', failures, { status: failures?.status }),
+    ...failure('rate_limited', rateLimit, { status: 429 }),
+    ...failure('deaths', deaths),
+    ...[...new Set(audiences.map(({ audience }) => audience))].flatMap((audience) =>
+      failure('rejections', rejectionsOf(decoded, audience), { audience }),
+    ),
+    ...audiences.flatMap(({ audience, credentialsBackoff, token }) => {
+      const { status, instance, failedAt } = credentialsBackoff ?? {};
+      if (!isOfCredentials(status)) return failure('backoff', credentialsBackoff, { audience, status });
+      const tokenExpiresAt = token && token.expiresAt > now ? token.expiresAt : undefined;
+      return failure('credentials', credentialsBackoff, { audience, status, instance, failedAt, tokenExpiresAt });
+    }),
+  ];
+}
+
+/** A client secret with the options that belong to it, as in the options of `createServiceAuth()`. */
+export interface SecretOwner {
+  clientId: string;
+  clientSecret: string;
+  audience: string;
+  storeKey?: string | Uint8Array | undefined;
+}
+
+/** What a record shows of a client secret. */
+export interface SecretInRecord {
+  /** The token endpoint rejected this very secret, and has issued no token to it since. Undefined: the record knows of no rejection. */
+  readonly rejection?:
+    | {
+        readonly status: number;
+        /** The `instance` option of the process that was refused last, and when it asked, in epoch milliseconds of the store's clock. */
+        readonly instance?: string | undefined;
+        readonly failedAt?: number | undefined;
+      }
+    | undefined;
+  /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no token for the audience. */
+  readonly opensToken: boolean | undefined;
+}
+
+/** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
+export async function secretInRecord(
+  record: string,
+  { clientId, clientSecret, audience, storeKey }: SecretOwner,
+  now: number,
+): Promise<SecretInRecord> {
+  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
+  const states = audienceStatesOf(acceptedRecord(record), audience);
+  const rejected = states.find(({ credentialsBackoff: found }) => {
+    return found?.secretId === secretId && isOfCredentials(found.status);
+  })?.credentialsBackoff;
+  const inUse = states.filter(({ token, revoked }) => token && token.expiresAt > now && token.generation > revoked);
+  return {
+    rejection: rejected && { status: rejected.status, instance: rejected.instance, failedAt: rejected.failedAt },
+    opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
+  };
+}

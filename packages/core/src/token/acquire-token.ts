@@ -1,0 +1,145 @@
+import { RequestSemaphore } from '../endpoint/request-semaphore.ts';
+import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
+import { isRetryOpen } from '../ledger/retry.ts';
+import type { Instant } from '../platform/instant.ts';
+import { pause } from '../platform/pause.ts';
+import { toLocalTime } from '../record/record-time.ts';
+import { randomId } from '../record/seal.ts';
+import type { Intent, View } from '../record/shared-record.ts';
+import type { ClientParts } from './client-parts.ts';
+import type { FlightInput, FlightResult } from './flight.ts';
+import { reportDenial } from './report-issuance.ts';
+import { keepUntil, requestReserved } from './request-reserved.ts';
+import { errorOf, waitedTooLong } from './token-errors.ts';
+
+/** The decision on a query, and the record that it rests on. */
+interface Decided {
+  /** Undefined: a token may be requested, but too many requests of this process are under way. */
+  readonly decision: Exclude<Decision, { kind: 'write' }> | undefined;
+  readonly view: View;
+  /** The moment just before the read of the record. */
+  readonly readAt: Instant;
+}
+
+/**
+ * Gets a token from the record or from the token endpoint: load, decide, swap, send, settle, swap. The functions in `ledger/` decide. Rejects with
+ * the errors of `getToken()`.
+ */
+export async function acquireToken(
+  parts: ClientParts,
+  flight: FlightInput,
+  signal: AbortSignal,
+): Promise<FlightResult> {
+  const { settings, sharedRecord, settlement, secrets, usableTokens, leaseMs } = parts;
+  const { audience, clock, instance } = settings;
+  // In request-bound runtimes one incoming request must not wait for another one.
+  const semaphore = settings.requestBound ? new RequestSemaphore() : sharedRecord.requestSemaphore;
+  const { reason } = flight;
+  const mayIssue = reason !== 'revalidate';
+  const secret = await (mayIssue ? secrets.get() : secrets.last());
+  const { id: keyId, secretId } = secret.key;
+  const kept = flight.mustNotKeep ? undefined : flight.cached;
+  const cached = kept && { id: kept.token.id, generation: kept.generation };
+  const names = { audience, keyId, secretId, instance, id: randomId() };
+  let query: Query = { ...flight, ...names, cached, leaseMs, unreadable: false };
+  let waitedMs = 0;
+  let hasPermit = false;
+
+  try {
+    for (let pauseMs = 25; ; pauseMs = Math.min(2_000, pauseMs * 1.6)) {
+      signal.throwIfAborted();
+      await settlement.enterUnsettled();
+      hasPermit ||= mayIssue && semaphore.take();
+      const { decision, view, readAt } = await (mayIssue
+        ? decideAndReserve(parts, query, hasPermit)
+        : decideByRecentRead(parts, query));
+      // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
+      const declared = sharedRecord.declare(settings, view);
+      if (settings.requestBound) await declared;
+      if (!decision) {
+        await semaphore.wait(signal);
+        hasPermit = true;
+        continue;
+      }
+      if (confirms(decision, query.cached)) flight.onConfirmed(readAt, isRetryOpen(view.record, view.now));
+      switch (decision.kind) {
+        case 'use': {
+          const usable = await usableTokens.opened(decision.token, view, secret.key);
+          if (usable) return { kind: 'token', usable };
+          query = { ...query, unusable: [...query.unusable, decision.token.id], unreadable: true };
+          continue;
+        }
+        case 'admitted': {
+          const { entry, generation, probesFirst } = decision;
+          const reservation = { entry, keyId, secretId };
+          const { unreadable } = query;
+          const reserved = { flight, unreadable, secret, reservation, generation, view, probesFirst, begunAt: readAt };
+          const result = await requestReserved(parts, reserved);
+          if (result) return result;
+          query = { ...query, id: randomId() };
+          break;
+        }
+        case 'keep': {
+          const { denial, retryAt } = decision;
+          if (mayIssue && denial) reportDenial(settings, reason, errorOf(settings, denial, view, keyId));
+          return keepUntil(parts, retryAt, view);
+        }
+        case 'drop':
+          return { kind: 'drop' };
+        case 'deny': {
+          const error = errorOf(settings, decision.denial, view, keyId);
+          reportDenial(settings, decision.reason, error);
+          throw error;
+        }
+      }
+      // Another process is asking, or our request was too late to be sent, or its token was reset on its way. In the last two cases the next reservation has a new id.
+      // Other flights of this process may go ahead while this one waits.
+      if (hasPermit) semaphore.end();
+      hasPermit = false;
+      const until = decision.kind === 'wait' ? decision.until : view.now + pauseMs;
+      if (waitedMs > 3 * leaseMs) throw waitedTooLong(toLocalTime(until, view, clock));
+      // The store may have taken longer than the lease lasts.
+      waitedMs += await pauseFor(parts, Math.max(0, Math.min(pauseMs, until - view.now + 1)), signal);
+    }
+  } finally {
+    if (hasPermit) semaphore.end();
+  }
+}
+
+/** Decides by a recent read of the record. Nothing is written, unless the record does not know a reset. */
+async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Decided> {
+  const { settings, sharedRecord } = parts;
+  const { view, now } = await sharedRecord.look(settings);
+  const decision = decide(view.record, now, query, settings.limits);
+  if (decision.kind === 'write') return decideAndReserve(parts, query, false);
+  return { decision, view, readAt: view.readAt };
+}
+
+type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
+
+/** Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. */
+async function decideAndReserve(
+  { settings, sharedRecord }: ClientParts,
+  query: Query,
+  hasPermit: boolean,
+): Promise<Decided> {
+  const { result, view } = await sharedRecord.commit(settings, ({ record: present, now, readAt }): Change => {
+    let record = present;
+    for (;;) {
+      const decision = decide(record, now, query, settings.limits);
+      if (decision.kind !== 'write') return { record, result: { decision, readAt } };
+      const reserves = decision.record.entries.some(({ id }) => id === query.id);
+      if (reserves && !hasPermit) return { record, result: { decision: undefined, readAt } };
+      // Decide again on the record with our reservation. The decision is `admitted`, and `commit` returns it only after the swap succeeded.
+      record = decision.record;
+    }
+  });
+  return { ...result, view };
+}
+
+/** Waits, and resolves with the time that it waited. Time in which the event loop stood still does not count. */
+async function pauseFor({ settings: { clock } }: ClientParts, delayMs: number, signal: AbortSignal): Promise<number> {
+  const from = clock.monotonic();
+  await pause(clock, delayMs, signal);
+  return Math.min(clock.monotonic() - from, 1.5 * delayMs + 1);
+}

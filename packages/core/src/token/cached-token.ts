@@ -1,0 +1,72 @@
+import { type AccessToken, createAccessToken } from '../contract/access-token.ts';
+import { marginOf } from '../ledger/decide.ts';
+import { type Instant, sleptSince } from '../platform/instant.ts';
+import type { UsableToken } from './usable-token.ts';
+
+/** The token in memory. */
+export interface CachedToken extends UsableToken {
+  /**
+   * When its renewal is due: 10 to 20 % of its life before `usableUntil`, or at `usableUntil` if it lives for less than two minutes. A monotonic
+   * instant.
+   */
+  readonly renewAt: number;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const shortLifeMs = 2 * minute;
+const maxSleepMs = 7 * 24 * 60 * minute;
+
+/** Puts a token into memory. `random`: 0 to 1, so that the processes of a fleet do not renew at the same moment. */
+export function cachedToken(usable: UsableToken, random: number): CachedToken {
+  const { token, generation, adopted, lifetimeMs, countedFrom, usableUntil } = usable;
+  // A token that lives for less than two minutes is renewed at its end. Earlier renewals would spend the budget of a day within hours.
+  const aheadMs = lifetimeMs < shortLifeMs ? 0 : lifetimeMs * (0.1 + 0.1 * random);
+  return { token, generation, adopted, lifetimeMs, countedFrom, usableUntil, renewAt: usableUntil - aheadMs };
+}
+
+/** Returns the same token with its life counted anew, which never makes that longer. */
+export function recounted(cached: CachedToken, { countedFrom, usableUntil }: UsableToken): CachedToken {
+  const until = Math.min(cached.usableUntil, usableUntil);
+  return { ...cached, countedFrom, usableUntil: until, renewAt: cached.renewAt + until - cached.usableUntil };
+}
+
+/**
+ * Returns for how many milliseconds the machine slept since the token's life was counted. Up to `unnoticedMs`, by default a
+ * minute, lies within the margin and gives 0.
+ * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a week looks
+ * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored.
+ */
+export function machineSleepMs({ countedFrom }: UsableToken, now: Instant, unnoticedMs: number = minute): number {
+  const aheadMs = sleptSince(countedFrom, now);
+  return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;
+}
+
+/** Returns the life that the token has left, less its margin, in milliseconds. */
+export function servableLifeMs(usable: UsableToken, now: Instant, unnoticedMs?: number): number {
+  return usable.usableUntil - machineSleepMs(usable, now, unnoticedMs) - now.monotonic;
+}
+
+/**
+ * Returns the cached token with its expiry by the wall clock of this moment, which is another one than before if somebody set that clock. Returns
+ * `served`, the token that callers have, if that is the same one and its expiry differs by a second at most.
+ */
+export function withExpiry(served: AccessToken | undefined, cached: UsableToken, now: Instant): AccessToken {
+  const { token, lifetimeMs } = cached;
+  const before = served?.id === token.id ? served : token;
+  // The margin covers a short sleep, but the expiry that callers see shall be exact.
+  const expiresAt = Math.round(now.wall + servableLifeMs(cached, now, 0) + marginOf(lifetimeMs));
+  if (Math.abs(expiresAt - before.expiresAt) <= second) return before;
+  return createAccessToken(token.id, token.value, expiresAt - lifetimeMs, expiresAt);
+}
+
+/** Returns whether the token lived for less than a twentieth of its life: another one would hardly live longer. */
+export function isYoung(usable: UsableToken, now: Instant): boolean {
+  const { lifetimeMs } = usable;
+  return servableLifeMs(usable, now) > lifetimeMs * 0.95 - marginOf(lifetimeMs);
+}
+
+/** Returns whether the token has more life left than its margin. */
+export function isAlive(usable: UsableToken, now: Instant): boolean {
+  return servableLifeMs(usable, now) > 0;
+}

@@ -1,0 +1,205 @@
+import { type Instant, maxElapsedMs, sleptSince } from '../platform/instant.ts';
+import { type CachedToken, cachedToken, isAlive, machineSleepMs, recounted, servableLifeMs } from './cached-token.ts';
+import type { Flight, FlightResult } from './flight.ts';
+import type { UsableToken } from './usable-token.ts';
+
+// The memory of one process about its token, and the decisions that need nothing else. These functions are pure: callers pass time and randomness.
+// A number that is an instant counts monotonic milliseconds of this machine.
+
+const second = 1_000;
+const minute = 60 * second;
+// A process reads the record again after this time. Callers do not wait for that.
+const revalidateAfterMs = 25 * second;
+// After this time a process reads the record before it serves the token. So a reset reaches, within 30 s, every process that can read the store.
+const mustRevalidateAfterMs = 28 * second;
+const retryMs = 5 * second;
+
+/** The memory of a process. */
+export interface Memory {
+  readonly cached: CachedToken | undefined;
+  /** The API answered 401 to the cached token, and this process has not tried to replace it yet. */
+  readonly mustReplace: boolean;
+  /** When the record was last read, or when a read of it last failed: a failed read counts too. */
+  readonly revalidatedAt: Instant;
+  /** When the record is due to be read again. */
+  readonly revalidateAt: number;
+  /** No renewal ahead of expiry begins before this, except for a caller who asks for a longer life. */
+  readonly renewRetryAt: number;
+  /** Until then no replacement is available for the rejected token, and further 401s change nothing. */
+  readonly rejectionRetryAt: number;
+  /** The id of the token that `reset()` ended here, whatever the store says later. */
+  readonly resetTokenId: string | undefined;
+  /** `reset()` ended all tokens up to this generation. */
+  readonly resetUpTo: number;
+}
+
+/** The work that must be done before a token is served: none, reading the record, or getting a token for one of three reasons. */
+export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
+
+/** The memory of a process that has just started. */
+export const emptyMemory: Memory = {
+  cached: undefined,
+  mustReplace: false,
+  revalidatedAt: { monotonic: 0, wall: 0 },
+  revalidateAt: 0,
+  renewRetryAt: 0,
+  rejectionRetryAt: 0,
+  resetTokenId: undefined,
+  resetUpTo: 0,
+};
+
+/** Decides what must be done before the cached token is served. */
+export function need({ cached, mustReplace, revalidatedAt }: Memory, now: Instant): Need {
+  if (!cached) return 'cold';
+  if (mustReplace) return 'rejected';
+  if (!isAlive(cached, now)) return 'expired';
+  return maxElapsedMs(revalidatedAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
+}
+
+/** Decides what work is due while the cached token is served. */
+export function due(
+  memory: Memory,
+  { monotonic }: Instant,
+): { readonly memory: Memory; readonly renew: boolean; readonly revalidate: boolean } {
+  const renew = monotonic >= renewalDueAt(memory);
+  const revalidate = monotonic >= memory.revalidateAt;
+  const retryAt = monotonic + retryMs;
+  // Mark it as started: where flights are not shared, every call would start one.
+  const marked = { ...memory, ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { revalidateAt: retryAt }) };
+  return { memory: renew || revalidate ? marked : memory, renew, revalidate };
+}
+
+function renewalDueAt({ cached, renewRetryAt }: Memory): number {
+  return Math.max(cached?.renewAt ?? Number.POSITIVE_INFINITY, renewRetryAt);
+}
+
+/** Returns for how many milliseconds the cached token can be served without another decision: 1,000 at most. */
+export function servableForMs(memory: Memory, now: Instant): number {
+  const { cached, revalidateAt } = memory;
+  if (!cached) return 0;
+  return Math.min(second, servableLifeMs(cached, now), Math.min(revalidateAt, renewalDueAt(memory)) - now.monotonic);
+}
+
+/** Describes a flight that begins now. */
+export function flightOf({ cached }: Memory, reason: Flight['reason'], now: Instant): Flight {
+  return { reason, cached, machineSleepMs: cached ? machineSleepMs(cached, now) : 0 };
+}
+
+/**
+ * Returns the ids of the tokens that the flight must not return. `storeSleepsToo`: the store lies in this process. Its clock stood still during
+ * sleep too, so it does not know that the token expired. `mustNotKeep`: the caller needs another token than the cached one.
+ */
+export function unusable(
+  { resetTokenId }: Memory,
+  flight: Flight,
+  storeSleepsToo: boolean,
+  mustNotKeep?: boolean,
+): (string | undefined)[] {
+  const { cached, reason, machineSleepMs } = flight;
+  const isUnfit = mustNotKeep || reason === 'rejected' || (storeSleepsToo && machineSleepMs > 0);
+  return [resetTokenId, isUnfit ? cached?.token.id : undefined];
+}
+
+/** Remembers that the flight read the record at `at`. Ignores this read if the cached token changed while it ran: the record may be older than that token. */
+export function revalidated(memory: Memory, flight: Flight, at: Instant): Memory {
+  return memory.cached === flight.cached ? withReadAt(memory, at) : memory;
+}
+
+function withReadAt(memory: Memory, at: Instant): Memory {
+  return { ...memory, revalidatedAt: at, revalidateAt: at.monotonic + revalidateAfterMs };
+}
+
+/** Returns the memory after a flight. `random`: 0 to 1, drawn for this call. */
+export function after(
+  memory: Memory,
+  flight: Flight,
+  result: FlightResult | { readonly kind: 'failed' },
+  now: Instant,
+  random: number,
+): Memory {
+  const isSame = memory.cached === flight.cached;
+  switch (result.kind) {
+    case 'token':
+      return withToken(memory, result.usable, now, random);
+    case 'drop':
+      return isSame ? withoutToken(memory) : memory;
+    case 'keep': {
+      const kept = flight.reason === 'rejected' ? keepRejected(memory, flight, result.retryAt) : memory;
+      if (flight.reason === 'revalidate') return kept;
+      return { ...kept, renewRetryAt: Math.max(result.retryAt, now.monotonic + retryMs) };
+    }
+    case 'failed': {
+      const retryAt = now.monotonic + retryMs;
+      const read = { ...revalidated(memory, flight, now), revalidateAt: retryAt };
+      const failed = flight.reason === 'revalidate' ? read : { ...read, renewRetryAt: retryAt };
+      return servesRejected(flight, now) ? keepRejected(failed, flight, retryAt) : failed;
+    }
+  }
+}
+
+/** Returns whether a caller is served although the flight failed: with the rejected token, which the API may accept again. */
+export function servesRejected({ reason, cached }: Flight, now: Instant): boolean {
+  return reason === 'rejected' && cached !== undefined && isAlive(cached, now);
+}
+
+function withToken(memory: Memory, usable: UsableToken, now: Instant, random: number): Memory {
+  const { token, generation, adopted, countedFrom } = usable;
+  // A reset came while the token was on its way.
+  if (token.id === memory.resetTokenId || generation <= memory.resetUpTo) return memory;
+  const { cached } = memory;
+  const isSame = cached?.token.id === token.id;
+  // The API rejected this token while the record was read. The record does not say so.
+  if (isSame && memory.mustReplace) return memory;
+  if (cached && isAlive(cached, now)) {
+    // Count the token's life anew in two cases: a clock of the machine made a step, so that a later sleep shows; or the record has a much earlier expiry,
+    // because the store's clock was ahead before.
+    const isRecounted =
+      Math.abs(sleptSince(cached.countedFrom, now)) > minute || usable.usableUntil < cached.usableUntil - minute;
+    if (isSame) return isRecounted ? { ...memory, cached: recounted(cached, usable) } : memory;
+    // A slow read can return an older token.
+    if (generation < cached.generation) return memory;
+  }
+  const next = { ...memory, cached: cachedToken(usable, random), mustReplace: false, rejectionRetryAt: 0 };
+  // An adopted token is counted from the read of the record that found it.
+  return adopted ? withReadAt(next, countedFrom) : next;
+}
+
+function withoutToken(memory: Memory): Memory {
+  return { ...memory, cached: undefined, mustReplace: false };
+}
+
+/** No replacement is available: keep serving the rejected token and ignore further 401s until `retryAt`. */
+function keepRejected(memory: Memory, flight: Flight, retryAt: number): Memory {
+  const mustReplace = memory.cached === flight.cached ? false : memory.mustReplace;
+  return { ...memory, mustReplace, rejectionRetryAt: retryAt };
+}
+
+/** Remembers that the API answered 401 to the token with this `Authorization`. `outcome` is that of the event `token_rejected`. */
+export function rejected(
+  memory: Memory,
+  authorization: string,
+  now: number,
+): { readonly memory: Memory; readonly outcome: 'renew' | 'replaced' | 'kept' } {
+  if (memory.cached?.token.authorization !== authorization) return { memory, outcome: 'replaced' };
+  if (now < memory.rejectionRetryAt) return { memory, outcome: 'kept' };
+  return { memory: { ...memory, mustReplace: true }, outcome: 'renew' };
+}
+
+/** Begins a reset, before the record is written: this process drops its token and accepts neither it nor an older one again. */
+export function resetBegun(memory: Memory): Memory {
+  const { cached } = memory;
+  if (!cached) return memory;
+  return resetDone({ ...memory, resetTokenId: cached.token.id }, cached.generation);
+}
+
+/** Forgets until when this process would not try to replace its token. */
+export function retried(memory: Memory): Memory {
+  return { ...memory, renewRetryAt: 0, rejectionRetryAt: 0 };
+}
+
+/** Completes a reset: the record says that all tokens up to this generation were reset. One of them may have arrived in the meantime. */
+export function resetDone(memory: Memory, upTo: number): Memory {
+  const resetUpTo = Math.max(memory.resetUpTo, upTo);
+  const next = { ...memory, resetUpTo };
+  return memory.cached && memory.cached.generation <= resetUpTo ? withoutToken(next) : next;
+}

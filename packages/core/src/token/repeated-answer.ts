@@ -1,0 +1,41 @@
+import type { IssuedToken } from '../endpoint/token-response.ts';
+import { audienceStateOf, audienceStatesOf } from '../ledger/record.ts';
+import type { Instant } from '../platform/instant.ts';
+import type { ReservedRequest } from './reserved-request.ts';
+
+// An endpoint may round `expires_in` up.
+const second = 1_000;
+
+/** The outcome of an answer that repeats a token. A cache may have answered, so it is unknown whether the endpoint received the request. */
+export const repeatedAnswer = { kind: 'ambiguous', charge: 1, reason: 'cached' } as const;
+
+/**
+ * Returns whether an answer repeats a token that the fleet has already, or one that was reset. An endpoint may return one token until that expires, with
+ * the life that it has left. A cache repeats its whole lifetime, so the token would seem to expire later. A process that could not open the token in
+ * the record needs that token, so for it only one that was reset is a repetition.
+ */
+export function isRepeated(
+  { lifetimeMs }: IssuedToken,
+  hash: string | undefined,
+  sentAt: Instant,
+  {
+    flight: { reason },
+    unreadable,
+    view: { record, now, readAt },
+    reservation: {
+      entry: { audience },
+      keyId,
+    },
+  }: ReservedRequest,
+): boolean {
+  const { revoked } = audienceStateOf(record, audience, keyId);
+  // Only the clock of the store tells, because those of this machine may have been set.
+  const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
+  const mayRepeat = (until: number) => unreadable || (reason !== 'rejected' && expiresAt - second < until);
+  return audienceStatesOf(record, audience).some((state) =>
+    state.fingerprints?.some(
+      (known) =>
+        known.hash === hash && (known.generation <= revoked || (state.keyId === keyId && !mayRepeat(known.until))),
+    ),
+  );
+}

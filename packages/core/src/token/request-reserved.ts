@@ -1,0 +1,101 @@
+import type { TokenResponseReason } from '../contract/errors.ts';
+import { type FailedRequest, probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
+import { audienceStateOf } from '../ledger/record.ts';
+import { instantOf } from '../platform/clock.ts';
+import { maxElapsedMs } from '../platform/instant.ts';
+import type { View } from '../record/record-access.ts';
+import { fingerprintOf } from '../record/seal.ts';
+import { isAlive } from './cached-token.ts';
+import type { ClientParts } from './client-parts.ts';
+import type { FlightResult } from './flight.ts';
+import { isRepeated, repeatedAnswer } from './repeated-answer.ts';
+import { reportIssuance } from './report-issuance.ts';
+import type { ReservedRequest } from './reserved-request.ts';
+import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
+
+/** Sends the reserved request. Undefined: it was too late for it, a probe got the token, or the token was reset on its way. */
+export async function requestReserved(
+  parts: ClientParts,
+  reserved: ReservedRequest,
+): Promise<FlightResult | undefined> {
+  const { tokenUrl, transport, clock } = parts.settings;
+  if (isLate(parts, reserved)) return withdraw(parts, reserved);
+  const probedAt = clock.monotonic();
+  const outage = reserved.probesFirst && (await probeEndpoint(tokenUrl, transport, parts.sendWithinMs / 2, clock));
+  if (outage === 'issued') return withdraw(parts, reserved, true);
+  if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
+  return isLate(parts, reserved) ? withdraw(parts, reserved) : send(parts, reserved);
+}
+
+/** Returns whether more than `sendWithinMs` has passed since the reservation, by any clock. The machine may have slept, or the store may have been slow. A late request must not be sent. */
+function isLate({ settings, sendWithinMs }: ClientParts, { reservation, view, begunAt }: ReservedRequest): boolean {
+  const now = instantOf(settings.clock);
+  const confirmedAfterMs = view.now - reservation.entry.at;
+  return Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now)) > sendWithinMs;
+}
+
+async function withdraw(
+  { settlement }: ClientParts,
+  { reservation, view }: ReservedRequest,
+  probed?: boolean,
+): Promise<undefined> {
+  await settlement.enter(reservation, { kind: 'unsent', probed }, view);
+}
+
+/** Sends the one request of a reservation. Undefined: its token was reset on its way. */
+async function send(parts: ClientParts, reserved: ReservedRequest): Promise<FlightResult | undefined> {
+  const { settings, settlement, usableTokens } = parts;
+  const { audience, clientId, clock, tokenUrl } = settings;
+  const { flight, secret, reservation, generation, view } = reserved;
+  const sentAt = instantOf(clock);
+  const credentials = { audience, clientId, clientSecret: secret.value };
+  const answer = await requestToken(tokenUrl, credentials, settings.transport, settings.timeoutMs, clock);
+  const durationMs = clock.monotonic() - sentAt.monotonic;
+  const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
+  const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
+  const result = repeats ? repeatedAnswer : answer;
+  if (result.kind !== 'token') {
+    // If a probe came first, the endpoint answered it. Otherwise no request would have followed.
+    const outcome = result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result;
+    return failed(parts, reserved, outcome, durationMs);
+  }
+  const { entry, keyId } = reservation;
+  const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
+  const settled = await settlement.enter(reservation, { kind: 'issued', token, hash }, view);
+  const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
+  reportIssuance(settings, entry.reason, usable, result.token, settled, durationMs);
+  const state = audienceStateOf(settled.record, audience, keyId);
+  if (state.revoked >= generation) return undefined;
+  // The new token expires before the one that it was to replace.
+  const inVain = flight.reason === 'refresh' && state.token?.id === flight.cached?.token.id;
+  if (inVain) return keepUntil(parts, state.renewAfter, settled);
+  if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
+  return { kind: 'token', usable };
+}
+
+/** Settles a request that brought no token. Rejects, or keeps the cached token. */
+async function failed(
+  parts: ClientParts,
+  { flight, reservation, view }: ReservedRequest,
+  result: FailedRequest,
+  durationMs: number,
+): Promise<FlightResult> {
+  const { settings, settlement } = parts;
+  const { audience, limits } = settings;
+  const { keyId, secretId } = reservation;
+  const settled = await settlement.enter(reservation, result, view);
+  const denial = denialAfter(result, settled, { audience, keyId, secretId }, limits);
+  const { status, error } = result;
+  const failure = errorOf(settings, denial, settled, keyId, error);
+  const { code, retryAt } = failure;
+  const ambiguous = result.kind === 'ambiguous';
+  const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
+  settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
+  if (flight.reason === 'cold' || flight.reason === 'expired') throw failure;
+  return keepUntil(parts, denial.retryAt, settled);
+}
+
+/** Keeps the cached token. `at`: an instant of the record from which another token is possible. The agreement may change, so the process asks again within an hour. */
+export function keepUntil({ settings: { clock } }: ClientParts, at: number, view: View): FlightResult {
+  return { kind: 'keep', retryAt: clock.monotonic() + Math.min(Math.max(0, at - view.now), 3_600_000) };
+}

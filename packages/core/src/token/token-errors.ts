@@ -1,0 +1,138 @@
+import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { Denial } from '../ledger/decide.ts';
+import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
+import type { Limits } from '../ledger/limits.ts';
+import { audienceStateOf, type Failures } from '../ledger/record.ts';
+import type { Outcome } from '../ledger/settle.ts';
+import { toLocalTime } from '../record/record-time.ts';
+import type { View } from '../record/shared-record.ts';
+
+/** Returns the denial that follows from a failed request. The view has its outcome. */
+export function denialAfter(outcome: Outcome, { record, now }: View, caller: Caller, limits: Limits): Denial {
+  const cause = outcome.kind === 'released' && outcome.cause !== 'unreachable' ? outcome.cause : 'backoff';
+  const state = audienceStateOf(record, caller.audience, caller.keyId);
+  const holds = holdsOf(record, [state], now, limits).filter(
+    (hold) => hold.kind === cause && binds(hold, caller, 'cold'),
+  );
+  return { cause, retryAt: Math.max(now, ...holds.map(({ until }) => until)) };
+}
+
+/** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
+export function errorOf(
+  { audience, clock, timeoutMs }: Settings,
+  denial: Denial,
+  view: View,
+  keyId: string,
+  foreign?: string,
+): AnyServiceAuthError {
+  const { record } = view;
+  const state = audienceStateOf(record, audience, keyId);
+  const retryAt = toLocalTime(denial.retryAt, view, clock);
+  const when = new Date(retryAt).toISOString();
+  switch (denial.cause) {
+    case 'credentials': {
+      const { status: endpointStatus = 0, oauthError } = state.credentialsBackoff ?? {};
+      const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
+      const message = `The token endpoint rejected the credentials (${answer}). Check audience, clientId and clientSecret; a changed secret is tried at once, this one at ${when}.`;
+      return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { endpointStatus, oauthError, retryAt });
+    }
+    case 'rate_limited': {
+      const message = `The token endpoint answered 429. Look for programs that use this clientId without this store; the next attempt is possible at ${when}.`;
+      return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
+    }
+    case 'unreadable': {
+      const message = `The stored token cannot be opened with this key, and one was replaced moments ago. Check that all processes have one clientSecret or storeKey; the next attempt is possible at ${when}.`;
+      return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
+    }
+    case 'full': {
+      const message = `The record has no room for the token of another audience, so no request was sent. Use fewer audiences for one client id, or a store that keeps larger records (maxRecordBytes); there may be room at ${when}.`;
+      return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
+    }
+    case 'misconfigured':
+      return backoffError(state.credentialsBackoff, retryAt, when);
+    case 'backoff':
+      return backoffError(record.failures, retryAt, when, foreign, timeoutMs);
+    case 'deaths': {
+      const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
+      return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
+    }
+    case 'rejections': {
+      const message = `The API answered 401 to tokens of this audience. Renewals after that are spaced; the next one is possible at ${when}.`;
+      return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt });
+    }
+    case 'renewal': {
+      const message = `The last renewal brought no later expiry; the next one is possible at ${when}.`;
+      return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt });
+    }
+    case 'limit':
+      return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
+  }
+}
+
+function limitError(
+  { room }: Denial,
+  retryAt: number,
+  when: string,
+  local: (at: number) => number,
+): AnyServiceAuthError {
+  const { term, used = 0, own = true, newRecord } = room ?? {};
+  const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
+  const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
+  // A record that may follow a lost one spends less, and some tokens are kept for resets.
+  const why = newRecord
+    ? ` This record is new: until ${new Date(local(newRecord.endsAt)).toISOString()} only ${newRecord.allowed} of ${usable} can be issued. To say how many were issued elsewhere: service-auth record spent N --reason TEXT.`
+    : used < usable
+      ? ' The others are kept for more urgent purposes, such as reset().'
+      : '';
+  const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}.${why} getUsage() shows who spent them.${stated}`;
+  return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
+}
+
+function lengthOf(windowMs: number): string {
+  const [unit, name] =
+    windowMs % 3_600_000 === 0 ? [3_600_000, 'h'] : windowMs % 60_000 === 0 ? [60_000, 'min'] : [1_000, 's'];
+  return `${windowMs / unit} ${name}`;
+}
+
+function backoffError(
+  failed: Partial<Pick<Failures, 'status' | 'ambiguous' | 'reason'>> | undefined,
+  retryAt: number,
+  when: string,
+  foreign?: string,
+  timeoutMs?: number,
+): AnyServiceAuthError {
+  const { status, ambiguous = false, reason } = failed ?? {};
+  if (reason !== undefined) {
+    const cached =
+      'is a token that the fleet has, or one that was reset: exclude token requests from the cache that answers them';
+    const unusable = `is no usable bearer token (${reason}): check the endpoint`;
+    const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
+    return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
+  }
+  const silence =
+    foreign === 'TimeoutError'
+      ? `did not answer in time (timeoutMs is ${timeoutMs})`
+      : `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
+  const cause = status === undefined ? silence : `answered ${status}`;
+  const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
+  const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: status, ambiguous, retryAt });
+}
+
+/** Creates the error of a token that expired before it arrived. */
+export function expiredOnArrival(): Error {
+  const message = 'The token expired before it arrived. Check the expires_in that the token endpoint sends.';
+  return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt: undefined });
+}
+
+/** Creates the error of a client that was closed. */
+export function closedError(): Error {
+  return serviceAuthError('ERR_CLOSED', 'This client was closed. Create another one.', {});
+}
+
+/** Creates the error of a caller that waited too long for other processes. */
+export function waitedTooLong(retryAt: number): AnyServiceAuthError {
+  const message = `For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again at ${new Date(retryAt).toISOString()}.`;
+  return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: false, retryAt });
+}

@@ -1,0 +1,55 @@
+import { createAccessToken } from '../contract/access-token.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { IssuedToken } from '../endpoint/token-response.ts';
+import { marginOf } from '../ledger/decide.ts';
+import type { StoredToken } from '../ledger/record.ts';
+import type { Instant } from '../platform/instant.ts';
+import { toLocalTime } from '../record/record-time.ts';
+import { open, type SealingKey, seal } from '../record/seal.ts';
+import type { View } from '../record/shared-record.ts';
+import type { UsableToken } from './usable-token.ts';
+
+/** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
+export interface UsableTokens {
+  issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): UsableToken;
+  /** Seals an issued token for the store. `view`: the record with the reservation. Never rejects. */
+  stored(id: string, generation: number, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
+  /** Opens a stored token. Undefined: the token was not sealed with this key for this client and audience. */
+  opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
+}
+
+/** Creates the conversions for one client and audience. */
+export function createUsableTokens({ audience, clock, endpoint }: Settings): UsableTokens {
+  /** Returns the context in which alone the sealed token opens. The client is part of the key. */
+  function contextOf(id: string, generation: number, expiresAt: number): string[] {
+    return [endpoint, audience, id, `${generation}`, `${expiresAt}`];
+  }
+
+  return {
+    issued(id, generation, { value, lifetimeMs }, sentAt) {
+      const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
+      const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
+      return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
+    },
+
+    async stored(id, generation, { value, lifetimeMs }, view, key) {
+      // The life counts from the reservation, so this expiry is never later than the true one.
+      const expiresAt = view.now + lifetimeMs;
+      const sealing = () => seal(key, value, contextOf(id, generation, expiresAt));
+      // WebCrypto may fail once, or each time. Nobody can open an empty text, but the token is counted, and this process uses it.
+      const sealed = await sealing()
+        .catch(sealing)
+        .catch(() => '');
+      return { id, generation, expiresAt, lifetimeMs, sealed };
+    },
+
+    async opened({ id, generation, expiresAt, aheadMs = 0, lifetimeMs, sealed }, view, key) {
+      const value = await open(key, sealed, contextOf(id, generation, expiresAt + aheadMs));
+      if (value === undefined) return undefined;
+      const localExpiry = toLocalTime(expiresAt, view, clock);
+      const token = createAccessToken(id, value, localExpiry - lifetimeMs, localExpiry);
+      const usableUntil = view.readAt.monotonic + expiresAt - view.now - marginOf(lifetimeMs);
+      return { token, generation, adopted: true, lifetimeMs, countedFrom: view.readAt, usableUntil };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { configError, problemOfText } from '../contract/config-problems.ts';
+import { refusalOf } from '../ledger/availability.ts';
+import type { Caller } from '../ledger/holds.ts';
+import { audienceStateOf, audienceStatesOf, type LedgerRecord } from '../ledger/record.ts';
+import { withReset } from '../ledger/resets.ts';
+import { retryRoomAt, withRetry } from '../ledger/retry.ts';
+import { instantOf } from '../platform/clock.ts';
+import { toLocalTime } from '../record/record-time.ts';
+import { randomId } from '../record/seal.ts';
+import type { View } from '../record/shared-record.ts';
+import type { ClientParts } from '../token/client-parts.ts';
+import { type Memory, need } from '../token/memory.ts';
+import type { Hold, Usage } from './usage.ts';
+import { holdsIn, usageOf } from './usage-of.ts';
+
+// People, or programs on their behalf, make these calls: they read what is spent, report a compromised token, or order another try.
+
+/** Options of `reset()`. */
+export interface ResetOptions {
+  /** Why the token is reset, for `getUsage().resets`: 1 to 200 characters. Everybody who can read the store can read it. Default: none. */
+  reason?: string | undefined;
+}
+
+/** The result of `reset()`. */
+export interface ResetResult {
+  /** The id of the token that nobody uses any more. Undefined: there was none. */
+  readonly tokenId: string | undefined;
+  /** The instant from which a replacement can be issued, in epoch milliseconds of this machine's clock. Undefined: now. */
+  readonly retryAt: number | undefined;
+}
+
+/** The result of `retryNow()`. */
+export interface RetryResult {
+  /** The holds that ended. */
+  readonly ended: readonly Hold[];
+  /** If this was tried a short time ago: the instant from which it has an effect again, in epoch milliseconds of this machine's clock. */
+  readonly retryAt: number | undefined;
+}
+
+/** Reads what is spent and what can be had. */
+export async function readUsage(parts: ClientParts): Promise<Usage> {
+  const { limits, clock } = parts.settings;
+  const view = await parts.sharedRecord.read(parts.settings);
+  return usageOf(view, await callerIn(view, parts), limits, clock);
+}
+
+/** Returns who asks. If the client secret cannot be had, it counts as the one that was rejected. */
+async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
+  const { audience } = settings;
+  const states = audienceStatesOf(record, audience);
+  // Only holds on this audience depend on the secret. The application's vault should not be asked for anything else.
+  const dependsOnSecret = states.some(({ credentialsBackoff, renewAfter }) => credentialsBackoff || renewAfter > now);
+  if (!dependsOnSecret) return { audience, keyId: '', secretId: '' };
+  try {
+    const { key } = await secrets.last();
+    return { audience, keyId: key.id, secretId: key.secretId };
+  } catch {
+    const held = states.find((state) => state.credentialsBackoff);
+    return { audience, keyId: held?.keyId ?? '', secretId: held?.credentialsBackoff?.secretId ?? '' };
+  }
+}
+
+/** Returns the checked reason of a reset. */
+export function reasonOf(options: ResetOptions | undefined): string | undefined {
+  const reason = options?.reason;
+  const problem = reason === undefined ? undefined : problemOfText(reason, 200);
+  if (problem) throw configError([{ option: 'reason', message: problem }]);
+  return reason;
+}
+
+/** Writes that the tokens of the audience are compromised. `memory`: what this process knew before. `upTo`: tokens up to this generation were reset. */
+export async function resetTokens(
+  parts: ClientParts,
+  memory: Memory,
+  reason: string | undefined,
+): Promise<{ readonly result: ResetResult; readonly upTo: number }> {
+  const { settings } = parts;
+  const { audience, clock, instance, limits } = settings;
+  const { cached } = memory;
+  // A process that has not read the record for a while does not know which token the fleet uses.
+  const isServed = need(memory, instantOf(clock)) === 'serve';
+  const known = cached && { id: cached.token.id, generation: cached.generation, isServed };
+  const { key } = await parts.secrets.last();
+  const { id: keyId, secretId } = key;
+  const reset = { id: randomId(), audience, keyId, instance, reason, cached: known };
+  const { view } = await parts.sharedRecord.commit(settings, (found) => {
+    return { record: withReset(found.record, found.now, reset), result: undefined };
+  });
+  const { record, now } = view;
+  const listed = record.resets.find(({ id }) => id === reset.id);
+  const tokenId = listed?.tokenId;
+  if (!listed) return { result: { tokenId, retryAt: undefined }, upTo: 0 };
+  settings.emit('token_reset', { tokenId, reason });
+  const refusal = refusalOf(record, now, { audience, keyId, secretId }, limits, 'reset');
+  const retryAt = refusal && toLocalTime(refusal.until, view, clock);
+  return { result: { tokenId, retryAt }, upTo: audienceStateOf(record, audience, keyId).revoked };
+}
+
+/** Ends the holds of the fleet: the next token request, of whatever process, is sent in spite of them. */
+export async function retryNow({ settings, sharedRecord }: ClientParts): Promise<RetryResult> {
+  const { clock, limits } = settings;
+  const { result } = await sharedRecord.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
+    const holds = holdsIn(view, limits, clock);
+    const at = holds.length === 0 ? 0 : retryRoomAt(view.record, view.now);
+    const retryAt = at > view.now ? toLocalTime(at, view, clock) : undefined;
+    if (holds.length === 0 || retryAt !== undefined) return { record: view.record, result: { ended: [], retryAt } };
+    const record = withRetry(view.record, view.now);
+    const left = holdsIn({ ...view, record }, limits, clock);
+    const ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
+    return { record, result: { ended, retryAt } };
+  });
+  return result;
+}
