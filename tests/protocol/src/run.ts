@@ -1,6 +1,7 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import type { Surroundings } from './client.ts';
+import { createCalendars } from './calendars.ts';
 import { createExchanges } from './exchanges.ts';
 import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';
@@ -69,7 +70,7 @@ export async function run(
     () => service,
     () => store,
     () => witness.ask(),
-    random.fork('calendars'),
+    createCalendars(random.fork('calendars'), settings.faultsForMs),
   );
   const store: SimulatedStore = createSimulatedStore(
     world,

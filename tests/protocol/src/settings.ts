@@ -1,25 +1,17 @@
 import type { IssuanceLimit, StoreDurability } from '@service-auth/core';
 import { type Rates, timedFaults } from './faults.ts';
+import { usableOf, usual } from './judge/numbers.ts';
+import type { Agreement, Term } from './judge/scene.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
 import type { Random } from './random.ts';
+
+export type { Agreement, Term };
+export { usableOf, usual };
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-
-/** At most so many tokens in any such window. */
-export interface Term {
-  readonly tokens: number;
-  readonly windowMs: number;
-}
-
-/** The agreement with the operator, as a process is told it. */
-export interface Agreement {
-  readonly windows: readonly Term[];
-  /** Undefined: core's default. */
-  readonly reserve: number | undefined;
-}
 
 /** From then on processes are given these agreements, one after the other. */
 export interface Phase {
@@ -30,9 +22,6 @@ export interface Phase {
   /** So many of the processes state no agreement: they inherit it. Default 0. */
   readonly inheriting?: number;
 }
-
-/** The agreement that a process keeps to if it inherits none, as the contract states the default. */
-export const usual: Term = { tokens: 150, windowMs: day };
 
 /** Everything that is fixed before a run begins. */
 export interface Settings {
@@ -165,11 +154,6 @@ export function windowsOf({ phases }: Settings): number[] {
     const inherited = inheriting ? [usual] : [];
     return [...inherited, ...agreements.flatMap(({ windows }) => windows)].map(({ windowMs }) => windowMs);
   });
-}
-
-/** `usable`, as the contract states the defaults. */
-export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
-  return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
 }
 
 /** The option that states an agreement: with one window, its short form. */

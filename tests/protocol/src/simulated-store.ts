@@ -54,7 +54,7 @@ const maxJitterMs = 500;
 export function createSimulatedStore(
   world: World,
   aheadMs: number,
-  applied: (side: Side, record: string) => void,
+  applied: (record: string) => void,
   coarse?: CoarseClock,
 ): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
@@ -109,14 +109,14 @@ export function createSimulatedStore(
         if (isBehind() && reads > 0) noticed();
         shownUpTo = isBehind() && reads === 0 ? shownUpTo : now();
         set(at, { record, version });
-        applied(at, record);
+        applied(record);
       }
       return { swapped, now: shown() };
     },
     kept: (side) => sides[effective(side)],
     replace(record) {
       set('left', { record, version: `intruder ${world.now}` });
-      applied('left', record);
+      applied(record);
     },
     now,
     stepClock(byMs) {

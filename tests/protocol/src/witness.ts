@@ -1,10 +1,16 @@
-import { createUsageReader, type ServiceAuth, type ServiceAuthOptions, type Store, type UsageReader } from '@service-auth/core';
+import {
+  createUsageReader,
+  type ServiceAuth,
+  type ServiceAuthOptions,
+  type Store,
+  type UsageReader,
+} from '@service-auth/core';
 import { aside } from './globals.ts';
 import type { Judge } from './judge/judge.ts';
-import { type Agreement, limitOf, type Settings } from './settings.ts';
 import type { Random } from './random.ts';
+import { type Agreement, limitOf, type Settings } from './settings.ts';
 import type { SimulatedStore } from './simulated-store.ts';
-import { tryWhatIsSaid } from './trial.ts';
+import { copiesOf, tryTwoDeaths, tryWhatIsSaid } from './trial.ts';
 import type { World } from './world.ts';
 
 /** Reads the record as an operator does, for the judge. */
@@ -44,15 +50,25 @@ export function createWitness(
   });
   let isAsking = false;
   let answers = 0;
+  let newest: string | undefined;
 
   async function question(): Promise<void> {
-    judge.counted(await reader.getUsage());
+    const usage = await reader.getUsage();
+    judge.counted(usage);
     answers += 1;
     const kept = store.kept('left');
-    if (!isUniform || maxRecordBytes !== undefined || answers % triedEvery > 0 || !kept) return;
-    const audience = random.pick([undefined, ...settings.audiences]);
-    const trial = await tryWhatIsSaid(settings, kept, store.now(), createServiceAuth, audience);
-    if (trial) judge.tried(trial);
+    if (!isUniform || maxRecordBytes !== undefined || !kept) return;
+    const copies = copiesOf(settings, kept, createServiceAuth);
+    if (answers % triedEvery === 0) {
+      const audience = random.pick([undefined, ...settings.audiences]);
+      const trial = await tryWhatIsSaid(copies, store.now(), audience);
+      if (trial) judge.tried(trial);
+    }
+    const [token] = usage.issuances;
+    if (settings.audiences.length > 1 || token?.pending !== false || token.id === newest) return;
+    newest = token.id;
+    const isServed = await tryTwoDeaths(copies, store.now(), settings);
+    if (isServed !== undefined) judge.triedDeaths(isServed);
   }
 
   return {

@@ -1,7 +1,5 @@
-import type { Machine } from '../machine.ts';
-import type { ServiceToken } from '../service.ts';
-import { type Agreement, type Settings, type Term, usableOf, usual } from '../settings.ts';
-import type { World } from '../world.ts';
+import { usableOf, usual } from './numbers.ts';
+import type { Agreement, Circumstances, IssuedToken, Process, Term, Time } from './scene.ts';
 import type { Sights } from './sights.ts';
 
 /** A term that some process stated. */
@@ -22,7 +20,7 @@ export interface Agreements {
   readonly sights: Partial<Sights>;
   terms(): Iterable<WatchedTerm>;
   /** True if a process had to keep to a term when it made this request. */
-  binds(term: WatchedTerm, token: ServiceToken): boolean;
+  binds(term: WatchedTerm, token: IssuedToken): boolean;
   /** True if a process may have been refused in the name of a term: its own one, one that others declared within an hour, or one that it inherits. */
   mayRefuse(term: Term, machine: string): boolean;
 }
@@ -41,9 +39,9 @@ const boundByReadForMs = 29 * minute;
 const toldWithinMs = 30 * minute;
 
 /** Remembers the agreements of a run. */
-export function createAgreements(world: World, settings: Settings): Agreements {
+export function createAgreements(world: Time, settings: Circumstances): Agreements {
   const terms = new Map<string, WatchedTerm>();
-  const started = new Map<string, { readonly machine: Machine; readonly own: readonly WatchedTerm[] }>();
+  const started = new Map<string, { readonly machine: Process; readonly own: readonly WatchedTerm[] }>();
   const readAt = new Map<string, number>();
   const usualName = nameOf(usual);
   const ownOf = (machine: string) => started.get(machine)?.own ?? [];

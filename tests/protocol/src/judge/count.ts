@@ -1,6 +1,6 @@
 import type { Issuance, Usage, WindowUsage } from '@service-auth/core';
 import { countsForMs, sharesOf } from './numbers.ts';
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -89,6 +89,8 @@ export const renewalsCausedBy401sAreFew: Promised = ({ facts: { usages } }, viol
 /** A request that fetch sent twice counts twice, whatever it was for. */
 function withoutTwins(issuances: readonly Issuance[]): Issuance[] {
   const isTwin = ({ at, instance, audience }: Issuance, index: number) =>
-    issuances.slice(index + 1).some((other) => other.at === at && other.instance === instance && other.audience === audience);
+    issuances
+      .slice(index + 1)
+      .some((other) => other.at === at && other.instance === instance && other.audience === audience);
   return issuances.filter((issuance, index) => !isTwin(issuance, index));
 }

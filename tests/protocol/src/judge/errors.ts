@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
 import type { Call } from './sights.ts';
 
 const minute = 60_000;
@@ -74,7 +74,7 @@ export const nothingPublishedContainsASecret: Promised = (_, violated) => {
 
 /** The endpoint may repeat the secret in the text of an answer. */
 export const noTextOfAnAnswerIsStored: Promised = (_, violated) => ({
-  applied(_side, text) {
+  applied(text) {
     if (text.includes('canary_')) violated('canary_phrase');
   },
 });

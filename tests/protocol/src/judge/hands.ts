@@ -1,14 +1,12 @@
-import type { ServiceToken } from '../service.ts';
-import type { SimulatedStore } from '../simulated-store.ts';
-import type { World } from '../world.ts';
+import type { IssuedToken, KeptStore, Time } from './scene.ts';
 import type { Resets } from './resets.ts';
 import type { Asker, Call, FleetReset, Sights } from './sights.ts';
 
 /** The tokens that one client of a process had. */
 interface Hand {
   /** The token that it has to have. */
-  good: ServiceToken | undefined;
-  latest: ServiceToken | undefined;
+  good: IssuedToken | undefined;
+  latest: IssuedToken | undefined;
   readonly handedOut: Set<string>;
   /** Those that its process reset. */
   readonly dropped: Set<string>;
@@ -25,7 +23,7 @@ export interface Hands {
   readonly sights: Partial<Sights>;
   of(asker: Asker): Hand;
   /** The good token that a process had at the beginning of a call and still has to have. */
-  goodSince(call: Call): ServiceToken | undefined;
+  goodSince(call: Call): IssuedToken | undefined;
   /** The hot path reads the wall clock alone: set back into the seconds that it had trusted, they begin again. */
   mayBeWrong(call: Call): boolean;
 }
@@ -34,10 +32,10 @@ const minute = 60_000;
 const trustedMs = 25_000;
 
 /** Remembers who has which token. */
-export function createHands(world: World, store: () => SimulatedStore, resets: Resets): Hands {
+export function createHands(world: Time, store: () => KeptStore, resets: Resets): Hands {
   const hands = new Map<Asker, Hand>();
-  const goodAt = new Map<Call, ServiceToken>();
-  const meant = new Map<FleetReset, { readonly all: readonly string[]; readonly latest: ServiceToken | undefined }>();
+  const goodAt = new Map<Call, IssuedToken>();
+  const meant = new Map<FleetReset, { readonly all: readonly string[]; readonly latest: IssuedToken | undefined }>();
 
   function of(asker: Asker): Hand {
     const known = hands.get(asker);
@@ -57,7 +55,7 @@ export function createHands(world: World, store: () => SimulatedStore, resets: R
     return hand;
   }
 
-  function isGood(asker: Asker, token: ServiceToken): boolean {
+  function isGood(asker: Asker, token: IssuedToken): boolean {
     const { machine } = asker;
     const { dropped, rejected } = of(asker);
     const marginMs = Math.min(minute, token.lifetimeMs / 10);

@@ -1,14 +1,10 @@
-import type { Random } from '../random.ts';
-import type { Service } from '../service.ts';
-import type { Settings } from '../settings.ts';
-import type { SimulatedStore } from '../simulated-store.ts';
-import type { World } from '../world.ts';
 import { createAgreements } from './agreements.ts';
 import { createHands } from './hands.ts';
 import { createOrders } from './orders.ts';
 import { promises, wordsOf } from './promises.ts';
 import { createResets } from './resets.ts';
-import type { Scene } from './scene.ts';
+import type { Scene } from './promised.ts';
+import type { Calendar, Circumstances, Issuer, KeptStore, Time } from './scene.ts';
 import type { Sights } from './sights.ts';
 import { createStandstills } from './standstills.ts';
 import { createUsages } from './usages.ts';
@@ -24,12 +20,12 @@ export interface Judge extends Sights {
 
 /** Creates the judge of one run. `ask`: has it told what `getUsage()` says, at this instant. */
 export function createJudge(
-  world: World,
-  settings: Settings,
-  service: () => Service,
-  store: () => SimulatedStore,
+  world: Time,
+  settings: Circumstances,
+  service: () => Issuer,
+  store: () => KeptStore,
   ask: () => void,
-  random: Random,
+  calendars: readonly Calendar[],
 ): Judge {
   const violations: string[] = [];
   const had = new Set<string>();
@@ -46,7 +42,7 @@ export function createJudge(
   };
   const isStoreSafe = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   const facts = { ...remembered, isStoreSafe, leaseMs: 30_000 + timeoutMs };
-  const scene: Scene = { world, settings, service, store, ask, random, facts };
+  const scene: Scene = { world, settings, service, store, ask, calendars, facts };
   const watches: readonly Partial<Sights>[] = [
     ...Object.values(remembered).map(({ sights }) => sights),
     ...Object.values(promises)

@@ -1,8 +1,6 @@
-import { type Calendar, createCalendars } from '../calendars.ts';
-import type { ServiceToken } from '../service.ts';
-import type { Term } from '../settings.ts';
 import { sentWithinMs, type WatchedTerm } from './agreements.ts';
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
+import type { Calendar, IssuedToken, Term } from './scene.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -10,11 +8,10 @@ const hour = 60 * minute;
 const knownForMs = 8 * 24 * hour - 2 * hour;
 
 /** No window of any length, and no calendar window, sees more tokens than the agreements allow that bind those who asked. */
-export const theLimitIsKept: Promised = ({ world, settings, random, service, facts: { agreements } }, violated) => {
-  const calendars: readonly Calendar[] = createCalendars(random, settings.faultsForMs);
-  const labels = new Map<ServiceToken, Map<string, string>>();
+export const theLimitIsKept: Promised = ({ world, settings, service, calendars, facts: { agreements } }, violated) => {
+  const labels = new Map<IssuedToken, Map<string, string>>();
 
-  function labelOf(token: ServiceToken, calendar: Calendar, { windowMs }: Term): string {
+  function labelOf(token: IssuedToken, calendar: Calendar, { windowMs }: Term): string {
     const known = labels.get(token) ?? new Map<string, string>();
     labels.set(token, known);
     const name = `${calendar.name} ${windowMs}`;
@@ -24,7 +21,7 @@ export const theLimitIsKept: Promised = ({ world, settings, random, service, fac
   }
 
   /** The request that came last found all others in the record, so it had to be refused if the term bound its process. */
-  function judge(term: WatchedTerm, within: readonly ServiceToken[], window: string): void {
+  function judge(term: WatchedTerm, within: readonly IssuedToken[], window: string): void {
     if (within.length <= term.bound) return;
     const lastAt = Math.max(...within.map(({ requestedAt }) => requestedAt));
     const last = within.filter(({ requestedAt }) => requestedAt > lastAt - sentWithinMs);

@@ -1,6 +1,15 @@
 import type { IssuanceReason, StoreDurability } from '@service-auth/core';
+import type { Term } from './scene.ts';
 
 // The numbers that docs/issuance-limits.md promises.
+
+/** The agreement that a process keeps to if it inherits none. */
+export const usual: Term = { tokens: 150, windowMs: 24 * 3_600_000 };
+
+/** The tokens that may be spent. Without a `reserve` the store decides how many are kept back. */
+export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
+  return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
+}
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -21,7 +30,10 @@ export function sharesOf(usable: number): Readonly<Record<IssuanceReason | 'rene
 /** For so long a token counts, and one of unknown outcome. */
 export function countsForMs(windowMs: number, isUnknown: boolean): number {
   const spanMs = windowMs + Math.min(hour, windowMs / 24);
-  return spanMs + (isUnknown ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12)) : Math.min(10 * minute, windowMs / 144));
+  return (
+    spanMs +
+    (isUnknown ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12)) : Math.min(10 * minute, windowMs / 144))
+  );
 }
 
 /** While a record does not know everything, it may gain so many tokens. */

@@ -1,4 +1,4 @@
-import type { World } from '../world.ts';
+import type { Time } from './scene.ts';
 import type { SentRequest, Sights } from './sights.ts';
 
 /** The orders to try again. Each allows one request to ignore what holds the fleet up. */
@@ -12,7 +12,7 @@ export interface Orders {
 const openForMs = 35 * 60_000;
 
 /** Remembers the orders of a run. */
-export function createOrders(world: World): Orders {
+export function createOrders(world: Time): Orders {
   let orders: readonly number[] = [];
   const allowed = new WeakSet<SentRequest>();
 

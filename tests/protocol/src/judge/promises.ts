@@ -3,7 +3,7 @@ import * as errors from './errors.ts';
 import * as limit from './limit.ts';
 import * as outage from './outage.ts';
 import { whatIsSaidToBeAvailableCanBeHad } from './said.ts';
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
 import * as service from './service.ts';
 import * as thrift from './thrift.ts';
 import * as token from './token.ts';

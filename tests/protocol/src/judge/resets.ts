@@ -1,5 +1,4 @@
-import type { ServiceToken } from '../service.ts';
-import type { World } from '../world.ts';
+import type { IssuedToken, Time } from './scene.ts';
 import type { FleetReset, Sights } from './sights.ts';
 
 interface KnownReset extends FleetReset {
@@ -18,16 +17,16 @@ export interface Resets {
   /** The instant before which the tokens were issued that a reset ends. */
   endsBefore(reset: FleetReset): number;
   /** True if a token was reset. Answers that were on their way then are reset, too. */
-  mayHaveEnded(token: ServiceToken): boolean;
+  mayHaveEnded(token: IssuedToken): boolean;
 }
 
 const minute = 60_000;
 
 /** Remembers the resets of a run. */
-export function createResets(world: World): Resets {
+export function createResets(world: Time): Resets {
   const all: KnownReset[] = [];
   const byReset = new Map<FleetReset, KnownReset>();
-  const mayHaveEnded = ({ audience, requestedAt }: ServiceToken) =>
+  const mayHaveEnded = ({ audience, requestedAt }: IssuedToken) =>
     all.some(({ asker, overAt }) => asker.audience === audience && requestedAt < overAt);
 
   return {

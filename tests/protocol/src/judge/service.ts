@@ -1,6 +1,6 @@
 import { codeOf } from './errors.ts';
 import { sharesOf } from './numbers.ts';
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
 import type { Asker, Call } from './sights.ts';
 
 const second = 1_000;

@@ -1,12 +1,9 @@
+import type { Agreement, IssuedToken, Process } from './scene.ts';
 import type { AccessToken, ServiceAuthEvent, Usage } from '@service-auth/core';
-import type { Machine } from '../machine.ts';
-import type { ServiceToken } from '../service.ts';
-import type { Agreement } from '../settings.ts';
-import type { Side } from '../simulated-store.ts';
 
 /** A client of a process, for one audience. */
 export interface Asker {
-  readonly machine: Machine;
+  readonly machine: Process;
   readonly audience: string;
 }
 
@@ -22,7 +19,7 @@ export interface Call {
 export interface FleetReset {
   readonly asker: Asker;
   /** The token that the process served when it called, which is the one that it reports. */
-  readonly reported: ServiceToken | undefined;
+  readonly reported: IssuedToken | undefined;
 }
 
 /** What a process sends to the token endpoint. */
@@ -49,21 +46,25 @@ export interface Trial {
   /** So many asked, and so many of them were served. */
   readonly asked: number;
   readonly served: number;
+  /** After failures the callers of one audience may hold each other up, which says nothing about those of others. */
+  readonly isHeldUp: boolean;
   /** Undefined: nobody is refused. Otherwise: whether a caller was served just before the instant that was said, and at that instant. */
-  readonly refused: { readonly because: string; readonly forMs: number; readonly before: boolean; readonly then: boolean } | undefined;
+  readonly refused:
+    | { readonly because: string; readonly forMs: number; readonly before: boolean; readonly atIt: boolean }
+    | undefined;
 }
 
 /** Everything that the judge sees of a run: the network, the store, the callers, and what `getUsage()` says. Instants are those of the world. */
 export interface Sights {
   /** A process begins, with this agreement. Undefined: it inherits the agreement of the others. */
-  began(machine: Machine, agreement: Agreement | undefined): void;
+  began(machine: Process, agreement: Agreement | undefined): void;
 
   /** A process was given the record just now. */
   looked(machine: string): void;
   /** The record was replaced by a call that a process made at `calledAt`. */
   wrote(machine: string, calledAt: number): void;
   /** The record was replaced, by whomever. `text`: nobody but core can read it. */
-  applied(side: Side, text: string): void;
+  applied(text: string): void;
   /** A process wrote a record that is larger than the store keeps. */
   outgrew(machine: string, bytes: number): void;
   /** The store did not keep what a process wrote. */
@@ -77,13 +78,13 @@ export interface Sights {
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
   /** The endpoint issued this token. */
-  issued(token: ServiceToken): void;
+  issued(token: IssuedToken): void;
   /** The answer reached the process, or the news that no connection was made. */
   answered(request: SentRequest, ending: Ending): void;
 
   asked(call: Call): void;
   /** `known`: the token as the service knows it. */
-  served(call: Call, token: AccessToken, known: ServiceToken | undefined): void;
+  served(call: Call, token: AccessToken, known: IssuedToken | undefined): void;
   refused(call: Call, error: unknown): void;
   /** The signal of the caller aborted its wait at `abortedAt`. */
   aborted(call: Call, abortedAt: number): void;
@@ -106,6 +107,8 @@ export interface Sights {
 
   /** What `getUsage()` said, compared with what callers got who then asked. */
   tried(trial: Trial): void;
+  /** After a token two processes died while they asked, in such a copy, and a third one was served or not. */
+  triedDeaths(isServed: boolean): void;
 
   /** All processes began at once a minute ago. */
   stampeded(): void;

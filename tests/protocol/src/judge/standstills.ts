@@ -1,4 +1,4 @@
-import type { Machine } from '../machine.ts';
+import type { Process } from './scene.ts';
 import type { Sights } from './sights.ts';
 
 /** The times in which a process stood still for most of what it has for a token request. No other process can tell it from a dead one. */
@@ -12,7 +12,7 @@ const longMs = 30_000;
 
 /** Remembers the standstills of a run. */
 export function createStandstills(): Standstills {
-  const machines = new Map<string, Machine>();
+  const machines = new Map<string, Process>();
   const seen = new Map<string, number>();
   const spans = new Map<string, { readonly blockedMs: number; isSent: boolean; isLong: boolean }>();
   let ended = 0;

@@ -1,4 +1,4 @@
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
 
 const day = 24 * 3_600_000;
 

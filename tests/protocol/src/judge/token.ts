@@ -1,4 +1,4 @@
-import type { Promised } from './scene.ts';
+import type { Promised } from './promised.ts';
 
 const minute = 60_000;
 const fleetResetMs = 30_000;

@@ -1,7 +1,5 @@
+import type { Circumstances, KeptStore, Time } from './scene.ts';
 import type { Issuance, Usage, WindowUsage } from '@service-auth/core';
-import type { Settings } from '../settings.ts';
-import type { SimulatedStore } from '../simulated-store.ts';
-import type { World } from '../world.ts';
 import { countsForMs, youngMayGain } from './numbers.ts';
 import type { Sights } from './sights.ts';
 
@@ -22,7 +20,7 @@ export interface Usages {
 const hour = 3_600_000;
 
 /** Remembers what `getUsage()` said, and has it asked whenever a record is written or a token is issued. */
-export function createUsages(world: World, settings: Settings, store: () => SimulatedStore, ask: () => void): Usages {
+export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
   const { rates, phases, durability, lossesPerWindow } = settings;
   let latest: Usage | undefined;
   const isYoung = () => world.now < 27 * hour;
@@ -33,7 +31,8 @@ export function createUsages(world: World, settings: Settings, store: () => Simu
     },
     areComparable:
       lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back && !rates.store_clock_leap,
-    isUniform: phases.flatMap(({ agreements }) => agreements).length === 1 && !phases.some(({ inheriting }) => inheriting),
+    isUniform:
+      phases.flatMap(({ agreements }) => agreements).length === 1 && !phases.some(({ inheriting }) => inheriting),
     isCounted: ({ at, pending }, { windowMs }) => at + countsForMs(windowMs, pending) > store().now(),
     isSparing: () =>
       latest?.windows.some(({ tokens, usable, pending }) => {
