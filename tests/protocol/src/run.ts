@@ -1,7 +1,7 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
-import type { Surroundings } from './client.ts';
 import { createCalendars } from './calendars.ts';
+import type { Surroundings } from './client.ts';
 import { createExchanges } from './exchanges.ts';
 import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';

@@ -6,7 +6,6 @@ import type { EndpointState, FailingAudiences } from './network.ts';
 import type { Random } from './random.ts';
 
 export type { Agreement, Term };
-export { usableOf, usual };
 
 const second = 1_000;
 const minute = 60 * second;

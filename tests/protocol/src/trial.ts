@@ -4,7 +4,7 @@ import type { Trial } from './judge/sights.ts';
 import { type Agreement, limitOf, type Settings } from './settings.ts';
 
 /** A copy of the record at one instant. Nobody else uses it, and nothing of the run changes. */
-export interface Copy {
+interface Copy {
   /** A client of a process of its own. */
   client(audience: string): ServiceAuth;
   /** A process without a token asks for one. Returns whether it sent a request: nobody answers that. */

@@ -1,5 +1,5 @@
-import type { IssuedToken, KeptStore, Time } from './scene.ts';
 import type { Resets } from './resets.ts';
+import type { IssuedToken, KeptStore, Time } from './scene.ts';
 import type { Asker, Call, FleetReset, Sights } from './sights.ts';
 
 /** The tokens that one client of a process had. */

@@ -1,9 +1,9 @@
 import { createAgreements } from './agreements.ts';
 import { createHands } from './hands.ts';
 import { createOrders } from './orders.ts';
+import type { Scene } from './promised.ts';
 import { promises, wordsOf } from './promises.ts';
 import { createResets } from './resets.ts';
-import type { Scene } from './promised.ts';
 import type { Calendar, Circumstances, Issuer, KeptStore, Time } from './scene.ts';
 import type { Sights } from './sights.ts';
 import { createStandstills } from './standstills.ts';

@@ -10,7 +10,7 @@ const hour = 60 * minute;
 const sentWithinMs = 12 * second;
 
 /** However long requests have an unknown outcome, they spend no more than half of what may be spent: by the count of the endpoint, and by that of `getUsage()`. */
-export const halfOfTheBudgetIsLeft: Promised = ({ world, settings, facts: { usages } }, violated) => {
+export const halfOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) => {
   const isScarce = settings.outage ?? settings.dying ?? settings.failing;
   let open: readonly (readonly [SentRequest, number])[] = [];
   return {
@@ -25,12 +25,8 @@ export const halfOfTheBudgetIsLeft: Promised = ({ world, settings, facts: { usag
       if (!isScarce) return;
       for (const { windowMs, pending, usable } of windows) {
         const lost = open.filter(([, at]) => at > world.now - windowMs).length;
-        const unknown = Math.max(lost, pending);
-        if (unknown > usable / 2) violated(`${unknown} of ${usable} are of unknown outcome`);
+        if (Math.max(lost, pending) > usable / 2) violated(`${lost} lost, ${pending} pending, of ${usable}`);
       }
-    },
-    faultsEnded() {
-      for (const { pending, usable } of usages.latest?.windows ?? []) world.note(`${pending} of ${usable} pending`);
     },
   };
 };
@@ -118,10 +114,10 @@ export const retryAfterIsFollowed: Promised = ({ world, settings, facts: { usage
   );
   // The clock of the store decides when it is over, and may be set forward.
   const toleranceMs = settings.rates.store_clock_step ? Math.min(10 * minute, shortestMs / 144) : 0;
-  const told = new Map<string, { readonly at: number; readonly until: number }>();
+  const told = new Map<string, { readonly at: number; readonly until: number; readonly status: number }>();
   const sentAt = new Map<SentRequest, number>();
   const hasToken = new Map<string, number>();
-  let waits = { from: 0, until: 0 };
+  let waits = { from: 0, until: 0, status: 0 };
   return {
     sending(request) {
       sentAt.set(request, world.now);
@@ -131,20 +127,21 @@ export const retryAfterIsFollowed: Promised = ({ world, settings, facts: { usage
       violated(`${request.machine} ${waits.until - world.now} ms too early`);
     },
     answered(request, ending) {
+      const { toldMs, status = 0 } = ending;
       if (ending.hasToken) hasToken.set(request.machine, sentAt.get(request) ?? 0);
-      const { toldMs } = ending;
-      if (toldMs > 0 && !standsStill) told.set(request.machine, { at: world.now, until: world.now + toldMs });
+      if (toldMs > 0 && !standsStill) told.set(request.machine, { at: world.now, until: world.now + toldMs, status });
     },
     wrote(machine, calledAt) {
       const tokenSentAt = hasToken.get(machine);
       hasToken.delete(machine);
-      // A token that was requested since shows that the endpoint is available again.
-      if (tokenSentAt !== undefined && tokenSentAt > waits.from) waits = { ...waits, until: 0 };
-      const order = told.get(machine);
+      // A token shows that the endpoint is available again. A limit of its rate is over only if the token was requested since.
+      const isOver = tokenSentAt !== undefined && (waits.status === 503 || tokenSentAt > waits.from);
+      if (isOver) waits = { ...waits, until: 0 };
+      const word = told.get(machine);
       // The first that a process writes after the answer has the outcome, unless it has that of another request.
-      if (!order || calledAt < order.at || tokenSentAt !== undefined) return;
+      if (!word || calledAt < word.at || tokenSentAt !== undefined) return;
       told.delete(machine);
-      if (order.until > waits.until) waits = { from: world.now, until: order.until };
+      if (word.until > waits.until) waits = { ...word, from: world.now };
     },
   };
 };

@@ -2,8 +2,8 @@ import type { Agreements } from './agreements.ts';
 import type { Hands } from './hands.ts';
 import type { Orders } from './orders.ts';
 import type { Resets } from './resets.ts';
-import type { Sights } from './sights.ts';
 import type { Calendar, Circumstances, Issuer, KeptStore, Time } from './scene.ts';
+import type { Sights } from './sights.ts';
 import type { Standstills } from './standstills.ts';
 import type { Usages } from './usages.ts';
 
@@ -20,7 +20,7 @@ export interface Scene {
 }
 
 /** What several promises must know of a run. */
-export interface Facts {
+interface Facts {
   readonly agreements: Agreements;
   readonly hands: Hands;
   readonly orders: Orders;

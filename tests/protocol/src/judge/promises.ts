@@ -2,8 +2,8 @@ import * as count from './count.ts';
 import * as errors from './errors.ts';
 import * as limit from './limit.ts';
 import * as outage from './outage.ts';
-import { whatIsSaidToBeAvailableCanBeHad } from './said.ts';
 import type { Promised } from './promised.ts';
+import { whatIsSaidToBeAvailableCanBeHad } from './said.ts';
 import * as service from './service.ts';
 import * as thrift from './thrift.ts';
 import * as token from './token.ts';
@@ -65,5 +65,5 @@ export const promises: Readonly<Record<string, readonly Promised[]>> = {
 
 /** The promise in words: those of the function's name. */
 export function wordsOf({ name }: Promised): string {
-  return name.replaceAll(/(?<=[a-z])(?=[A-Z])|(?<=[a-z])(?=\d)/g, ' ').toLowerCase();
+  return name.replaceAll(/(?<=.)(?=[A-Z])|(?<=[a-z])(?=\d)/g, ' ').toLowerCase();
 }

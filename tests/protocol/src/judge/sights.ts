@@ -1,5 +1,5 @@
-import type { Agreement, IssuedToken, Process } from './scene.ts';
 import type { AccessToken, ServiceAuthEvent, Usage } from '@service-auth/core';
+import type { Agreement, IssuedToken, Process } from './scene.ts';
 
 /** A client of a process, for one audience. */
 export interface Asker {

@@ -1,6 +1,6 @@
-import type { Circumstances, KeptStore, Time } from './scene.ts';
 import type { Issuance, Usage, WindowUsage } from '@service-auth/core';
 import { countsForMs, youngMayGain } from './numbers.ts';
+import type { Circumstances, KeptStore, Time } from './scene.ts';
 import type { Sights } from './sights.ts';
 
 /** What `getUsage()` said. */
