@@ -117,7 +117,7 @@ export async function tryTwoDeaths(
   { timeoutMs = 30_000, durability }: Settings,
 ): Promise<boolean | undefined> {
   const copy = copies(now);
-  const { underWay, holds, issuances, windows } = await copy.client('visitor').getUsage();
+  const { availableNow, underWay, holds, issuances, windows } = await copy.client('visitor').getUsage();
   const [newest] = issuances;
   // A token says nothing about another audience, whose processes may still die.
   const isOver =
@@ -127,8 +127,7 @@ export async function tryTwoDeaths(
     ({ tokens, usable, pending }) => pending + 3 > youngMayGain(tokens, usable, durability) / 4,
   );
   const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
-  if (!isOver || isSparing || isHeldUp || underWay > 0 || windows.some(({ remaining }) => remaining < 6))
-    return undefined;
+  if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
   for (let death = 0; death < 2; death++) {
     await copy.isServed('visitor');
     copy.pass(timeoutMs + 40_000);

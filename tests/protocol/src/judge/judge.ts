@@ -18,7 +18,7 @@ export interface Judge extends Sights {
   isSparing(): boolean;
 }
 
-/** Creates the judge of one run. `ask`: has it told what `getUsage()` says, at this instant. */
+/** Creates the judge of one run. `ask`: has it told what `getUsage()` says now, when all that happens at this instant has happened. */
 export function createJudge(
   world: Time,
   settings: Circumstances,
@@ -42,7 +42,7 @@ export function createJudge(
   };
   const isStoreSafe = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;
   const facts = { ...remembered, isStoreSafe, leaseMs: 30_000 + timeoutMs };
-  const scene: Scene = { world, settings, service, store, ask, calendars, facts };
+  const scene: Scene = { world, settings, service, store, calendars, facts };
   const watches: readonly Partial<Sights>[] = [
     ...Object.values(remembered).map(({ sights }) => sights),
     ...Object.values(promises)

@@ -18,7 +18,7 @@ export const halfOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) =
       if (isScarce && request.audience !== undefined) open = [...open, [request, world.now]];
     },
     answered(request, { status, hasToken }) {
-      const isKnown = status === undefined || hasToken || (status >= 300 && status < 500);
+      const isKnown = status === undefined || hasToken || isRefusal(status);
       if (isKnown) open = open.filter(([other]) => other !== request);
     },
     counted({ windows }) {
@@ -31,37 +31,33 @@ export const halfOfTheBudgetIsLeft: Promised = ({ world, settings }, violated) =
   };
 };
 
-/** While `getUsage()` shows that the fleet is held up, no request with credentials is sent, but for those of orders to try again. */
-export const theFleetBacksOffTogether: Promised = ({ world, store, ask, facts }, violated) => {
-  const { usages, orders } = facts;
+/** While `getUsage()` shows that the fleet is held up, no request with credentials is sent, but for those of orders to try again, and after a probe that was answered. */
+export const theFleetBacksOffTogether: Promised = ({ world, store, facts: { usages, orders } }, violated) => {
   const since = new Map<string, number>();
-  let sent: readonly SentRequest[] = [];
+  const probedAt = new Map<string, number>();
+  let holds: readonly Hold[] = [];
   const keyOf = ({ kind, audience, until }: Hold) => `${kind} ${audience ?? ''} ${until}`;
 
-  function judge(request: SentRequest, holds: readonly Hold[]): void {
-    for (const hold of holds) {
-      const heldForMs = world.now - (since.get(keyOf(hold)) ?? world.now);
-      const isForIt = hold.audience === undefined || hold.audience === request.audience;
-      if (!isForIt || hold.until <= store().now() || heldForMs <= sentWithinMs) continue;
-      if (orders.allow(request)) return;
-      violated(`${request.machine} after ${Math.round(heldForMs)} ms of ${hold.kind}`);
-      return;
-    }
-  }
-
   return {
-    sending(request) {
-      if (!usages.areComparable || !usages.isUniform || request.audience === undefined) return;
-      sent = [...sent, request];
-      ask();
-    },
-    counted({ holds: all }) {
-      const holds = all.filter(({ kind }) => /^(backoff|deaths|rate_limited)$/.test(kind));
+    counted(usage) {
+      holds = usage.holds.filter(({ kind }) => /^(backoff|deaths|rate_limited)$/.test(kind));
       const keys = new Set(holds.map(keyOf));
       for (const key of since.keys()) if (!keys.has(key)) since.delete(key);
       for (const key of keys) if (!since.has(key)) since.set(key, world.now);
-      for (const request of sent) judge(request, holds);
-      sent = [];
+    },
+    answered({ machine, audience }, { status = 0 }) {
+      if (audience === undefined && isRefusal(status)) probedAt.set(machine, world.now);
+    },
+    sending(request) {
+      const { audience, machine } = request;
+      if (!usages.areComparable || !usages.isUniform || audience === undefined) return;
+      if (world.now - (probedAt.get(machine) ?? Number.NEGATIVE_INFINITY) < sentWithinMs) return;
+      const broken = holds.find((hold) => {
+        const isForIt = hold.audience === undefined || hold.audience === audience;
+        const heldForMs = world.now - (since.get(keyOf(hold)) ?? world.now);
+        return isForIt && hold.until > store().now() && heldForMs > sentWithinMs;
+      });
+      if (broken && !orders.allow(request)) violated(`${machine} during ${keyOf(broken)}`);
     },
   };
 };
@@ -167,3 +163,8 @@ export const aTokenEndsTheRowOfDeaths: Promised = (_, violated) => ({
     if (!isServed) violated('two deaths after a token');
   },
 });
+
+/** The endpoint says with this status that it issued no token. */
+function isRefusal(status: number): boolean {
+  return status >= 300 && status < 500 && ![408, 421, 425].includes(status);
+}

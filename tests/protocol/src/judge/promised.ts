@@ -13,8 +13,6 @@ export interface Scene {
   readonly settings: Circumstances;
   readonly service: () => Issuer;
   readonly store: () => KeptStore;
-  /** Asks what `getUsage()` says now: the answer is seen at this instant, when all that happens now has happened. */
-  readonly ask: () => void;
   readonly calendars: readonly Calendar[];
   readonly facts: Facts;
 }

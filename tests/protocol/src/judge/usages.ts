@@ -19,7 +19,7 @@ export interface Usages {
 
 const hour = 3_600_000;
 
-/** Remembers what `getUsage()` said, and has it asked whenever a record is written or a token is issued. */
+/** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
   const { rates, phases, durability, lossesPerWindow } = settings;
   let latest: Usage | undefined;
@@ -41,7 +41,7 @@ export function createUsages(world: Time, settings: Circumstances, store: () => 
       }) ?? false,
     sights: {
       applied: ask,
-      issued: ask,
+      faultsEnded: ask,
       counted(usage) {
         latest = usage;
       },

@@ -75,4 +75,20 @@ export const sharingMutants: readonly Mutant[] = [
     replace: 'Math.max(0, ...known)',
     modes: ['flushed', 'wiped', 'split', 'failover'],
   },
+  {
+    name: 'more is said than there is',
+    about: '`getUsage()` says that one token more can be had',
+    file: 'ledger/availability.ts',
+    find: 'return Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));',
+    replace: 'return 1 + Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));',
+    modes: ['faults'],
+  },
+  {
+    name: 'only the first refusal is said',
+    about: '`getUsage()` says that a caller is refused until the first reason ends, though there is another one',
+    file: 'ledger/availability.ts',
+    find: 'const maxDenials = 50;',
+    replace: 'const maxDenials = 1;',
+    modes: ['faults', 'outages'],
+  },
 ];
