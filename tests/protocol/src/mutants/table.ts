@@ -32,13 +32,16 @@ export function render(rows: readonly Row[]): string {
   const caught = rows.filter((row) => row.caught !== undefined);
   const chapters = Object.entries(promises).map(([chapter, kept]) => {
     const tables = kept.map((promise) => tableOf(wordsOf(promise), caught));
-    return `\n## ${chapter}\n\n${tables.join('\n')}`;
+    return `## ${chapter}\n\n${tables.join('\n')}`;
   });
   const survivors = rows.filter((row) => row.caught === undefined);
   // A test of whole clients also names a test of the ledger now and then.
-  const ofLedger = survivors.filter(({ mutant }) => /test\/ledger\//.test(`${mutant.survives}`) && !/service-auth/.test(`${mutant.survives}`));
+  const ofLedger = survivors.filter(
+    ({ mutant }) => /test\/ledger\//.test(`${mutant.survives}`) && !/service-auth/.test(`${mutant.survives}`),
+  );
   const others = survivors.filter((row) => !ofLedger.includes(row));
-  return `${introduction}${chapters.join('')}
+  return `${introduction}
+${chapters.join('\n')}
 ## Those that no seed finds
 
 ${caught.length} of ${rows.length} are caught. The others, and why no seed notices them:
