@@ -114,9 +114,13 @@ export function createClient(
   }
 
   function retryNow(): void {
-    judge.retryOrdered();
+    const order = {};
+    judge.retryOrdered(order);
     auth.retryNow().then(
-      ({ ended }) => world.note(`${machine.name} ends ${ended.map(({ kind }) => kind).join(', ')}`),
+      ({ ended, retryAt }) => {
+        world.note(`${machine.name} ends ${ended.map(({ kind }) => kind).join(', ')}`);
+        judge.retryTold(order, retryAt === undefined);
+      },
       (error: unknown) => {
         judge.failed(error);
         judge.published(error);

@@ -99,7 +99,9 @@ export interface Sights {
   /** The reset was refused. Its last write may come late. */
   resetFailed(reset: FleetReset, error: unknown): void;
   /** Somebody ordered the fleet to try again. */
-  retryOrdered(): void;
+  retryOrdered(order: object): void;
+  /** Whether the order has an effect. */
+  retryTold(order: object, hasEffect: boolean): void;
   failed(error: unknown): void;
   happened(asker: Asker, event: ServiceAuthEvent): void;
   /** Something that a program prints, logs or sends elsewhere. */
