@@ -41,7 +41,7 @@ export const sharingMutants: readonly Mutant[] = [
     file: 'ledger/pauses.ts',
     find: 'until: probeAt ?? retryAt,',
     replace: 'until: 0 * (probeAt ?? retryAt),',
-    modes: ['faults', 'feasible'],
+    modes: ['outages', 'faults'],
   },
   {
     name: 'failures are never forgiven',
