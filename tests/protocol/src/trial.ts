@@ -82,12 +82,15 @@ export async function tryWhatIsSaid(
   copies: Copies,
   now: number,
   audience: string | undefined,
+  { clockIsCoarse, rates }: Settings,
 ): Promise<Trial | undefined> {
   const usage = await copies(now)
     .client(audience ?? 'visitor')
     .getUsage();
   if (audience !== undefined && isProvided(usage, audience)) return undefined;
   const { availableNow: said, refusedUntil, refusedBecause = '', holds } = usage;
+  // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
+  const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
   const asked = audience === undefined ? Math.min(said + 1, mostCallers) : 1;
   const copy = copies(now);
   let served = 0;
@@ -96,7 +99,7 @@ export async function tryWhatIsSaid(
     because: refusedBecause,
     forMs: refusedUntil - now,
     before: await copies(refusedUntil - 1).isServed(audience ?? 'visitor'),
-    atIt: await copies(refusedUntil).isServed(audience ?? 'visitor'),
+    atIt: await copies(refusedUntil + inexactMs).isServed(audience ?? 'visitor'),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
   return { said, asked, served, isHeldUp, refused: refused || undefined };

@@ -61,7 +61,7 @@ export function createWitness(
     const copies = copiesOf(settings, kept, createServiceAuth);
     if (answers % triedEvery === 0) {
       const audience = random.pick([undefined, ...settings.audiences]);
-      const trial = await tryWhatIsSaid(copies, store.now(), audience);
+      const trial = await tryWhatIsSaid(copies, store.now(), audience, settings);
       if (trial) judge.tried(trial);
     }
     const [token] = usage.issuances;
