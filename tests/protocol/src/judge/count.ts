@@ -53,10 +53,11 @@ export const everyPurposeKeepsToItsShare: Promised = ({ store, facts: { usages }
       const isNew = ({ id, at }: Issuance) => !present.has(id) && at > askedAt - minute;
       const added = withoutTwins(usage.issuances).filter(isNew).reverse();
       for (const [at, window] of usage.windows.entries()) {
+        // Old ones are added up, and count for as long as the latest of them. How many that are, nobody can see.
+        if (window.used > usage.issuances.filter((issuance) => usages.isCounted(issuance, window)).length) continue;
         const usedBefore = before?.windows[at]?.used ?? 0;
         const counted = added.filter((issuance) => usages.isCounted(issuance, window));
         for (const [index, { reason }] of counted.entries()) {
-          // The oldest may have been added up with later ones by this write, and count for longer since.
           const usedThen = Math.min(window.used - (counted.length - 1 - index), usedBefore + index + 1);
           if (usedThen > sharesOf(window.usable)[reason]) violated(`${reason} at ${usedThen} of ${window.usable}`);
         }
