@@ -30,6 +30,8 @@ const subpaths = within(['http/', 'oauth2/', 'store/', 'sql/']);
 const shared = within(['contract/', 'platform/']);
 const ledger = `${core}/ledger/`;
 const tools = 'tests/support/tools/';
+// The judge of the simulator knows what core promises, and not how core keeps it: it must still judge when that is written anew.
+const judge = 'tests/protocol/src/judge/';
 // These functions know no I/O and no clock: the simulator, the search and the mutants rely on that.
 const pure = within([
   ...['ledger/', 'token/memory.ts', 'token/cached-token.ts', 'token/usable-token.ts', 'token/flight.ts'],
@@ -49,6 +51,7 @@ const floors: readonly Floor[] = [
     of: ['packages/'],
     never: ['bench/', 'examples/', 'tests/protocol/', 'tests/leaks/', 'tests/chaos/', 'tests/soak/'],
   },
+  { of: [judge], only: [judge, `${core}/index.ts`] },
   { of: [tools], only: [tools] },
   { of: ['tests/support/fixtures/'], only: ['tests/support/', `${core}/`, 'packages/testing/src/'] },
   { of: ['packages/', 'tests/', 'bench/', 'examples/'], never: ['scripts/'] },

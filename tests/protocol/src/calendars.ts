@@ -1,10 +1,5 @@
+import type { Calendar } from './judge/scene.ts';
 import type { Random } from './random.ts';
-
-/** A clock of an operator. It names the calendar window that an instant belongs to. */
-export interface Calendar {
-  readonly name: string;
-  labelOf(now: number, windowMs: number): string;
-}
 
 const hour = 3_600_000;
 const day = 24 * hour;

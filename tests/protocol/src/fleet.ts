@@ -1,13 +1,12 @@
-import type { IssuanceLimit, ServiceAuthOptions } from '@service-auth/core';
+import type { ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
 import { type Client, createClient, type Surroundings } from './client.ts';
 import { sharedStoreKey } from './exchanges.ts';
 import { createMachine, type Machine } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
-import { type Agreement, phaseAt, type Settings } from './settings.ts';
+import { type Agreement, limitOf, phaseAt, type Settings } from './settings.ts';
 import type { Side } from './simulated-store.ts';
-import { createStarvationWatch } from './starvation-watch.ts';
 
 /** A process of the fleet: when one dies, another takes its place. */
 interface Member {
@@ -44,7 +43,6 @@ export function createFleet(
   const members: Member[] = [];
   const retryAt = new Map<Client, number>();
   const failing = settings.failing?.audiences;
-  const starvation = failing && createStarvationWatch(world, failing, around.judge);
   const asksForSecret = settings.processes % 2 === 0;
   const fleet: Fleet = { members, replace, giveSecret, secret: 'CANARY-secret-1', startMortal };
   for (let index = 0; index < settings.processes; index++) start(index, 0);
@@ -93,8 +91,6 @@ export function createFleet(
     const clients = settings.audiences.map((audience) =>
       createClient(machine, audience, { ...base, audience }, around),
     );
-    for (const { auth, audience } of starvation ? clients : [])
-      auth.subscribe(({ type }) => type === 'token_request_failed' && starvation?.failed(audience));
     const member: Member = { machine, clients, secret: fleet.secret };
     return member;
   }
@@ -121,7 +117,6 @@ export function createFleet(
     if (machine.clock.now() < (retryAt.get(client) ?? 0) && random.chance(0.95)) return;
     for (let caller = 0; caller < callers; caller++) {
       void client.call().then((error) => {
-        starvation?.answered(client.audience, error, machine.clock.now());
         retryAt.set(client, (isServiceAuthError(error) && error.retryAt) || 0);
       });
     }
@@ -153,10 +148,4 @@ export function createFleet(
   }
 
   return fleet;
-}
-
-/** The option that states an agreement: with one window, its short form. */
-function limitOf({ windows, reserve }: Agreement): IssuanceLimit {
-  const [only] = windows;
-  return only && windows.length === 1 ? { ...only, reserve } : { windows, reserve };
 }

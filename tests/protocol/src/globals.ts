@@ -1,5 +1,17 @@
 import { fnv, fnvOfBytes, type Random } from './random.ts';
 
+let isAside = false;
+
+/** Does what must not change a run, so it draws from a randomness of its own. `work` must end in one turn. */
+export async function aside<Result>(work: () => Promise<Result>): Promise<Result> {
+  isAside = true;
+  try {
+    return await work();
+  } finally {
+    isAside = false;
+  }
+}
+
 /**
  * Replaces the randomness, the time and the cryptography of this process until the returned function is called: `Math.random` and `crypto` draw from
  * `random`, and `crypto.subtle` is a toy that answers by microtask. The real one answers from other threads, which no seed can order.
@@ -10,7 +22,8 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   const [dateNow, performanceNow] = [Date.now, performance.now];
   const originalStackTraceLimit = Error.stackTraceLimit;
   const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor;
-  Math.random = random.next;
+  const others = random.fork('aside');
+  Math.random = () => (isAside ? others : random).next();
   // Ids and nonces contain the time of this machine. In a run only the clocks of the simulation may matter.
   Date.now = () => 0;
   performance.now = timer;
@@ -18,6 +31,10 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   Error.stackTraceLimit = 0;
   const drawn = new Map<number, Uint8Array>();
   const getRandomValues = (bytes: Uint8Array) => {
+    if (isAside) {
+      bytes.set(bytes.map(() => others.integer(0, 255)));
+      return bytes;
+    }
     const before = drawn.get(bytes.length);
     if (before && repeats()) bytes.set(before);
     else for (let index = 0; index < bytes.length; index++) bytes[index] = random.integer(0, 255);

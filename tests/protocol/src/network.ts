@@ -9,6 +9,8 @@ import type {
 } from '@service-auth/core';
 import { brokenConnection, neverConnected, sentAgain, thrownAnswer } from './connection-errors.ts';
 import type { CallFault, Dice } from './faults.ts';
+import type { Judge } from './judge/judge.ts';
+import type { Ending, SentRequest } from './judge/sights.ts';
 import type { Machine } from './machine.ts';
 import type { Service } from './service.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
@@ -55,26 +57,10 @@ export interface FailingAudiences {
 }
 
 /** The watcher of the calls. */
-interface CallWatch {
-  /** A machine was given the record just now. */
-  looked(machine: string): void;
-  /** The record was replaced by a call that a machine made at `calledAt`. */
-  wrote(machine: string, calledAt: number): void;
-  /** A machine wrote a record that is larger than the store keeps. */
-  outgrew(machine: string, bytes: number): void;
-  /** The store did not keep what a machine wrote. */
-  discarded(machine: string): void;
-  /** A machine sends a token request, or a probe. */
-  sending(machine: string, isProbe: boolean): void;
-  /** A machine is told to wait for so long. */
-  toldToWait(machine: string, forMs: number, status: number): void;
-  /** The endpoint answers the probe of a machine. */
-  probeAnswered(machine: string): void;
-  /** True if any process was handed this token. */
-  wasHandedOut(value: string): boolean;
-  /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
-  mayHaveIssued(tokens: number): void;
-}
+type CallWatch = Pick<
+  Judge,
+  'looked' | 'wrote' | 'outgrew' | 'discarded' | 'sending' | 'answered' | 'mayHaveIssued' | 'wasHandedOut'
+>;
 
 interface Reach {
   readonly maxFreezeMs: number;
@@ -199,7 +185,9 @@ export function createNetwork(
       new Promise((resolve, reject) => {
         if (!machine.alive) return;
         const isProbe = !request.body.includes('client_secret');
-        watch.sending(machine.name, isProbe);
+        const { audience } = JSON.parse(request.body) as { audience?: string };
+        const sent: SentRequest = { machine: machine.name, audience: isProbe ? undefined : audience };
+        watch.sending(sent);
         if (!interrupt(machine, 'send', reach.maxFreezeMs)) return;
         const latency = dice.of('token_reply_late');
         const hit = (fault: CallFault) => dice.roll(fault);
@@ -210,7 +198,10 @@ export function createNetwork(
         const down = stateTowards(request.body);
         if (hit('token_unreachable') || down === 'unreachable') {
           const random = dice.of('token_unreachable');
-          reply(latency.between(1, 900), () => reject(neverConnected(random)));
+          reply(latency.between(1, 900), () => {
+            watch.answered(sent, { status: undefined, hasToken: false, toldMs: 0 });
+            reject(neverConnected(random));
+          });
           return;
         }
         // Every sent request may have issued a token until an answer shows otherwise. A probe has no credentials.
@@ -235,10 +226,8 @@ export function createNetwork(
             if (brokenAfter) return reject(brokenConnection(dice.of('token_broken_after')));
             if (again || repeated) return reject(sentAgain(dice.of('token_sent_again')));
             // After its deadline nobody reads the answer.
-            if (!request.signal.aborted)
-              watch.toldToWait(machine.name, Number(headerOf(answer)) * second || 0, answer.status);
-            if (isRefusal(answer.status) && isProbe) watch.probeAnswered(machine.name);
-            else if (isRefusal(answer.status)) watch.mayHaveIssued(-1);
+            if (!request.signal.aborted) watch.answered(sent, endingOf(answer));
+            if (isRefusal(answer.status) && !isProbe) watch.mayHaveIssued(-1);
             if (thrown && answer.status !== 200) reject(thrownAnswer(dice.of('token_answer_thrown'), answer));
             else resolve(answer);
           });
@@ -324,6 +313,11 @@ function answerInOutage(state: EndpointState, isProbe: boolean): TransportRespon
     behind: status(isProbe ? 400 : 503),
   };
   return answers[state];
+}
+
+function endingOf(answer: TransportResponse): Ending {
+  const hasToken = answer.status === 200 && String(answer.body).includes('access_token');
+  return { status: answer.status, hasToken, toldMs: Number(headerOf(answer)) * second || 0 };
 }
 
 function headerOf({ headers }: TransportResponse): string | undefined {

@@ -1,20 +1,21 @@
 import type { ServiceAuth, ServiceAuthOptions } from '@service-auth/core';
 import { isServiceAuthError } from '@service-auth/core';
-import type { FleetReset, Surroundings } from './client.ts';
+import { createCalendars } from './calendars.ts';
+import type { Surroundings } from './client.ts';
 import { createExchanges } from './exchanges.ts';
 import { createDice, type Reduction } from './faults.ts';
 import { createFleet, type Fleet } from './fleet.ts';
 import { seedGlobals } from './globals.ts';
-import { createJudge, type Judge } from './judge.ts';
+import { createJudge, type Judge } from './judge/judge.ts';
 import { modes } from './modes.ts';
 import { createNetwork } from './network.ts';
 import { createRandom } from './random.ts';
-import { createRejectionWatch } from './rejection-watch.ts';
-import { budgetIsSpared, deathsArePaced, scheduleDeaths, scheduleOutage } from './scarcity.ts';
+import { scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
 import { phaseAt, type Settings, windowsOf } from './settings.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
 import { endFaults, scheduleFaults } from './timed-faults.ts';
+import { createWitness } from './witness.ts';
 import { createWorld, type World } from './world.ts';
 
 /** The plan of a run. The same plan gives the same run. */
@@ -61,16 +62,15 @@ export async function run(
     faultsForMs: Math.min(drawn.faultsForMs, plan.faultsForMs ?? drawn.faultsForMs),
   };
   const scale = settings.windowMs / day;
-  const world = createWorld(() => judge.violated('no process is busy without end', `${world.events} events`), print);
+  const world = createWorld(() => judge.exhausted(world.events), print);
   const dice = createDice(world, random.fork('faults'), settings.rates, settings.windowMs, plan);
-  let members: Fleet['members'] = [];
   const judge: Judge = createJudge(
     world,
     settings,
     () => service,
     () => store,
-    (name) => members.find(({ machine }) => machine.name === name)?.machine.blockedMs ?? 0,
-    random.fork('calendars'),
+    () => witness.ask(),
+    createCalendars(random.fork('calendars'), settings.faultsForMs),
   );
   const store: SimulatedStore = createSimulatedStore(
     world,
@@ -93,25 +93,11 @@ export async function run(
     repeatsToken,
     isOpen,
   );
+  const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
   const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge);
-  const around: Surroundings = {
-    world,
-    dice,
-    judge,
-    service,
-    api: createRejectionWatch(world, service, store, settings, judge),
-    createServiceAuth,
-    resets: [],
-    lostAt: () => store.lostAt,
-    // An hour of ours; sparing the half of 24 tokens takes most of five.
-    maxPauseMs: settings.storeAheadMs > 0 && settings.feasible ? 5 * hour : Number.POSITIVE_INFINITY,
-    setBackAt: () => store.setBackAt,
-    leaseMs: 30_000 + (settings.timeoutMs ?? 30_000),
-    storeIsSafe:
-      settings.lossesPerWindow === 0 && !settings.rates.store_clock_wild && !settings.rates.store_clock_set_back,
-  };
-  const unhandled = (error: unknown) =>
-    judge.violated('no rejection goes unhandled', String((error as Error)?.stack ?? error));
+  const { rejecting } = settings;
+  const around: Surroundings = { world, dice, judge, service, rejecting, createServiceAuth };
+  const unhandled = (error: unknown) => judge.unhandled(error);
   let draws = 0;
   const restoreGlobals = seedGlobals(
     random.fork('core'),
@@ -123,12 +109,11 @@ export async function run(
   try {
     const { faultsForMs } = settings;
     const fleet = createFleet(settings, random.fork('fleet'), network, around, faultsForMs);
-    members = fleet.members;
     const exchanges = settings.rates.tokens_exchanged
       ? createExchanges(world, random.fork('exchanges'), createServiceAuth, settings.audiences, store)
       : undefined;
     const reachable = { world, dice, settings, fleet, network, store, service, exchanges };
-    if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, service, judge);
+    if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, judge);
     scheduleFaults(reachable, faultsForMs);
     const { failing } = settings;
     // A plan that was made smaller may end before the failures begin.
@@ -141,25 +126,20 @@ export async function run(
     }
     await world.runUntil(faultsForMs);
     endFaults(reachable);
+    judge.faultsEnded();
     if (settings.outage || settings.dying || settings.failing) {
-      budgetIsSpared(store, settings, world, judge);
-      if (settings.dying) deathsArePaced(service, settings, judge);
       // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
-      const isSlow = (settings.dying || settings.failing || settings.outage?.state === 'behind') && judge.spares;
+      const isSlow = (settings.dying || settings.failing || settings.outage?.state === 'behind') && judge.isSparing();
       // A new record may spend less, so it spares that for longer.
       const isNewRecord = world.now < 27 * hour;
       const sparedMs = isNewRecord ? 9 * hour : 2 * hour;
-      await everyoneIsServed(world, fleet, judge, isSlow ? sparedMs : servedWithinMs, () => false);
+      await everyoneIsServed(world, fleet, store, judge, isSlow ? sparedMs : servedWithinMs, () => false);
     }
-    if (Object.keys(settings.rates).length === 0) demandIsLow(settings, service.issued.length, dice.counts, judge);
-    if (settings.nothingFails) nothingFailed(dice.counts, judge);
-    if (settings.rates.reset_by_all)
-      alarmsCostOneToken(around.resets, dice.counts.get('reset token replaced') ?? 0, judge);
     if (settings.feasible) {
-      const isSpared = judge.spares;
+      const isSpared = judge.isSparing();
       const isSpent = (code: string) => code === 'ERR_ISSUANCE_LIMIT' || (isSpared && /^ERR_TOKEN/.test(code));
       await world.runUntil(Math.max(world.now, network.toldToWaitUntil));
-      await everyoneIsServed(world, fleet, judge, servedWithinMs, isSpent);
+      await everyoneIsServed(world, fleet, store, judge, servedWithinMs, isSpent);
     }
     // Late messages arrive, stopped processes continue, and the spent budget is forgotten.
     await world.runUntil(faultsForMs + Math.max(2.3 * Math.max(...windowsOf(settings)), 6 * hour));
@@ -167,7 +147,7 @@ export async function run(
     const losses = () => dice.counts.get('event ledger_lost') ?? 0;
     const lossesBefore = losses();
     const isSparing = (code: string) => code === 'ERR_ISSUANCE_LIMIT' && losses() > lossesBefore;
-    await everyoneIsServed(world, fleet, judge, servedWithinMs, isSparing);
+    await everyoneIsServed(world, fleet, store, judge, servedWithinMs, isSparing);
     return {
       violations: judge.violations,
       traceHash: world.traceHash(),
@@ -197,12 +177,13 @@ function growRecord(world: World, fleet: Fleet, service: Service): void {
 async function everyoneIsServed(
   world: World,
   fleet: Fleet,
+  store: SimulatedStore,
   judge: Judge,
   withinMs: number,
   isSpent: (code: string) => boolean,
 ): Promise<void> {
   const begunAt = world.now;
-  const endsAt = begunAt + withinMs + Math.min(minute, judge.clockSpreadMs());
+  const endsAt = begunAt + withinMs + Math.min(minute, store.clockSpreadMs);
   const waiting = new Map<string, string>();
   for (const { machine, clients } of fleet.members) {
     if (!machine.alive || machine.frozenUntil > begunAt) continue;
@@ -224,49 +205,12 @@ async function everyoneIsServed(
     }
   }
   await world.runUntil(endsAt);
-  for (const [name, error] of waiting) judge.violated('everybody is served in the end', `${name}: ${error}`);
+  for (const [name, error] of waiting) judge.unserved(name, error);
 }
 
 /** All processes begin at once: one of them asks for a token. */
-async function stampede(world: World, fleet: Fleet, service: Service, judge: Judge): Promise<void> {
+async function stampede(world: World, fleet: Fleet, judge: Judge): Promise<void> {
   for (const { clients } of fleet.members) for (const client of clients) world.at(world.now, () => void client.call());
   await world.runUntil(world.now + minute);
-  const audiences = fleet.members[0]?.clients.length ?? 0;
-  if (service.issued.length !== audiences) judge.violated('one process asks for all', `${service.issued.length} asked`);
-}
-
-/**
- * The store and the endpoint answered each call, or the next one. A process that stood still for most of its lease counts as dead, because no other process
- * can tell the difference; so after three in a row the fleet backs off.
- */
-function nothingFailed(counts: ReadonlyMap<string, number>, judge: Judge): void {
-  const failures = counts.has('load_fails_once') ? /^error |token_request_failed$/ : /^error |_failed$/;
-  for (const name of counts.keys()) {
-    if (failures.test(name)) judge.violated('a loop that stood still is no failure', name);
-  }
-}
-
-/** All resets that report one token cost one token. A process that serves none means whatever the fleet uses. */
-function alarmsCostOneToken(resets: readonly FleetReset[], replaced: number, judge: Judge): void {
-  const meant = new Set(resets.map(({ reported }) => reported ?? Symbol('whatever the fleet uses')));
-  if (replaced > meant.size) judge.violated('one alarm costs one token', `${replaced} for ${meant.size}`);
-}
-
-/** A fleet without faults needs little more than a token a day and denies no call. */
-function demandIsLow(settings: Settings, issued: number, counts: ReadonlyMap<string, number>, judge: Judge): void {
-  const audiences = settings.audiences.length;
-  const most = audiences * (1 + (1.5 * settings.faultsForMs) / day);
-  if (issued > most)
-    judge.violated('a healthy fleet needs few tokens', `${issued} in ${settings.faultsForMs / day} days`);
-  // Each answer of an endpoint that repeats its token counts as one.
-  const counted = counts.get('event token_issued') ?? 0;
-  if (settings.repeatsToken && counted > 6 * most)
-    judge.violated('a healthy fleet needs few tokens', `${counted} answers with ${issued} tokens`);
-  // A renewal that brought the same token is not tried again at once, and callers do not notice.
-  const expected = settings.repeatsToken
-    ? /^event (token_(issued|adopted)|issuance_refused)$/
-    : /^event token_(issued|adopted)$/;
-  for (const name of counts.keys()) {
-    if (!expected.test(name)) judge.violated('a healthy fleet denies no call', name);
-  }
+  judge.stampeded();
 }

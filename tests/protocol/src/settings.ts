@@ -1,25 +1,16 @@
-import type { StoreDurability } from '@service-auth/core';
+import type { IssuanceLimit, StoreDurability } from '@service-auth/core';
 import { type Rates, timedFaults } from './faults.ts';
+import { usableOf, usual } from './judge/numbers.ts';
+import type { Agreement, Term } from './judge/scene.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
 import type { Random } from './random.ts';
+
+export type { Agreement, Term };
 
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
-
-/** At most so many tokens in any such window. */
-export interface Term {
-  readonly tokens: number;
-  readonly windowMs: number;
-}
-
-/** The agreement with the operator, as a process is told it. */
-export interface Agreement {
-  readonly windows: readonly Term[];
-  /** Undefined: core's default. */
-  readonly reserve: number | undefined;
-}
 
 /** From then on processes are given these agreements, one after the other. */
 export interface Phase {
@@ -30,9 +21,6 @@ export interface Phase {
   /** So many of the processes state no agreement: they inherit it. Default 0. */
   readonly inheriting?: number;
 }
-
-/** The agreement that a process keeps to if it inherits none, as the contract states the default. */
-export const usual: Term = { tokens: 150, windowMs: day };
 
 /** Everything that is fixed before a run begins. */
 export interface Settings {
@@ -169,9 +157,10 @@ export function windowsOf({ phases }: Settings): number[] {
   });
 }
 
-/** `usable`, as the contract states the defaults. */
-export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
-  return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
+/** The option that states an agreement: with one window, its short form. */
+export function limitOf({ windows, reserve }: Agreement): IssuanceLimit {
+  const [only] = windows;
+  return only && windows.length === 1 ? { ...only, reserve } : { windows, reserve };
 }
 
 /** The audiences of a run. */

@@ -34,8 +34,6 @@ export interface SimulatedStore {
   readonly unnoticedMs: number;
   /** True time at which its clock was set back last, by more than a minute. */
   readonly setBackAt: number;
-  /** The record says that its clock was set back. */
-  noticed(): void;
   /** True time at which it lost something last. */
   readonly lostAt: number;
   wipe(): void;
@@ -52,15 +50,11 @@ const readsToNotice = 4;
 const second = 1_000;
 const maxJitterMs = 500;
 
-function highWaterOf({ record }: Kept): number {
-  return Number(/"highWaterAt":(\d+)/.exec(record)?.[1]);
-}
-
 /** Creates an empty store. `applied`: called after every change. */
 export function createSimulatedStore(
   world: World,
   aheadMs: number,
-  applied: (side: Side) => void,
+  applied: (record: string) => void,
   coarse?: CoarseClock,
 ): SimulatedStore {
   let sides: Record<Side, Kept | undefined> = { left: undefined, right: undefined };
@@ -69,6 +63,8 @@ export function createSimulatedStore(
   let [minOffset, maxOffset] = [aheadMs, aheadMs];
   let setBackAt = Number.NEGATIVE_INFINITY;
   let reads = 0;
+  // The latest instant that its clock showed to somebody who wrote.
+  let shownUpTo = 0;
   let back = { ms: 0, noticedAt: Number.POSITIVE_INFINITY };
   let lostAt = Number.NEGATIVE_INFINITY;
   let history: { at: number; kept: Kept | undefined }[] = [{ at: 0, kept: undefined }];
@@ -82,6 +78,8 @@ export function createSimulatedStore(
 
   // A process with a cached token reads this within half a minute.
   const unnoticedMs = () => (world.now > back.noticedAt + 35_000 ? 0 : back.ms);
+
+  const isBehind = () => shownUpTo > now() + 60_000;
 
   function noticed(): void {
     reads = 0;
@@ -97,7 +95,7 @@ export function createSimulatedStore(
   return {
     load(side) {
       const kept = sides[effective(side)];
-      if (back.ms > 0 && kept && highWaterOf(kept) > now() + 60_000) reads += 1;
+      if (back.ms > 0 && kept && isBehind()) reads += 1;
       // More than may have died before they could write it down.
       if (reads > readsToNotice) noticed();
       return { ...kept, now: shown() };
@@ -107,15 +105,18 @@ export function createSimulatedStore(
       const present = sides[at]?.version;
       const swapped = present === expected || present === version;
       if (swapped && present !== version) {
+        // Whoever read that the clock was set back writes it down.
+        if (isBehind() && reads > 0) noticed();
+        shownUpTo = isBehind() && reads === 0 ? shownUpTo : now();
         set(at, { record, version });
-        applied(at);
+        applied(record);
       }
       return { swapped, now: shown() };
     },
     kept: (side) => sides[effective(side)],
     replace(record) {
       set('left', { record, version: `intruder ${world.now}` });
-      applied('left');
+      applied(record);
     },
     now,
     stepClock(byMs) {
@@ -134,7 +135,6 @@ export function createSimulatedStore(
     get unnoticedMs() {
       return unnoticedMs();
     },
-    noticed,
     get setBackAt() {
       return setBackAt;
     },

@@ -41,7 +41,7 @@ export const sharingMutants: readonly Mutant[] = [
     file: 'ledger/pauses.ts',
     find: 'until: probeAt ?? retryAt,',
     replace: 'until: 0 * (probeAt ?? retryAt),',
-    modes: ['faults', 'feasible'],
+    modes: ['outages', 'faults'],
   },
   {
     name: 'failures are never forgiven',
@@ -74,5 +74,21 @@ export const sharingMutants: readonly Mutant[] = [
     find: 'Math.max(now, ...known)',
     replace: 'Math.max(0, ...known)',
     modes: ['flushed', 'wiped', 'split', 'failover'],
+  },
+  {
+    name: 'more is said than there is',
+    about: '`getUsage()` says that one token more can be had',
+    file: 'ledger/availability.ts',
+    find: 'return Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));',
+    replace: 'return 1 + Math.min(...admission(record, now, limits, purpose).map(({ room }) => room));',
+    modes: ['faults'],
+  },
+  {
+    name: 'only the first refusal is said',
+    about: '`getUsage()` says that a caller is refused until the first reason ends, though there is another one',
+    file: 'ledger/availability.ts',
+    find: 'const maxDenials = 50;',
+    replace: 'const maxDenials = 1;',
+    modes: ['faults', 'outages'],
   },
 ];

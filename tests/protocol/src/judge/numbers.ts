@@ -1,0 +1,44 @@
+import type { IssuanceReason, StoreDurability } from '@service-auth/core';
+import type { Term } from './scene.ts';
+
+// The numbers that docs/issuance-limits.md promises.
+
+/** The agreement that a process keeps to if it inherits none. */
+export const usual: Term = { tokens: 150, windowMs: 24 * 3_600_000 };
+
+/** The tokens that may be spent. Without a `reserve` the store decides how many are kept back. */
+export function usableOf(tokens: number, reserve: number | undefined, durability: StoreDurability): number {
+  return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** A token for this reason is issued while fewer than this are spent. `renewals`: so many may be renewals after a 401. */
+export function sharesOf(usable: number): Readonly<Record<IssuanceReason | 'renewals', number>> {
+  const withoutReset = usable - Math.min(10, Math.floor(usable / 12));
+  return {
+    refresh: Math.floor(usable * 0.7),
+    cold: withoutReset,
+    expired: withoutReset,
+    rejected: withoutReset,
+    reset: usable,
+    renewals: Math.min(20, Math.max(1, Math.floor(usable / 6))),
+  };
+}
+
+/** For so long a token counts, and one of unknown outcome. */
+export function countsForMs(windowMs: number, isUnknown: boolean): number {
+  const spanMs = windowMs + Math.min(hour, windowMs / 24);
+  return (
+    spanMs +
+    (isUnknown ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12)) : Math.min(10 * minute, windowMs / 144))
+  );
+}
+
+/** While a record does not know everything, it may gain so many tokens. */
+export function youngMayGain(tokens: number, usable: number, durability: StoreDurability): number {
+  const reserve = tokens - usable;
+  if (durability === 'process' || reserve === 0) return usable;
+  return Math.min(usable, Math.max(1, Math.floor(reserve / (durability === 'replicated' ? 3 : 1))));
+}

@@ -1,0 +1,50 @@
+import type { Issuance, Usage, WindowUsage } from '@service-auth/core';
+import { countsForMs, youngMayGain } from './numbers.ts';
+import type { Circumstances, KeptStore, Time } from './scene.ts';
+import type { Sights } from './sights.ts';
+
+/** What `getUsage()` said. */
+export interface Usages {
+  readonly sights: Partial<Sights>;
+  readonly latest: Usage | undefined;
+  /** Nothing of the record is lost, and the clock of its store is right: what it says can be compared with what happened. */
+  readonly areComparable: boolean;
+  /** All processes have one agreement. */
+  readonly isUniform: boolean;
+  /** True if an issuance counts in a window now. */
+  isCounted(issuance: Issuance, window: WindowUsage): boolean;
+  /** A quarter of what may be issued is of unknown outcome, so the rest is spared. */
+  isSparing(): boolean;
+}
+
+const hour = 3_600_000;
+
+/** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
+export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
+  const { rates, phases, durability, lossesPerWindow } = settings;
+  let latest: Usage | undefined;
+  const isYoung = () => world.now < 27 * hour;
+
+  return {
+    get latest() {
+      return latest;
+    },
+    areComparable:
+      lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back && !rates.store_clock_leap,
+    isUniform:
+      phases.flatMap(({ agreements }) => agreements).length === 1 && !phases.some(({ inheriting }) => inheriting),
+    isCounted: ({ at, pending }, { windowMs }) => at + countsForMs(windowMs, pending) > store().now(),
+    isSparing: () =>
+      latest?.windows.some(({ tokens, usable, pending }) => {
+        const budget = isYoung() ? youngMayGain(tokens, usable, durability) : usable;
+        return pending >= Math.max(2, budget / 4);
+      }) ?? false,
+    sights: {
+      applied: ask,
+      faultsEnded: ask,
+      counted(usage) {
+        latest = usage;
+      },
+    },
+  };
+}

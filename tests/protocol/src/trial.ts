@@ -1,0 +1,139 @@
+import type { ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
+import { youngMayGain } from './judge/numbers.ts';
+import type { Trial } from './judge/sights.ts';
+import { type Agreement, limitOf, type Settings } from './settings.ts';
+
+/** A copy of the record at one instant. Nobody else uses it, and nothing of the run changes. */
+interface Copy {
+  /** A client of a process of its own. */
+  client(audience: string): ServiceAuth;
+  /** A process without a token asks for one. Returns whether it sent a request: nobody answers that. */
+  isServed(audience: string): Promise<boolean>;
+  /** Time passes. Whoever waits for an answer has died. */
+  pass(ms: number): void;
+}
+
+/** Creates copies of a record, at an instant of the store's clock. */
+export type Copies = (at: number) => Copy;
+
+/** More callers would show nothing else. */
+const mostCallers = 6;
+const ticks = 500;
+
+/** Creates the copies of a record. */
+export function copiesOf(
+  { phases, durability }: Settings,
+  kept: { readonly record: string; readonly version: string },
+  createServiceAuth: (options: ServiceAuthOptions) => ServiceAuth,
+): Copies {
+  const issuanceLimit = limitOf(phases[0]?.agreements[0] as Agreement);
+  return (from) => {
+    let at = from;
+    let copy = kept;
+    let requests = 0;
+    const transport: Transport = async ({ body }) => {
+      if (!body.includes('client_secret')) return { status: 400, headers: {}, body: '' };
+      requests += 1;
+      return new Promise(() => {});
+    };
+    const client = (audience: string) => {
+      const store: Store = {
+        durability,
+        load: async () => ({ ...copy, now: at }),
+        async swap(_key, { expected, version, record }) {
+          const swapped = copy.version === expected;
+          if (swapped) copy = { record, version };
+          return { swapped, now: at };
+        },
+      };
+      return createServiceAuth({
+        audience,
+        authUrl: 'https://auth.example.com',
+        clientId: 'client',
+        clientSecret: 'CANARY-secret-1',
+        issuanceLimit,
+        clock: { now: () => at, monotonic: () => at, setTimer: () => () => {} },
+        store,
+        transport,
+      });
+    };
+    return {
+      client,
+      async isServed(audience) {
+        const before = requests;
+        client(audience)
+          .getToken()
+          .catch(() => {});
+        for (let tick = 0; tick < ticks; tick++) await undefined;
+        return requests > before;
+      },
+      pass(ms) {
+        at += ms;
+      },
+    };
+  };
+}
+
+/**
+ * Asks `getUsage()` of a client, and then sends callers: each for an audience of its own, or one for an audience of the run. Undefined: this audience cannot be
+ * tried now.
+ */
+export async function tryWhatIsSaid(
+  copies: Copies,
+  now: number,
+  audience: string | undefined,
+  { clockIsCoarse, rates }: Settings,
+): Promise<Trial | undefined> {
+  const usage = await copies(now)
+    .client(audience ?? 'visitor')
+    .getUsage();
+  if (audience !== undefined && isProvided(usage, audience)) return undefined;
+  const { availableNow: said, refusedUntil, refusedBecause = '', holds } = usage;
+  // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
+  const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
+  const asked = audience === undefined ? Math.min(said + 1, mostCallers) : 1;
+  const copy = copies(now);
+  let served = 0;
+  for (let caller = 0; caller < asked; caller++) served += Number(await copy.isServed(audience ?? `visitor ${caller}`));
+  const refused = refusedUntil !== undefined && {
+    because: refusedBecause,
+    forMs: refusedUntil - now,
+    before: await copies(refusedUntil - 1).isServed(audience ?? 'visitor'),
+    atIt: await copies(refusedUntil + inexactMs).isServed(audience ?? 'visitor'),
+  };
+  const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
+  return { said, asked, served, isHeldUp, refused: refused || undefined };
+}
+
+/** The audience has a token, a request is under way, or what a reset ended is to be replaced: that has a share of its own. */
+function isProvided({ tokens, underWay, resets, issuances }: Usage, audience: string): boolean {
+  const ofIt = (known: { readonly audience: string }) => known.audience === audience;
+  const resetAt = resets.find(ofIt)?.at ?? 0;
+  const issuedAt = issuances.find((one) => ofIt(one) && !one.pending)?.at ?? 0;
+  return underWay > 0 || tokens.some(ofIt) || resetAt > issuedAt;
+}
+
+/** Two processes die while they ask, one after the other. Returns whether a third one is served. Undefined: it would not be for another reason. */
+export async function tryTwoDeaths(
+  copies: Copies,
+  now: number,
+  { timeoutMs = 30_000, durability }: Settings,
+): Promise<boolean | undefined> {
+  const copy = copies(now);
+  const { availableNow, underWay, holds, issuances, windows } = await copy.client('visitor').getUsage();
+  const [newest] = issuances;
+  // A token says nothing about another audience, whose processes may still die.
+  const isOver =
+    newest?.pending === false && issuances.every((one) => !one.pending || one.audience === newest.audience);
+  // From a quarter of what a record may gain that does not know everything, the rest is spared.
+  const isSparing = windows.some(
+    ({ tokens, usable, pending }) => pending + 3 > youngMayGain(tokens, usable, durability) / 4,
+  );
+  const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
+  if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
+  for (let death = 0; death < 2; death++) {
+    await copy.isServed('visitor');
+    copy.pass(timeoutMs + 40_000);
+  }
+  return copy.isServed('visitor');
+}

@@ -1,0 +1,157 @@
+import type { AccessToken } from '@service-auth/core';
+import { expect, test } from 'vitest';
+import { createJudge, type Judge } from '../src/judge/judge.ts';
+import { promises, wordsOf } from '../src/judge/promises.ts';
+import type { Circumstances, IssuedToken, Process } from '../src/judge/scene.ts';
+import type { Call } from '../src/judge/sights.ts';
+import { readTable } from '../src/mutants/table.ts';
+import { promiseOf } from '../src/shrink.ts';
+
+// Each promise is broken by a mutant of core, or here by a history that somebody wrote: the judge names this promise, and no other.
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+const quiet: Circumstances = {
+  processes: 1,
+  audiences: ['api'],
+  tokens: 150,
+  durability: 'durable',
+  phases: [{ agreements: [{ windows: [{ tokens: 150, windowMs: day }], reserve: undefined }] }],
+  faultsForMs: day,
+  rates: { sleep: 1 },
+  bound: 120,
+  lossesPerWindow: 0,
+  storeAheadMs: 0,
+  nothingFails: false,
+  feasible: false,
+  countIsExact: false,
+  declares: false,
+};
+
+/** A judge in a world in which nothing happens but what a test says. */
+function stage(given: Partial<Circumstances> = {}) {
+  const world = { now: 0, note: () => {} };
+  const issued: IssuedToken[] = [];
+  const timers: { readonly at: number; readonly due: () => void }[] = [];
+  const machine: Process = {
+    name: 'p0',
+    alive: true,
+    clock: {
+      now: () => world.now,
+      monotonic: () => world.now,
+      setTimer(due, delayMs) {
+        timers.push({ at: world.now + delayMs, due });
+        return () => {};
+      },
+    },
+    frozenUntil: 0,
+    blockedMs: 0,
+    wallSetAt: { forward: Number.NEGATIVE_INFINITY, back: Number.NEGATIVE_INFINITY },
+  };
+  const store = {
+    now: () => world.now,
+    clockSpreadMs: 0,
+    unnoticedMs: 0,
+    setBackAt: Number.NEGATIVE_INFINITY,
+    lostAt: Number.NEGATIVE_INFINITY,
+  };
+  const issuedSince = (since: number) => issued.filter(({ issuedAt }) => issuedAt > since).length;
+  const settings = { ...quiet, ...given };
+  const judge: Judge = createJudge(
+    world,
+    settings,
+    () => ({ issued, issuedSince }),
+    () => store,
+    () => {},
+    [],
+  );
+  const asker = { machine, audience: 'api' };
+  const call = (peeked?: AccessToken): Call => ({ asker, begunAt: world.now, peeked });
+  return {
+    world,
+    judge,
+    asker,
+    machine,
+    call,
+    issue(count: number) {
+      for (let at = 0; at < count; at++) {
+        issued.push({
+          ...token(`t${issued.length}`),
+          issuedAt: world.now,
+          requestedAt: world.now,
+          expiresAt: world.now + day,
+        });
+        judge.issued(issued.at(-1) as IssuedToken);
+      }
+    },
+    pass(ms: number) {
+      world.now += ms;
+      for (const { at, due } of timers.splice(0)) if (at <= world.now) due();
+    },
+  };
+}
+
+function token(value: string): IssuedToken {
+  const life = { lifetimeMs: day, statedMs: day, expiresAt: day };
+  return { value, audience: 'api', machine: 'p0', requestedAt: 0, issuedAt: 0, ...life, revoked: false };
+}
+
+const handed = (id: string, value = id) => ({ id, value }) as AccessToken;
+
+const refusal = (code: string, fields: object = {}) =>
+  Object.assign(new Error(code), { name: 'ServiceAuthError', code, ...fields });
+
+const histories: Readonly<Record<string, () => Judge>> = {
+  'peek token tells what get token returns': () => {
+    const { judge, call } = stage();
+    judge.served(call(handed('t0')), handed('t1'), token('t1'));
+    return judge;
+  },
+  'a fleet that fails asks rarely': () => {
+    const { judge, pass } = stage();
+    for (let count = 0; count < 20; count++) {
+      judge.wrote('p0', 0);
+      judge.sending({ machine: 'p0', audience: 'api' });
+      pass(1_000);
+    }
+    return judge;
+  },
+  'a healthy fleet needs few tokens': () => {
+    const { judge, issue } = stage({ rates: {} });
+    issue(3);
+    judge.faultsEnded();
+    return judge;
+  },
+  'every call ends': () => {
+    const { judge, call, pass } = stage();
+    judge.asked(call());
+    pass(day);
+    return judge;
+  },
+  'an aborted caller does not wait': () => {
+    const { judge, call, pass } = stage();
+    const waiting = call();
+    judge.asked(waiting);
+    pass(1);
+    judge.aborted(waiting, 0);
+    return judge;
+  },
+  'the record can be read': () => {
+    const { judge } = stage();
+    judge.unreadable(refusal('ERR_STORE_INTEGRITY'));
+    return judge;
+  },
+};
+
+const words = Object.values(promises).flat().map(wordsOf);
+const shown = new Set(readTable().flatMap(({ caught }) => caught?.promise ?? []));
+
+test.each(words.filter((promise) => !shown.has(promise)))('a history breaks the promise: %s', (promise) => {
+  const { violations } = histories[promise]?.() ?? { violations: [] };
+  expect([...new Set(violations.map(promiseOf))]).toEqual([promise]);
+});
+
+test('no two promises have the same words', () => {
+  expect(new Set(words).size).toBe(words.length);
+});
