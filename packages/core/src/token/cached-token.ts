@@ -1,5 +1,6 @@
 import { type AccessToken, createAccessToken } from '../contract/access-token.ts';
 import { marginOf } from '../ledger/decide.ts';
+import { maxLifetimeMs } from '../ledger/record.ts';
 import { type Instant, sleptSince } from '../platform/instant.ts';
 import type { UsableToken } from './usable-token.ts';
 
@@ -15,7 +16,6 @@ export interface CachedToken extends UsableToken {
 const second = 1_000;
 const minute = 60 * second;
 const shortLifeMs = 2 * minute;
-const maxSleepMs = 7 * 24 * 60 * minute;
 
 /** Puts a token into memory. `random`: 0 to 1, so that the processes of a fleet do not renew at the same moment. */
 export function cachedToken(usable: UsableToken, random: number): CachedToken {
@@ -33,8 +33,8 @@ export function recounted(cached: CachedToken, { countedFrom, usableUntil }: Usa
 
 /**
  * Returns for how many milliseconds the machine slept since the token's life was counted. Up to `unnoticedMs`, by default the margin of the token, gives 0.
- * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a week looks
- * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored.
+ * The wall clock tells it, because the monotonic clock may stand still during sleep. A wall clock that was set forward by up to a month looks
+ * the same; the record says then whether the token is still good. A wall clock that made any other step is ignored: no token lives for longer than a month.
  */
 export function machineSleepMs(
   { countedFrom, lifetimeMs }: UsableToken,
@@ -42,7 +42,7 @@ export function machineSleepMs(
   unnoticedMs: number = marginOf(lifetimeMs),
 ): number {
   const aheadMs = sleptSince(countedFrom, now);
-  return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;
+  return aheadMs > unnoticedMs && aheadMs <= maxLifetimeMs ? aheadMs : 0;
 }
 
 /** Returns the life that the token has left, less its margin, in milliseconds. */

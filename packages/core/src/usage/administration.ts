@@ -2,6 +2,7 @@ import { configError, problemOfText } from '../contract/config-problems.ts';
 import { refusalOf } from '../ledger/availability.ts';
 import type { Caller } from '../ledger/holds.ts';
 import { audienceStateOf, audienceStatesOf, type LedgerRecord } from '../ledger/record.ts';
+import { isAboutClient } from '../ledger/refusals.ts';
 import { withReset } from '../ledger/resets.ts';
 import { retryRoomAt, withRetry } from '../ledger/retry.ts';
 import { instantOf } from '../platform/clock.ts';
@@ -47,15 +48,17 @@ export async function readUsage(parts: ClientParts): Promise<Usage> {
 /** Returns who asks. If the client secret cannot be had, it counts as the one that was rejected. */
 async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
   const { audience } = settings;
-  const states = audienceStatesOf(record, audience);
-  // Only holds on this audience depend on the secret. The application's vault should not be asked for anything else.
-  const dependsOnSecret = states.some(({ credentialsBackoff, renewAfter }) => credentialsBackoff || renewAfter > now);
-  if (!dependsOnSecret) return { audience, keyId: '', secretId: '' };
+  const refusals = record.audiences.filter(
+    ({ audience: refused, credentialsBackoff: refusal }) => refusal && (refused === audience || isAboutClient(refusal)),
+  );
+  // Only these holds depend on the secret. The application's vault should not be asked for anything else.
+  const isRenewed = audienceStatesOf(record, audience).some(({ renewAfter }) => renewAfter > now);
+  if (refusals.length === 0 && !isRenewed) return { audience, keyId: '', secretId: '' };
   try {
     const { key } = await secrets.last();
     return { audience, keyId: key.id, secretId: key.secretId };
   } catch {
-    const held = states.find((state) => state.credentialsBackoff);
+    const held = refusals.find((state) => state.audience === audience) ?? refusals[0];
     return { audience, keyId: held?.keyId ?? '', secretId: held?.credentialsBackoff?.secretId ?? '' };
   }
 }

@@ -41,7 +41,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'sleep is not noticed',
     about: 'the time that a machine slept does not shorten the life of a token',
     file: 'token/cached-token.ts',
-    find: 'return aheadMs > unnoticedMs && aheadMs <= maxSleepMs ? aheadMs : 0;',
+    find: 'return aheadMs > unnoticedMs && aheadMs <= maxLifetimeMs ? aheadMs : 0;',
     replace: 'return aheadMs > 1e15 + unnoticedMs ? aheadMs : 0;',
     modes: ['sleep'],
   },
