@@ -14,7 +14,7 @@ import {
 } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { bucketName } from './merge.ts';
-import { hasNote } from './notes.ts';
+import { notesOf } from './notes.ts';
 import { byInstant } from './orders.ts';
 import { currentTerms, keptTerms } from './terms.ts';
 
@@ -37,20 +37,20 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   const terms = keptTerms(record, limits);
   const keptFrom = now - Math.max(leastKeptMs, ...terms.map(({ pendingMs }) => pendingMs));
   const isKept = (attempt: Attempt) => countsFrom(attempt) > keptFrom;
-  const isNeeded = hasNote(record, now, (attempt) => terms.some((term) => leavesAt(attempt, term) > now));
+  const notes = notesOf(record, now, (attempt) => terms.some((term) => leavesAt(attempt, term) > now));
   const counts = (attempt: Attempt) => isOpen(attempt, now) || (chargeOf(attempt) > 0 && !isFolded(record, attempt));
   const gone = [
     ...record.attempts.filter((attempt) => counts(attempt) && !isKept(attempt)).map(countsFrom),
     ...[...record.buckets.map(({ last }) => last), ...spentAt(record)].filter((at) => at <= keptFrom),
   ];
   const buckets = record.buckets.filter(({ last }) => last > keptFrom);
-  const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || isNeeded(attempt)));
+  const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || notes.isNeeded(attempt)));
   const epochs = new Set([record.epoch, ...[...buckets, ...attempts].map(({ epoch }) => epoch)]);
   return {
     ...record,
     // A term that is longer than all others cannot know what was dropped before it came.
     completeSince: Math.max(record.completeSince, ...gone.map((at) => at + 1)),
-    attempts: attempts.map(shortened),
+    attempts: attempts.map((attempt) => shortened(attempt, notes.hasHash(attempt))),
     folded: only(record.folded, (epoch) => epochs.has(epoch)),
     buckets,
     orders: keptOrders(record.orders, keptFrom),
@@ -95,10 +95,13 @@ function folding(record: LedgerRecord, now: number): LedgerRecord {
 }
 
 /** Nobody asks how a token was waited for once it arrived. */
-function shortened(attempt: Attempt): Attempt {
-  if (!isIssued(attempt) || (attempt.until === 0 && attempt.streak + attempt.sinceToken + attempt.fleetStreak === 0))
-    return attempt;
-  return { ...attempt, until: 0, streak: 0, sinceToken: 0, fleetStreak: 0, inVain: undefined, fleetInVain: undefined };
+function shortened(attempt: Attempt, keepsHash: boolean): Attempt {
+  const { outcome } = attempt;
+  if (!isIssued(attempt) || !outcome) return attempt;
+  const sheds = outcome.hash !== undefined && !keepsHash;
+  if (attempt.until === 0 && !sheds) return attempt;
+  const waited = { until: 0, streak: 0, sinceToken: 0, fleetStreak: 0, inVain: undefined, fleetInVain: undefined };
+  return { ...attempt, ...waited, outcome: sheds ? { ...outcome, hash: undefined, expiresAt: undefined } : outcome };
 }
 
 function keptOrders(orders: readonly Order[], keptFrom: number): readonly Order[] {

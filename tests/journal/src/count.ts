@@ -99,29 +99,32 @@ export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limit
   return Math.max(now, ...roomAts);
 }
 
-/** The tokens of unknown outcome, as a share of those that may be issued, and the time in which one more may be spent on such an outcome. */
+/** What spares the budget in an outage. */
 export interface Spared {
+  /** The tokens of unknown outcome, as a share of those that may be issued. */
   readonly share: number;
-  readonly pauseMs: number;
+  /** One more may be spent on such an outcome then. 0: a quarter is not spent yet. */
+  readonly until: number;
 }
 
-/** Returns what spares the budget in an outage. Of several terms the strictest decides. */
-export function sparedBy(record: LedgerRecord, now: number, limits: Limits): Spared {
+/** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
+export function sparedBy(record: LedgerRecord, now: number, limits: Limits, lastAt: number): Spared {
   let share = 0;
-  let pauseMs = 0;
+  let until = 0;
   for (const { term, enforcedUntil } of enforcedTerms(record, now, limits)) {
     // While earlier tokens are unknown, less may be gained than is usable. An outage must not take all of that.
     const budget = mayMissTokens(record, now, term) ? term.newRecordCeiling : term.usable;
     const unknown = partsOf(record, now, term).filter((part) => part.unknown);
-    const untilFreeMs = freeAt(unknown, now, term, Math.max(2, budget / 4)) - now;
     const ofTerm = countOf(unknown) / budget;
-    const factor = ofTerm >= 3 / 8 ? 8 : 4;
-    const slowMs = (factor * term.pendingMs) / budget;
-    const mostMs = factor > 4 ? Math.max((4 * term.pendingMs) / budget, 110 * minute) : slowMs;
     share = Math.max(share, ofTerm);
-    pauseMs = Math.max(pauseMs, Math.min(slowMs, mostMs, untilFreeMs, enforcedUntil - now));
+    const freelyAt = freeAt(unknown, now, term, Math.max(2, budget / 4));
+    if (freelyAt <= now) continue;
+    // From three eighths on, twice as slowly.
+    const onceMs = (4 * term.pendingMs) / budget;
+    const pauseMs = ofTerm >= 3 / 8 ? Math.min(2 * onceMs, Math.max(onceMs, 110 * minute)) : onceMs;
+    until = Math.max(until, Math.ceil(Math.min(lastAt + pauseMs, freelyAt, enforcedUntil)));
   }
-  return { share, pauseMs };
+  return { share, until };
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */

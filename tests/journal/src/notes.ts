@@ -9,15 +9,18 @@ const day = 24 * hour;
 /** A record knows the hashes of so many tokens of an audience. */
 const maxHashes = 20;
 
+/** What is asked for of attempts that do not count. */
+export interface Notes {
+  isNeeded(attempt: Attempt): boolean;
+  /** The hashes are kept of so many tokens of an audience and key only. */
+  hasHash(attempt: Attempt): boolean;
+}
+
 /**
  * Returns which attempts are asked for although they do not count: the newest failures of an audience, the tokens that ended a streak, what the endpoint said,
  * what it refused, renewals after 401s, the hashes of tokens in use. `counts`: whether an attempt has not left every term.
  */
-export function hasNote(
-  record: LedgerRecord,
-  now: number,
-  counts: (attempt: Attempt) => boolean,
-): (attempt: Attempt) => boolean {
+export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Attempt) => boolean): Notes {
   const { attempts } = record;
   const fleet = fleetOf(record, now);
   const newest = new Map<string, Attempt>();
@@ -48,12 +51,13 @@ export function hasNote(
     if (!known.has(hash)) hashes.set(`${audience} ${keyId}`, known.set(hash, attempt));
   }
   const order = openOrder(record, now) ? undefined : record.orders.findLast(({ kind }) => kind === 'retry')?.id;
+  const hashed = new Set([...hashes.values()].flatMap((known) => [...known.values()].slice(-maxHashes)));
   const notes = new Set<Attempt>([
     ...newest.values(),
-    ...[...hashes.values()].flatMap((known) => [...known.values()].slice(-maxHashes)),
+    ...hashed,
     ...refusalsOf(record, fleet.pardonedAt).filter(({ outcome }) => (outcome?.holdUntil ?? 0) + hour > now),
   ]);
-  return (attempt) => {
+  const isNeeded = (attempt: Attempt): boolean => {
     const { at, reason, outcome, unreadable } = attempt;
     return (
       notes.has(attempt) ||
@@ -65,4 +69,5 @@ export function hasNote(
       (order !== undefined && attempt.order === order && at + day > now)
     );
   };
+  return { isNeeded, hasHash: (attempt) => hashed.has(attempt) };
 }

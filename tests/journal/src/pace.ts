@@ -72,7 +72,8 @@ export interface Glance {
 export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
   const usable = enforcedTerms(record, now, limits).map(({ term }) => term.usable);
   const quarter = Math.max(1, Math.floor(Math.min(...usable) / 4));
-  return { fleet: fleetOf(record, now), spared: sparedBy(record, now, limits), maxOpen: Math.min(maxOpen, quarter) };
+  const fleet = fleetOf(record, now);
+  return { fleet, spared: sparedBy(record, now, limits, fleet.lastCostAt), maxOpen: Math.min(maxOpen, quarter) };
 }
 
 /**
@@ -148,9 +149,8 @@ function ladder(count: number, maxMs: number): number {
 /** Rules 2, 3 and 6. */
 function outageFor(audience: string, now: number, { fleet, spared }: Glance, probes: boolean): Outage {
   const { streaks, all } = fleet;
-  const spareMs = spared.pauseMs;
   const isOver = (streak: Streak, maxMs: number) =>
-    now > streak.last + Math.max(ladder(streak.count, maxMs), streak.costly ? spareMs : 0) + hour;
+    now > Math.max(streak.last + ladder(streak.count, maxMs), streak.costly ? spared.until : 0) + hour;
   const failing = streaks.get(audience);
   const own = failing && !isOver(failing, 15 * minute) ? failing : undefined;
   const several = fleet.failing.size > 1;
@@ -159,13 +159,13 @@ function outageFor(audience: string, now: number, { fleet, spared }: Glance, pro
   const sharedAt = shared ? shared.last + ladder(shared.count, 10 * minute) : 0;
   let from = Math.max(sharedAt, own ? own.last + ladder(own.count, 15 * minute) : 0);
   let askAt = from;
-  const isSpared = spareMs > 0 && (failing?.costly || shared?.costly);
-  if (isSpared && fleet.lastCostAt + spareMs > from) {
+  const isSpared = spared.until > 0 && (failing?.costly || shared?.costly);
+  if (isSpared && spared.until > from) {
     const isVain = failing
       ? failing.inVain || (several && all.inVain)
       : spared.share >= 1 / 2 && fleet.failing.size > 0 && all.inVain;
     const probeAt = Math.max(from, shared ? shared.last + 10 * minute : 0, failing ? failing.last + 15 * minute : 0);
-    from = fleet.lastCostAt + spareMs;
+    from = spared.until;
     askAt = isVain || !probes ? from : Math.min(from, probeAt);
   }
   const others = askAt;
