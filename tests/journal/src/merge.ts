@@ -109,9 +109,8 @@ function joined<Part extends object>(one: Part, other: Part): Part {
 
 /** Of two values the one that comes later in an order of all values. */
 function later<Value>(one: Value, other: Value): Value {
-  if (typeof one !== typeof other || (typeof one === 'object' && one !== other)) {
-    return canonical(one) >= canonical(other) ? one : other;
-  }
+  if (one === other) return one;
+  if (typeof one !== typeof other || typeof one === 'object') return canonical(one) >= canonical(other) ? one : other;
   return one >= other ? one : other;
 }
 
