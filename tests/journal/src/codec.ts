@@ -61,9 +61,18 @@ export function encodeRecord(record: LedgerRecord): string {
       names.index(term.by),
       ...(term.more ?? []),
     ]),
-    attempts: record.attempts.map((attempt) => writeAttempt(attempt, names)),
+    attempts: record.attempts.map((attempt, index) =>
+      writeAttempt(attempt, record.attempts[index - 1]?.at ?? 0, names),
+    ),
     folded: Object.entries(folded).map(([name, to]) => [names.index(name), to]),
-    buckets: record.buckets.map((b) => [names.index(b.epoch), b.slot, b.unknown ? 1 : 0, b.last, b.count]),
+    buckets: record.buckets.map((b) => [
+      names.index(b.epoch),
+      b.slot,
+      b.unknown ? 1 : 0,
+      b.last,
+      b.count,
+      ...(b.more ?? []),
+    ]),
     orders: record.orders.map(({ more: other, ...order }) => ({ ...other, ...order })),
     tokens: record.tokens.map((token) => writeToken(token, names)),
     revoked: Object.entries(revoked).map(([name, to]) => [names.index(name), to]),
@@ -101,10 +110,7 @@ function readRecord(wire: unknown): LedgerRecord {
     era: count(own['era'] ?? 0),
     leaptMs: count(own['leaptMs'] ?? 0),
     terms: parts(own['terms'], 64, (wire) => readTerm(wire, names)),
-    attempts: uniqueBy(
-      'id',
-      parts(own['attempts'], maxAttempts, (wire) => readAttempt(wire, names)),
-    ),
+    attempts: uniqueBy('id', readAttempts(own['attempts'], names)),
     folded: numbers(own['folded'], names),
     buckets: parts(own['buckets'], maxBuckets, (wire) => readBucket(wire, names)),
     orders: uniqueBy('id', parts(own['orders'], 1_000, readOrder)),
@@ -122,7 +128,8 @@ function readTerm(wire: unknown, names: Names): DeclaredTerm {
   return { ...term, by: names.name(by), ...restOfRow(cells, 5) };
 }
 
-function writeAttempt(attempt: Attempt, names: Names): unknown[] {
+/** Writes an attempt. Most instants are the distance from another one, which takes less room. */
+function writeAttempt(attempt: Attempt, before: number, names: Names): unknown[] {
   const {
     id,
     at,
@@ -142,16 +149,35 @@ function writeAttempt(attempt: Attempt, names: Names): unknown[] {
   const flags = (inVain ? 1 : 0) + (fleetInVain ? 2 : 0) + (probed ? 4 : 0) + (unreadable ? 8 : 0);
   const who = [epoch, audience, keyId, secretId, instance].map(names.index);
   const outcome = attempt.outcome ? writeOutcome(attempt.outcome, attempt) : 0;
-  const cells = [id, at, generation - at, ...who, shortReasons.get(reason) ?? reason, outcome];
-  const waited = [until && until - at, streak, sinceToken, fleetStreak, flags, attempt.order ?? 0];
+  const cells = [id, at - before, generation - at, ...who, shortReasons.get(reason) ?? reason, outcome];
+  const waited = [until && distance(until, at), streak, sinceToken, fleetStreak, flags, attempt.order ?? 0];
   return attempt.more ? [...cells, ...waited, ...attempt.more] : trimmed([...cells, ...waited]);
 }
 
-function readAttempt(wire: unknown, names: Names): Attempt {
+function instant(from: number, wire: unknown): number {
+  const distance = signed(wire);
+  return count(from + (distance > 0 ? distance - 1 : distance));
+}
+
+function readAttempts(wire: unknown, names: Names): Attempt[] {
+  let before = 0;
+  return parts(wire, maxAttempts, (cells) => {
+    const attempt = readAttempt(cells, before, names);
+    before = attempt.at;
+    return attempt;
+  });
+}
+
+/** The distance of two instants, which is never 0. */
+function distance(at: number, from: number): number {
+  return at >= from ? at - from + 1 : at - from;
+}
+
+function readAttempt(wire: unknown, before: number, names: Names): Attempt {
   const cells = row(wire, 64);
   const [id, at, ahead, epoch, audience, keyId, secretId, instance, reason, outcome, until = 0, streak = 0] = cells;
   const [sinceToken = 0, fleetStreak = 0, flags = 0, order = 0] = cells.slice(12, 16);
-  const reservedAt = count(at);
+  const reservedAt = count(before + signed(at));
   const bits = count(flags);
   return {
     id: text(id),
@@ -163,7 +189,7 @@ function readAttempt(wire: unknown, names: Names): Attempt {
     instance: names.name(instance),
     reason: wordOf(reasons, reason),
     at: reservedAt,
-    until: until === 0 ? 0 : count(reservedAt + signed(until)),
+    until: until === 0 ? 0 : instant(reservedAt, until),
     streak: count(streak),
     sinceToken: count(sinceToken),
     fleetStreak: count(fleetStreak),
@@ -177,25 +203,31 @@ function readAttempt(wire: unknown, names: Names): Attempt {
   };
 }
 
-function writeOutcome({ kind, at, charge, more, ...facts }: Outcome, attempt: Attempt): unknown[] {
-  const hasFacts = more !== undefined || Object.values(facts).some((fact) => fact !== undefined);
-  const cells = [shortKinds.get(kind) ?? kind, at - attempt.at, charge];
-  if (attempt.outcomeMore) return [...cells, { ...more, ...facts }, ...attempt.outcomeMore];
-  return hasFacts ? [...cells, { ...more, ...facts }] : cells;
-}
+const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count', 'ofClient'] as const;
+const chargeOf = (kind: string) => (kind === 'issued' || kind === 'unknown' ? 1 : 0);
 
-const facts = ['status', 'code', 'toldUntil', 'holdUntil', 'count', 'ofClient', 'hash', 'expiresAt'];
+function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[] {
+  const { kind, hash, expiresAt, charge, more } = outcome;
+  const own: Record<string, unknown> = { ...more };
+  for (const fact of facts) own[fact] = outcome[fact];
+  if (charge === chargeOf(kind)) own['charge'] = undefined;
+  const hasFacts = Object.values(own).some((fact) => fact !== undefined);
+  const token = [hash ?? 0, expiresAt === undefined ? 0 : distance(expiresAt, outcome.at)];
+  const cells = [shortKinds.get(kind) ?? kind, outcome.at - at, ...token, hasFacts ? own : 0];
+  return outcomeMore ? [...cells, ...outcomeMore] : trimmed(cells);
+}
 
 function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome' | 'outcomeMore'> {
   const cells = row(wire, 64);
-  const [kind, at, charge] = cells;
-  const { own, more } = rest(cells[3] ?? {}, facts);
+  const [kind, after = 0, hash = 0, lifeMs = 0] = cells;
+  const { own, more } = rest(cells[4] || {}, facts);
   const word = wordOf(kinds, kind);
   const code = optional(own['code'], text);
+  const at = count(reservedAt + signed(after));
   const outcome: Outcome = {
     kind: word,
-    at: count(reservedAt + signed(at)),
-    charge: count(charge),
+    at,
+    charge: count(own['charge'] ?? chargeOf(word)),
     status: optional(own['status'], count),
     // Another version of this package, or an attacker with access to the store, may have written any text.
     code: code !== undefined && word === 'refused' ? oauthErrorCode(code) : code,
@@ -203,23 +235,19 @@ function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome'
     holdUntil: optional(own['holdUntil'], count),
     count: optional(own['count'], count),
     ofClient: optional(own['ofClient'], flag),
-    hash: optional(own['hash'], text),
-    expiresAt: optional(own['expiresAt'], count),
+    hash: hash === 0 ? undefined : text(hash),
+    expiresAt: lifeMs === 0 ? undefined : instant(at, lifeMs),
     more,
   };
-  return { outcome, ...(cells.length > 4 ? { outcomeMore: restOfRow(cells, 4).more } : {}) };
+  return { outcome, ...(cells.length > 5 ? { outcomeMore: restOfRow(cells, 5).more } : {}) };
 }
 
 function readBucket(wire: unknown, names: Names): Bucket {
-  const [epoch, slot, unknown, last, number] = row(wire, 5);
+  const cells = row(wire, 64);
+  const [epoch, slot, unknown, last, number] = cells;
   check(unknown === 0 || unknown === 1);
-  return {
-    epoch: names.name(epoch),
-    slot: count(slot),
-    unknown: unknown === 1,
-    last: count(last),
-    count: count(number),
-  };
+  const counted = { slot: count(slot), unknown: unknown === 1, last: count(last), count: count(number) };
+  return { epoch: names.name(epoch), ...counted, ...restOfRow(cells, 5) };
 }
 
 const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens'];

@@ -88,7 +88,7 @@ function folding(record: LedgerRecord, now: number): LedgerRecord {
       count: chargeOf(attempt),
     };
     const bucket = buckets.get(bucketName(one));
-    const sum = bucket && { ...one, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
+    const sum = bucket && { ...bucket, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
     buckets.set(bucketName(one), sum ?? one);
   }
   return { ...record, folded, buckets: [...buckets.values()] };

@@ -89,6 +89,7 @@ export interface Bucket {
   /** The latest instant from which one of them counts. So none of them stops counting too early. */
   readonly last: number;
   readonly count: number;
+  readonly more?: readonly unknown[] | undefined;
 }
 
 /** Buckets must not depend on who adds up, or when: the same attempt is in the same bucket in every copy of a record. */

@@ -67,17 +67,18 @@ export const bucketName = ({ epoch, slot, unknown }: Bucket): string => `${epoch
 const tokenName = ({ audience, keyId }: StoredToken) => JSON.stringify([audience, keyId]);
 
 function laterTerm(one: DeclaredTerm, other: DeclaredTerm): DeclaredTerm {
-  return one.seenAt === other.seenAt ? later(one, other) : one.seenAt > other.seenAt ? one : other;
+  return one.seenAt === other.seenAt ? joined(one, other) : one.seenAt > other.seenAt ? one : other;
 }
 
 function larger(one: Bucket, other: Bucket): Bucket {
-  return { ...one, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last) };
+  const more = later(one.more, other.more);
+  return { ...one, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last), more };
 }
 
 /** Of two copies of one token, the life of one may have been measured. */
 function laterToken(one: StoredToken, other: StoredToken): StoredToken {
   const differs = one.generation - other.generation || other.expiresAt - one.expiresAt;
-  return differs === 0 ? later(one, other) : differs > 0 ? one : other;
+  return differs === 0 ? joined(one, other) : differs > 0 ? one : other;
 }
 
 /** Joins what two records say of one attempt. */
@@ -110,6 +111,7 @@ function joined<Part extends object>(one: Part, other: Part): Part {
 /** Of two values the one that comes later in an order of all values. */
 function later<Value>(one: Value, other: Value): Value {
   if (one === other) return one;
+  if (one === undefined || other === undefined) return one ?? other;
   if (typeof one !== typeof other || typeof one === 'object') return canonical(one) >= canonical(other) ? one : other;
   return one >= other ? one : other;
 }

@@ -33,7 +33,7 @@ function forTriples(law: (one: Snapshot, other: Snapshot, third: Snapshot) => vo
     const random = randomOf(seed + round);
     const snapshots = historyOf(seed + round, { steps: round % 8 === 0 ? 500 : 60, faults: true });
     const any = () => snapshots[Math.floor(random() ** 0.7 * snapshots.length)] as Snapshot;
-    for (let triple = 0; triple < 25; triple++, tried++) law(any(), any(), any());
+    for (let triple = 0; triple < 100; triple++, tried++) law(any(), any(), any());
   }
 }
 

@@ -32,7 +32,7 @@ const small = fc.integer({ min: 0, max: 9 });
 const name = fc.constantFrom('a', 'b', 'c', '__proto__');
 const kind = fc.constantFrom('issued', 'unknown', 'refused', 'unreached', 'unsent', 'later', 'other');
 const unknown = fc.option(
-  fc.dictionary(fc.constantFrom('x', 'y', '__proto__'), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }),
+  fc.dictionary(fc.constantFrom('x', 'y', '__proto__'), fc.jsonValue({ maxDepth: 1 }), { minKeys: 1, maxKeys: 2 }),
   { nil: undefined },
 );
 const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined });
