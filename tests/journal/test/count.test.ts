@@ -100,7 +100,7 @@ describe('the room', () => {
   test('of a record that may miss tokens is what the reserve covers, and two of them are for resets', () => {
     const young = recordWith([attemptAt(noon - 2 * hour), attemptAt(noon)], { completeSince: noon - hour });
     expect([roomOf(young), roomOf(young, 'reset')]).toEqual([27, 29]);
-    expect(roomOf(young, 'cold', noon - hour + term.pendingMs)).toBe(109);
+    expect(roomOf(young, 'cold', noon - hour + term.pendingMs)).toBe(110);
   });
 
   test('is needed in every window', () => {

@@ -65,9 +65,9 @@ describe('a record that was lost', () => {
   });
 
   test('stays reset', () => {
-    const memory = recordWith([], { revoked: { orders: 9 } });
+    const memory = recordWith([], { revoked: { orders: noon - hour } });
     expect(repaired(recordWith([], { epoch: 'other', tokens: [token] }), seenAt(memory, noon)).record.revoked).toEqual({
-      orders: 9,
+      orders: noon - hour,
     });
   });
 });
@@ -83,7 +83,7 @@ describe('a clock that leapt forward by 26 hours', () => {
     const { record, changed } = repaired(known, before, after);
     expect(changed).toBe(true);
     expect(used(record, after, usual)).toBe(109);
-    expect(used(record, after + 5 * hour - second, usual)).toBe(109);
+    expect(used(record, after + 5 * hour - 2 * second, usual)).toBe(109);
     expect(used(record, after + 5 * hour + 10 * minute, usual)).toBe(0);
   });
 
