@@ -217,10 +217,10 @@ export const mutants: readonly Mutant[] = [
     replace: 'last: Math.min(one.last, bucket.last)',
   },
   {
-    about: 'compaction: no failure is noted',
+    about: 'compaction: the oldest failure is noted',
     file: 'notes.ts',
-    find: 'latest(`failure ${isCostly} ${audience}`, attempt, generation);',
-    replace: '',
+    find: 'audience}`, attempt, generation);\n      latest(`known',
+    replace: 'audience}`, attempt, () => -attempt.generation);\n      latest(`known',
   },
   {
     about: 'compaction: renewals after 401s are forgotten',

@@ -86,7 +86,8 @@ export function encodeRecord(record: LedgerRecord): string {
 export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
   if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
   const json = text.slice(header.length + 9);
-  if (text.length > maxLength || text !== `${header}${checksum(json)} ${json}`) return 'damaged';
+  const sum = text.slice(header.length, header.length + 9);
+  if (text.length > maxLength || sum !== `${checksum(json)} `) return 'damaged';
   try {
     return readRecord(JSON.parse(json));
   } catch {

@@ -171,10 +171,7 @@ export function leavesAt(attempt: Attempt, { settledMs, pendingMs }: TermLimits)
 }
 
 /** Returns what somebody said about tokens that the record has not seen: of several numbers that still count, the largest, from the latest instant on. */
-export function spentElsewhere(
-  { orders }: LedgerRecord,
-  after: number,
-): { readonly at: number; readonly tokens: number } {
+function spentElsewhere({ orders }: LedgerRecord, after: number): { readonly at: number; readonly tokens: number } {
   const said = orders.filter(({ kind, at }) => kind === 'spent' && at > after);
   return {
     at: Math.max(0, ...said.map(({ at }) => at)),

@@ -179,6 +179,6 @@ export function withAttempt(
   return { ...record, attempts: [...record.attempts, { id, ...who, ...when, reason, ...carried }] };
 }
 
-export function openUntils({ attempts }: LedgerRecord, now: number): number[] {
+function openUntils({ attempts }: LedgerRecord, now: number): number[] {
   return attempts.filter((attempt) => isOpen(attempt, now)).map(({ until }) => until);
 }

@@ -1,6 +1,3 @@
-/** A lease lasts this long at most: sending a request, its longest `timeoutMs`, and settling. */
-export const maxLeaseMs = 330_000;
-
 /** A token that states a longer lifetime counts as one of this lifetime. */
 export const maxLifetimeMs: number = 7 * 86_400_000;
 
@@ -179,7 +176,7 @@ export function newRecord(epoch: string, now: number): LedgerRecord {
 }
 
 /** An object without a prototype, so that no name is found that nobody wrote. */
-export const nothing: Readonly<Record<string, number>> = Object.freeze(Object.create(null));
+const nothing: Readonly<Record<string, number>> = Object.freeze(Object.create(null));
 
 /** Returns the names and numbers with one more of them, if it is larger than the present one. */
 export function raised(numbers: Readonly<Record<string, number>>, name: string, to: number): Record<string, number> {

@@ -7,7 +7,7 @@ import { unitedTerms } from './terms.ts';
 
 const minute = 60_000;
 /** The store's clock may gain so much within a day. */
-export const tolerableMs: number = 10 * minute;
+const tolerableMs = 10 * minute;
 
 /** The record as this process read or wrote it last. */
 export interface Seen {

@@ -1,7 +1,7 @@
 import { compact } from '../src/compact.ts';
 import { partsOf } from '../src/count.ts';
 import { decide } from '../src/decide.ts';
-import { isIssued, type LedgerRecord, newRecord } from '../src/journal.ts';
+import { type LedgerRecord, newRecord } from '../src/journal.ts';
 import { type Limits, limitsFor, termLimits } from '../src/limits.ts';
 import { reconcile } from '../src/repair.ts';
 import { type Answer, settle } from '../src/settle.ts';
@@ -13,7 +13,7 @@ export const hour: number = 60 * minute;
 export const day: number = 24 * hour;
 
 /** What a token request comes to. `none`: it did not reach the endpoint. `dies`: the process dies during it. */
-export type Ending = 'issued' | 'unknown' | 'refused' | 'none' | 'dies';
+type Ending = 'issued' | 'unknown' | 'refused' | 'none' | 'dies';
 
 /** An endpoint, and a fleet that asks it. Times are milliseconds since the beginning. */
 export interface World {
@@ -49,7 +49,6 @@ export interface Course {
   readonly attempts: number;
   /** The longest time for which the limit refused an audience that works. */
   readonly lockedOutMs: number;
-  readonly bytes: number;
 }
 
 /** The same numbers for the same seed (mulberry32). */
@@ -77,7 +76,7 @@ export function live(world: World, seed: number): Course {
   const events: { at: number; audience: number; run: () => void }[] = [];
   const waitsSince = new Map<number, number>();
   const refusedSince = new Map<number, number>();
-  const course = { unknownShare: 0, unknown: 0, waitMs: 0, issued: 0, attempts: 0, lockedOutMs: 0, bytes: 0 };
+  const course = { unknownShare: 0, unknown: 0, waitMs: 0, issued: 0, attempts: 0, lockedOutMs: 0 };
   let at = 0;
   const later = (ms: number, audience: number, run: () => void) => {
     const event = { at: at + Math.max(1, Math.ceil(ms)), audience, run };
