@@ -312,7 +312,7 @@ export const mutants: readonly Mutant[] = [
     find: 'Math.min(until - minOldNow, hour)',
     replace: 'until - minOldNow',
   },
-  { about: 'codec: row ends are dropped', file: 'codec.ts', find: '...restOfRow(cells, 16),', replace: '' },
+  { about: 'codec: row ends are dropped', file: 'attempt-codec.ts', find: '...restOfRow(cells, 16),', replace: '' },
   {
     about: 'codec: unknown members are dropped',
     file: 'codec.ts',

@@ -59,6 +59,15 @@ describe('what counts', () => {
     const folded = compact(detailed, noon, usual);
     expect([folded.attempts.length, folded.buckets.length]).toEqual([150, 1]);
     expect(used(merge(folded, detailed), noon, usual)).toBe(200);
+    expect(used(merge(detailed, folded), noon, usual)).toBe(200);
+  });
+
+  test('is what another epoch knows, also of earlier generations than those that are in buckets', () => {
+    const folded = compact(recordWith(issuedAt(noon - 10 * hour, 200)), noon, usual);
+    const lost = attemptAt(noon - 11 * hour, { epoch: 'other epoch' });
+    for (const record of [merge(folded, recordWith([lost])), merge(recordWith([lost]), folded)]) {
+      expect(used(record, noon, usual)).toBe(201);
+    }
   });
 
   test('is a token whose outcome was heard of late for no longer than one of unknown outcome', () => {

@@ -64,6 +64,13 @@ describe('a record that was lost', () => {
     expect(used(found.record, noon, usual)).toBe(109);
   });
 
+  test('has the later one of two tokens', () => {
+    const later = { ...token, id: 'later', generation: 8 };
+    const other = (of: typeof token) => recordWith([], { epoch: 'other', tokens: [of] });
+    expect(repaired(other(later), seenAt(known, noon)).record.tokens).toEqual([later]);
+    expect(repaired(other(token), seenAt({ ...known, tokens: [later] }, noon)).record.tokens).toEqual([later]);
+  });
+
   test('stays reset', () => {
     const memory = recordWith([], { revoked: { orders: noon - hour } });
     expect(repaired(recordWith([], { epoch: 'other', tokens: [token] }), seenAt(memory, noon)).record.revoked).toEqual({
