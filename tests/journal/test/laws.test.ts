@@ -9,7 +9,9 @@ import { historyOf, type Snapshot, wide } from './support/history.ts';
 import { anyRecord, canonical, laws, seed, used } from './support/records.ts';
 
 const timeout = 600_000;
-const same = (one: LedgerRecord, other: LedgerRecord) => canonical(one) === canonical(other);
+// Most members come in the same order, so the slower comparison is rarely needed.
+const same = (one: LedgerRecord, other: LedgerRecord) =>
+  JSON.stringify(one) === JSON.stringify(other) || canonical(one) === canonical(other);
 /** The texts of two records, if they differ. */
 const differing = (one: LedgerRecord, other: LedgerRecord) =>
   same(one, other) ? [] : [canonical(one), canonical(other)];
@@ -93,7 +95,7 @@ describe('compaction', () => {
   test('changes nothing that is counted or paced', { timeout }, () => {
     let holds = 0;
     let folds = 0;
-    for (let round = 0; round < Math.max(20, laws / 30); round++) {
+    for (let round = 0; round < Math.min(200, Math.max(20, laws / 75)); round++) {
       const random = randomOf(round);
       const snapshots = historyOf(seed + round, { steps: 350, compacts: false });
       const { record, now } = snapshots.at(-1) as Snapshot;
