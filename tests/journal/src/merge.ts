@@ -112,8 +112,12 @@ function joined<Part extends object>(one: Part, other: Part): Part {
 function later<Value>(one: Value, other: Value): Value {
   if (one === other) return one;
   if (one === undefined || other === undefined) return one ?? other;
-  if (typeof one !== typeof other || typeof one === 'object') return canonical(one) >= canonical(other) ? one : other;
-  return one >= other ? one : other;
+  // Numbers, texts and truth values are compared as they are.
+  const [a, b] =
+    typeof one === typeof other && one !== Object(one) && one !== null
+      ? [one, other]
+      : [canonical(one), canonical(other)];
+  return (a as number) >= (b as number) ? one : other;
 }
 
 /** The same text for equal values, in whatever order their members come. */

@@ -98,11 +98,9 @@ function onPresentClock(
   const minOldNow = seen.now + seen.elapsedMs;
   const leaptMs = now - seen.now - seen.maxElapsedMs;
   if (leaptMs > tolerableMs && loaded.era === seen.record.era) {
-    // Another process that saw the leap may have moved the record already, and a late write may only seem to come from a clock that leapt.
+    // Another process that saw the leap may have moved the record already.
     const movedMs = loaded.leaptMs - seen.record.leaptMs;
-    const isOnTime = now <= Math.max(loaded.highWaterAt, seen.now) + seen.maxElapsedMs + tolerableMs;
-    if (leaptMs - movedMs <= tolerableMs || (isOnTime && movedMs === 0 && seen.record.sequence === loaded.sequence))
-      return loaded;
+    if (leaptMs - movedMs <= tolerableMs) return loaded;
     return translated(loaded, {
       now,
       minOldNow,

@@ -53,7 +53,7 @@ export function tried(
   fields: Partial<Query>,
   answer: (attempt: Attempt, now: number) => Answer,
   limits: Limits = usual,
-) {
+): { record: LedgerRecord; attempt: Attempt; now: number } {
   const query = queryFor(fields);
   let at = now;
   for (let decision = decide(record, at, query, limits); ; decision = decide(record, at, query, limits)) {
