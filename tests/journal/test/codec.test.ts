@@ -70,7 +70,7 @@ describe('a record that was written and read', () => {
       noon + 76_000_000,
       wide,
     );
-    expect(encodeRecord(record).length).toBeLessThan(9_300);
+    expect(encodeRecord(record).length).toBeLessThan(9_000);
   });
 });
 
