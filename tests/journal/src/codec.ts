@@ -1,0 +1,159 @@
+import { readAttempts, writeAttempt } from './attempt-codec.ts';
+import { checksum } from './checksum.ts';
+import type { Bucket, DeclaredTerm, LedgerRecord, Order, StoredToken } from './journal.ts';
+import {
+  check,
+  count,
+  type Names,
+  namesOf,
+  numbers,
+  optional,
+  parts,
+  rest,
+  restOfRow,
+  row,
+  text,
+  uniqueBy,
+  withoutToJson,
+} from './wire.ts';
+
+const header = 'service-auth/3 ';
+const maxLength = 4_000_000;
+const [maxBuckets, maxTokens] = [6_000, 10_000];
+
+/** Writes a record as the text that a store keeps: form, checksum, JSON. */
+export function encodeRecord(record: LedgerRecord): string {
+  const names = namesOf([]);
+  const { epoch, sequence, completeSince, highWaterAt, era, leaptMs, folded, revoked, more } = record;
+  const wire = {
+    ...more,
+    epoch,
+    sequence,
+    completeSince,
+    highWaterAt,
+    era: era || undefined,
+    leaptMs: leaptMs || undefined,
+    terms: record.terms.map((term) => [
+      term.tokens,
+      term.windowMs,
+      term.reserve,
+      term.seenAt,
+      names.index(term.by),
+      ...(term.more ?? []),
+    ]),
+    attempts: record.attempts.map((attempt, index) =>
+      writeAttempt(attempt, record.attempts[index - 1]?.at ?? 0, names),
+    ),
+    folded: Object.entries(folded).map(([name, to]) => [names.index(name), to]),
+    buckets: record.buckets.map((b) => [
+      names.index(b.epoch),
+      b.slot,
+      b.unknown ? 1 : 0,
+      b.last,
+      b.count,
+      ...(b.more ?? []),
+    ]),
+    orders: record.orders.map(({ more: other, ...order }) => ({ ...other, ...order })),
+    tokens: record.tokens.map((token) => writeToken(token, names)),
+    revoked: Object.entries(revoked).map(([name, to]) => [names.index(name), to]),
+    names: names.list,
+  };
+  const json = JSON.stringify('toJSON' in [] ? withoutToJson(wire) : wire);
+  return `${header}${checksum(json)} ${json}`;
+}
+
+/** Reads a text of {@link encodeRecord} and checks every part of it. Returns why the text cannot be trusted, if it cannot. */
+export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
+  if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
+  const json = text.slice(header.length + 9);
+  const sum = text.slice(header.length, header.length + 9);
+  if (text.length > maxLength || sum !== `${checksum(json)} `) return 'damaged';
+  try {
+    return readRecord(JSON.parse(json));
+  } catch {
+    return 'damaged';
+  }
+}
+
+const members = [
+  ...['epoch', 'sequence', 'completeSince', 'highWaterAt', 'era', 'leaptMs', 'terms', 'attempts', 'folded'],
+  ...['buckets', 'orders', 'tokens', 'revoked', 'names'],
+];
+
+function readRecord(wire: unknown): LedgerRecord {
+  const { own, more } = rest(wire, members);
+  const names = namesOf(row(own['names'], 60_000).map((name) => text(name)));
+  return {
+    epoch: text(own['epoch']),
+    sequence: count(own['sequence']),
+    completeSince: count(own['completeSince']),
+    highWaterAt: count(own['highWaterAt']),
+    era: count(own['era'] ?? 0),
+    leaptMs: count(own['leaptMs'] ?? 0),
+    terms: parts(own['terms'], 64, (wire) => readTerm(wire, names)),
+    attempts: uniqueBy('id', readAttempts(own['attempts'], names)),
+    folded: numbers(own['folded'], names),
+    buckets: parts(own['buckets'], maxBuckets, (wire) => readBucket(wire, names)),
+    orders: uniqueBy('id', parts(own['orders'], 1_000, readOrder)),
+    tokens: parts(own['tokens'], maxTokens, (wire) => readToken(wire, names)),
+    revoked: numbers(own['revoked'], names),
+    more,
+  };
+}
+
+function readTerm(wire: unknown, names: Names): DeclaredTerm {
+  const cells = row(wire, 64);
+  const [tokens, windowMs, reserve, seenAt, by] = cells;
+  const term = { tokens: count(tokens), windowMs: count(windowMs), reserve: count(reserve), seenAt: count(seenAt) };
+  check(term.reserve < term.tokens && term.windowMs > 0);
+  return { ...term, by: names.name(by), ...restOfRow(cells, 5) };
+}
+
+function readBucket(wire: unknown, names: Names): Bucket {
+  const cells = row(wire, 64);
+  const [epoch, slot, unknown, last, number] = cells;
+  check(unknown === 0 || unknown === 1);
+  const counted = { slot: count(slot), unknown: unknown === 1, last: count(last), count: count(number) };
+  return { epoch: names.name(epoch), ...counted, ...restOfRow(cells, 5) };
+}
+
+const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens'];
+
+function readOrder(wire: unknown): Order {
+  const { own, more } = rest(wire, orderMembers);
+  return {
+    id: text(own['id']),
+    at: count(own['at']),
+    kind: text(own['kind'], 64),
+    by: text(own['by']),
+    audience: optional(own['audience'], text),
+    reason: optional(own['reason'], text),
+    tokenId: optional(own['tokenId'], text),
+    tokens: optional(own['tokens'], count),
+    more,
+  };
+}
+
+function writeToken(
+  { audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, more }: StoredToken,
+  names: Names,
+): unknown[] {
+  const who = [names.index(audience), names.index(keyId)];
+  return [...who, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, ...(more ?? [])];
+}
+
+function readToken(wire: unknown, names: Names): StoredToken {
+  const cells = row(wire, 64);
+  const [audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed] = cells;
+  return {
+    audience: names.name(audience),
+    keyId: names.name(keyId),
+    id: text(id),
+    generation: count(generation),
+    expiresAt: count(expiresAt),
+    lifetimeMs: count(lifetimeMs),
+    aheadMs: count(aheadMs),
+    sealed: text(sealed),
+    ...restOfRow(cells, 8),
+  };
+}

@@ -1,0 +1,83 @@
+import type { IssuanceReason, Term } from './journal.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** The failure that an acknowledged `swap` of a store survives. See `Store.durability`. */
+export type StoreDurability = 'process' | 'durable' | 'replicated';
+
+/** The agreement as the options of this process state it. */
+export interface Limits {
+  /** The terms that this process states. A process that inherits the agreement, and a reader of usage, state none. */
+  readonly terms: readonly Term[];
+  /** The terms that a process which inherits the agreement keeps to while the record has none. Default: none. */
+  readonly usual?: readonly Term[];
+  readonly durability: StoreDurability;
+  /** The largest record that the store keeps, in bytes. Default {@link usualMaxBytes}. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** The largest record of a store that states no bound, in bytes. */
+export const usualMaxBytes = 1_000_000;
+
+/** The numbers that follow from a term. */
+export interface TermLimits extends Term {
+  /** The tokens less the reserve. */
+  readonly usable: number;
+  /** A settled entry counts for this long: 25 hours and 10 minutes if the window is a day, because a calendar day can have 25 hours. */
+  readonly settledMs: number;
+  /** A pending entry counts for this long. It is longer than `settledMs`, because the request may have arrived late. */
+  readonly pendingMs: number;
+  /** While earlier entries are unknown, only this many later ones may be made. */
+  readonly newRecordCeiling: number;
+  /** A token for this reason may be issued while fewer tokens than this are spent. */
+  readonly ceilings: Readonly<Record<IssuanceReason, number>>;
+  /** This many tokens of a window may be renewals that 401s of the API cause. */
+  readonly rejectedShare: number;
+}
+
+/**
+ * Computes the terms of an agreement. `reserve` belongs to the window with the most tokens, and the others keep the same share of theirs. Undefined
+ * takes the default of the store's durability.
+ */
+export function limitsFor(
+  windows: readonly { readonly tokens: number; readonly windowMs: number }[],
+  reserve: number | undefined,
+  durability: StoreDurability,
+): Limits {
+  const largest = Math.max(...windows.map(({ tokens }) => tokens));
+  const share = reserve === undefined ? 1 / (durability === 'replicated' ? 2 : 5) : reserve / largest;
+  const terms = windows.map(({ tokens, windowMs }): Term => {
+    // The reserve of the largest window must not change by the rounding of its share.
+    const kept = tokens === largest && reserve !== undefined ? reserve : Math.ceil(tokens * share);
+    return { tokens, windowMs, reserve: Math.min(tokens - 1, kept) };
+  });
+  return { terms, durability };
+}
+
+/** Computes the numbers of one term. */
+export function termLimits({ tokens, windowMs, reserve }: Term, durability: StoreDurability): TermLimits {
+  const usable = tokens - reserve;
+  const spanMs = windowMs + Math.min(hour, windowMs / 24);
+  // The reserve covers one loss of a durable store, or three losses of a replicated one. Without a single token nothing works.
+  const reservePerLoss = Math.max(1, Math.floor(reserve / (durability === 'replicated' ? 3 : 1)));
+  const withoutReset = usable - Math.min(10, Math.floor(usable / 12));
+  return {
+    tokens,
+    windowMs,
+    reserve,
+    usable,
+    settledMs: Math.ceil(spanMs + Math.min(10 * minute, windowMs / 144)),
+    // A request may take five minutes, whatever the window is.
+    pendingMs: Math.ceil(spanMs + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))),
+    newRecordCeiling: durability === 'process' || reserve === 0 ? usable : Math.min(usable, reservePerLoss),
+    ceilings: {
+      refresh: Math.floor(usable * 0.7),
+      cold: withoutReset,
+      expired: withoutReset,
+      rejected: withoutReset,
+      reset: usable,
+    },
+    rejectedShare: Math.min(20, Math.max(1, Math.floor(usable / 6))),
+  };
+}

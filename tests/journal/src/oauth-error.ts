@@ -1,0 +1,30 @@
+/**
+ * The error codes that an authorization server may answer at its token endpoint: RFC 6749 sections 4.1.2.1 and 5.2,
+ * RFC 8628, RFC 8707, RFC 9396 and RFC 9449 (IANA, OAuth Extensions Error Registry).
+ */
+const registered = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+  'server_error',
+  'temporarily_unavailable',
+  'invalid_target',
+  'authorization_pending',
+  'slow_down',
+  'expired_token',
+  'invalid_authorization_details',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
+] as const;
+
+/** The `error` code of a rejected token request: a registered code, or `'other'` (RFC 6749 section 5.2). */
+export type OAuthErrorCode = (typeof registered)[number] | 'other';
+
+/** Returns a registered code unchanged and `'other'` for any other text. Such a text may contain anything, even the secret. */
+export function oauthErrorCode(text: string): OAuthErrorCode {
+  return registered.find((code) => code === text) ?? 'other';
+}

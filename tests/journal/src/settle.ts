@@ -1,0 +1,156 @@
+import {
+  type Attempt,
+  byGeneration,
+  type LedgerRecord,
+  latestGeneration,
+  type Outcome,
+  revokedOf,
+  type StoredToken,
+  tokenOf,
+} from './journal.ts';
+import { joinedAttempt } from './merge.ts';
+import type { OAuthErrorCode } from './oauth-error.ts';
+import { refusalsOf } from './refusals.ts';
+
+const minute = 60_000;
+const maxHoldMs = 15 * minute;
+// The outcome of a reservation is known within this time, unless the process was stopped.
+const maxRequestMs = 6 * minute;
+
+/** What came of a reserved token request. */
+export type Answer =
+  /** A token arrived. */
+  | {
+      readonly kind: 'issued';
+      readonly token: StoredToken;
+      /** The hash of the token. Undefined: it could not be computed. */
+      readonly hash?: string | undefined;
+    }
+  /** No request was sent: this process was too slow, or the probe before it got a token, which counts. */
+  | { readonly kind: 'unsent'; readonly probed?: boolean | undefined }
+  /** It is certain that no token was issued. */
+  | {
+      readonly kind: 'released';
+      readonly cause: 'unreachable' | 'rate_limited';
+      readonly status?: number | undefined;
+      readonly retryAfterMs?: number | undefined;
+    }
+  | {
+      readonly kind: 'released';
+      readonly cause: 'credentials' | 'misconfigured';
+      readonly status: number;
+      readonly oauthError?: OAuthErrorCode | undefined;
+    }
+  /** As many tokens as `charge` says may have been issued. */
+  | {
+      readonly kind: 'ambiguous';
+      readonly charge: 1 | 2;
+      readonly status?: number | undefined;
+      /** The endpoint said with its 503 how long it will be unavailable. */
+      readonly retryAfterMs?: number | undefined;
+      readonly reason?: string | undefined;
+    };
+
+/** Returns the record with the outcome of an attempt. To settle twice has the effect of once. The record must be reconciled. `now` is the ledger's time. */
+export function settle(record: LedgerRecord, now: number, reserved: Attempt, answer: Answer): LedgerRecord {
+  // Use the attempt of the record: the store's clock may have been corrected since.
+  const known = record.attempts.find(({ id }) => id === reserved.id) ?? reserved;
+  const settled = withOutcome(record, known, outcomeOf(record, now, known, answer));
+  if (answer.kind === 'issued') return withToken(settled, answer.token);
+  if (answer.kind !== 'ambiguous' || answer.charge === 1) return settled;
+  // Two requests may have arrived.
+  const twin = { ...known, id: `${known.id}+`, generation: latestGeneration(settled, now) + 1, order: undefined };
+  const before = record.attempts.find(({ id }) => id === twin.id) ?? twin;
+  return withOutcome(settled, before, outcomeOf(record, now, before, answer));
+}
+
+function withOutcome(record: LedgerRecord, attempt: Attempt, outcome: Outcome): LedgerRecord {
+  const others = record.attempts.filter(({ id }) => id !== attempt.id);
+  return { ...record, attempts: [...others, joinedAttempt(attempt, { ...attempt, outcome })].sort(byGeneration) };
+}
+
+function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: Answer): Outcome {
+  const at = Math.max(attempt.at, now);
+  // Count the pauses from the request, even if the store hears of it late.
+  const failedAt = Math.max(attempt.at, Math.min(now, attempt.at + maxRequestMs));
+  const told = (ms: number | undefined) => (ms ? { toldUntil: Math.ceil(failedAt + ms) } : {});
+  switch (answer.kind) {
+    case 'issued': {
+      const { token, hash } = answer;
+      return {
+        kind: 'issued',
+        at,
+        charge: 1,
+        hash,
+        expiresAt: now + token.lifetimeMs,
+        ...renewalHold(record, attempt, token),
+      };
+    }
+    case 'unsent':
+      return { kind: 'unsent', at, charge: answer.probed ? 1 : 0 };
+    case 'ambiguous': {
+      const { status, reason: code, retryAfterMs } = answer;
+      return { kind: 'unknown', at: failedAt, charge: 1, status, code, ...told(retryAfterMs) };
+    }
+    case 'released':
+      switch (answer.cause) {
+        case 'unreachable':
+          return { kind: 'unreached', at: failedAt, charge: 0, status: answer.status, ...told(answer.retryAfterMs) };
+        case 'rate_limited':
+          return { kind: 'refused', at: failedAt, charge: 0, status: 429, ...told(answer.retryAfterMs ?? maxHoldMs) };
+        case 'credentials':
+        case 'misconfigured': {
+          const { status, oauthError: code } = answer;
+          const ofClient = status === 401 || code === 'invalid_client' || code === 'unauthorized_client';
+          return {
+            kind: 'refused',
+            at: failedAt,
+            charge: 0,
+            status,
+            code,
+            ...refusalHold(record, attempt, failedAt, ofClient),
+          };
+        }
+      }
+  }
+}
+
+/** Refusals in a row hold for 5, 10 and then 15 minutes. */
+function refusalHold(record: LedgerRecord, attempt: Attempt, failedAt: number, ofClient: boolean) {
+  const before = refusalsOf(record, 0).find(
+    ({ id, audience, secretId, outcome }) =>
+      id !== attempt.id &&
+      secretId === attempt.secretId &&
+      (audience === attempt.audience || (ofClient && outcome?.ofClient)),
+  )?.outcome;
+  const isInRow = before !== undefined && failedAt <= (before.holdUntil ?? 0) + 60 * minute;
+  const count = isInRow ? (before.count ?? 1) + 1 : 1;
+  return {
+    count,
+    ofClient: ofClient || undefined,
+    holdUntil: failedAt + Math.min(maxHoldMs, 5 * minute * 2 ** (count - 1)),
+  };
+}
+
+/** The renewal brought no later expiry: the endpoint returns one token until it expires. Do not ask again before that. */
+function renewalHold(record: LedgerRecord, { reason, audience, keyId }: Attempt, token: StoredToken) {
+  const present = tokenOf(record, audience, keyId);
+  if (reason !== 'refresh' || !present || present.id === token.id) return {};
+  if (token.expiresAt >= present.expiresAt + token.lifetimeMs / 100) return {};
+  const later = present.expiresAt > token.expiresAt ? present : token;
+  return { holdUntil: Math.floor(later.expiresAt - Math.min(minute, later.lifetimeMs / 10)) };
+}
+
+/** Returns the record with a token, unless it was reset on its way, or has a later one. A renewal ahead of expiry does not replace a token that lives longer. */
+function withToken(record: LedgerRecord, token: StoredToken): LedgerRecord {
+  const { audience, keyId, generation, id } = token;
+  if (generation <= revokedOf(record, audience)) return record;
+  const present = tokenOf(record, audience, keyId);
+  if (present && present.generation >= generation) return record;
+  const attempt = record.attempts.find((attempt) => attempt.id === id);
+  const isShorter =
+    present !== undefined && attempt?.outcome?.holdUntil !== undefined && present.expiresAt > token.expiresAt;
+  if (isShorter) return record;
+  const others = record.tokens.filter((other) => other.audience !== audience || other.keyId !== keyId);
+  return { ...record, tokens: [...others, token] };
+}

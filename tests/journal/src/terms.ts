@@ -1,0 +1,107 @@
+import type { DeclaredTerm, LedgerRecord, Term } from './journal.ts';
+import { type Limits, type TermLimits, termLimits } from './limits.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** A record has at most this many terms. */
+export const maxTerms = 16;
+
+/** A term that has not been declared for so long is not enforced, unless it is one of this process. */
+const enforcedMs = hour;
+
+/** A process that only reads declares its terms again after this time. */
+const declaredAgainMs = 20 * minute;
+
+/** A term that this process enforces. `own`: it follows from the options of this process. */
+export interface EnforcedTerm {
+  readonly term: TermLimits;
+  readonly own: boolean;
+  /** The instant from which it is not enforced any more, unless another process declares it again. Infinity: it stays. */
+  readonly enforcedUntil: number;
+}
+
+function isSame(one: Term, other: Term): boolean {
+  return one.tokens === other.tokens && one.windowMs === other.windowMs && one.reserve === other.reserve;
+}
+
+function isIn(terms: readonly Term[], term: Term): boolean {
+  return terms.some((other) => isSame(other, term));
+}
+
+/** Returns the terms of this process. A process that inherits the agreement states none, and has the usual terms as long as nobody has stated any. */
+function ownTerms(record: LedgerRecord, { terms, usual = [] }: Limits): readonly Term[] {
+  return terms.length + record.terms.length > 0 ? terms : usual;
+}
+
+function lastDeclaredAt(terms: readonly DeclaredTerm[]): number {
+  return Math.max(...terms.map(({ seenAt }) => seenAt));
+}
+
+/** Returns the terms that other processes declared within the hour before `at`, and this process does not have. */
+export function foreignTerms(record: LedgerRecord, at: number, limits: Limits): DeclaredTerm[] {
+  return record.terms.filter((term) => term.seenAt + enforcedMs > at && !isIn(limits.terms, term));
+}
+
+/**
+ * Returns the terms that a process must keep: its own, and those that other processes declared within an hour. Its own terms come first. A process
+ * that inherits the agreement gets the terms that were declared last, however long ago that was.
+ */
+export function enforcedTerms(record: LedgerRecord, now: number, limits: Limits): EnforcedTerm[] {
+  const inherits = limits.terms.length === 0;
+  const others = foreignTerms(record, inherits ? lastDeclaredAt(record.terms) : now, limits);
+  const never = Number.POSITIVE_INFINITY;
+  const enforced = (term: Term, own: boolean, enforcedUntil: number): EnforcedTerm => {
+    return { term: termLimits(term, limits.durability), own, enforcedUntil };
+  };
+  return [
+    ...ownTerms(record, limits).map((term) => enforced(term, true, never)),
+    ...others.map((term) => enforced(term, false, inherits ? never : term.seenAt + enforcedMs)),
+  ];
+}
+
+/** Returns all terms for which the record must keep entries: those of the record, and those of this process. */
+export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
+  const own = ownTerms(record, limits);
+  const others = record.terms.filter((term) => !isIn(own, term));
+  return [...own, ...others].map((term) => termLimits(term, limits.durability));
+}
+
+/** Returns whether this process should write its terms: the record has none of them, or they are so old that others may soon stop to enforce them. */
+export function isDeclarationDue(record: LedgerRecord, now: number, limits: Limits): boolean {
+  const recent = record.terms.filter(({ seenAt }) => seenAt + declaredAgainMs > now);
+  return limits.terms.some((term) => !isIn(recent, term));
+}
+
+/** Returns the record with the terms of this process, declared now. `by`: the name of the process. */
+export function declare(record: LedgerRecord, now: number, limits: Limits, by: string): LedgerRecord {
+  const declared = limits.terms.map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
+  return { ...record, terms: unitedTerms(declared, record.terms) };
+}
+
+/**
+ * Unites two lists of terms. Of a term in both lists the later declaration counts. If there are too many, those go first that nobody enforces, or that
+ * a stricter one contains.
+ */
+export function unitedTerms(one: readonly DeclaredTerm[], other: readonly DeclaredTerm[]): DeclaredTerm[] {
+  const all = [...one, ...other].sort((a, b) => b.seenAt - a.seenAt);
+  const latestFirst = all.filter((term, index) => !isIn(all.slice(0, index), term));
+  if (latestFirst.length <= maxTerms) return latestFirst;
+  const latest = lastDeclaredAt(latestFirst);
+  const enforced = latestFirst.filter(({ seenAt }) => seenAt + enforcedMs > latest);
+  const decisive = enforced.filter((term) => !enforced.some((strict) => strict !== term && contains(strict, term)));
+  return [...new Set([...decisive, ...latestFirst])].slice(0, maxTerms);
+}
+
+/** Returns whether a fleet that keeps to the first term keeps to the second one, too. */
+function contains(strict: Term, term: Term): boolean {
+  const usableOf = ({ tokens, reserve }: Term) => tokens - reserve;
+  return strict.windowMs >= term.windowMs && strict.tokens <= term.tokens && usableOf(strict) <= usableOf(term);
+}
+
+/** Returns the terms without those that others replaced so long ago that all they counted has left them. What was agreed last stays. */
+export function currentTerms({ terms }: LedgerRecord, { durability }: Limits): DeclaredTerm[] {
+  const latest = lastDeclaredAt(terms);
+  const lastsMs = (term: Term) => Math.max(enforcedMs, termLimits(term, durability).pendingMs);
+  return terms.filter((term) => term.seenAt + lastsMs(term) > latest);
+}
