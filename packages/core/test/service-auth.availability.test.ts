@@ -93,7 +93,7 @@ describe('what can be had', () => {
     await expectRefusal(bed, auth);
   });
 
-  test('after refusals of the credentials: nothing for 5, 10, then 15 minutes, for those credentials and that audience', async () => {
+  test('after refusals of the credentials: nothing for 5, 10, then 15 minutes, for those credentials, whatever the audience', async () => {
     const bed = createBed();
     const auth = bed.client();
     for (const minutes of [5, 10, 15, 15, 15]) {
@@ -108,10 +108,18 @@ describe('what can be had', () => {
         holds: [{ kind: 'credentials', until, status: 401, audience: 'orders' }],
       });
       expect(await isReady(bed.client({ clientSecret: 'another' }))).toBe(true);
-      expect(await isReady(bed.client({ audience: 'another' }))).toBe(true);
+      expect(await isReady(bed.client({ audience: 'another' }))).toBe(false);
       if (bed.endpoint.requests.length < 5) await bed.clock.advance(minutes * minute);
     }
     await expectRefusal(bed, auth);
+  });
+
+  test('after a refusal of one audience: nothing for that audience', async () => {
+    const bed = createBed();
+    bed.endpoint.next(answering(400, '{"error":"invalid_target"}'));
+    await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(bed.client().getToken()));
+    expect(await isReady(bed.client())).toBe(false);
+    expect(await isReady(bed.client({ audience: 'another' }))).toBe(true);
   });
 
   test('in a storm of 401s: one renewal at a time, while callers without a token are served', async () => {

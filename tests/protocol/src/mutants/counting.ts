@@ -110,8 +110,8 @@ export const countingMutants: readonly Mutant[] = [
     name: 'refund on an answer without a token',
     about: 'a 2xx that cannot be read counts as not issued',
     file: 'endpoint/token-endpoint.ts',
-    find: "? { kind: 'ambiguous', charge: 1, status, reason: token }",
-    replace: "? { kind: 'released', cause: 'misconfigured', status }",
+    find: ": { kind: 'ambiguous', charge: 1, status, reason: token };",
+    replace: ": { kind: 'released', cause: 'misconfigured', status };",
     modes: ['faults'],
   },
   {
