@@ -64,7 +64,7 @@ export function copiesOf(
         client(audience)
           .getToken()
           .catch(() => {});
-        for (let tick = 0; tick < ticks; tick++) await undefined;
+        for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
         return requests > before;
       },
       pass(ms) {
