@@ -97,6 +97,16 @@ test('undici-agent.ts gets along with redirects and retries', async () => {
   ]);
 });
 
+test('any-server.ts has one token by Basic, and one by a private key', async () => {
+  const [first, second, ...others] = await outputOf('any-server.ts');
+  expect([first, others]).toEqual(['50 calls, 1 token, 1 issued', []]);
+  expect(second).toMatch(/^a token without a secret, valid until \d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});
+
+test('nestjs-any-server.ts has one token for each of its clients', async () => {
+  expect(await outputOf('nestjs-any-server.ts')).toEqual(['50 calls, 1 token, 1 issued', 'without a secret: 1 issued']);
+});
+
 test('own-adapter.ts passes the contract of HTTP clients', async () => {
   const lines = await outputOf('own-adapter.ts', { NODE_NO_WARNINGS: '1' });
   const passed = lines.filter((line) => line.startsWith('✔ ')).length;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createServiceAuthFromEnv, memoryStore, optionsFromEnv } from '../src/index.ts';
+import { createServiceAuthFromEnv, memoryStore, optionsFromEnv, type ServiceAuthOptions } from '../src/index.ts';
 import { failure } from './support/bed.ts';
 import { createScriptedEndpoint } from './support/scripted-endpoint.ts';
 
@@ -64,6 +64,29 @@ describe('the environment', () => {
         x: '1',
       },
     });
+  });
+
+  test('that has no limit refuses nothing for it, and a limit of the overrides wins', async () => {
+    const env = { ...common, ...secret, SERVICE_AUTH_TOKEN_LIMIT: 'unlimited' };
+    const ends = async (overrides: Partial<ServiceAuthOptions>) => {
+      const { transport } = createScriptedEndpoint();
+      const store = memoryStore();
+      const counts: Record<string, number> = {};
+      // More than the default limit.
+      for (let at = 0; at < 160; at += 1) {
+        const auth = createServiceAuthFromEnv(env, { transport, store, scope: `scope-${at}`, ...overrides });
+        const end = await auth.getToken().then(
+          () => 'issued',
+          ({ code }) => code,
+        );
+        counts[end] = (counts[end] ?? 0) + 1;
+        await auth.close();
+      }
+      return counts;
+    };
+    expect(await ends({})).toEqual({ issued: 160 });
+    expect(await ends({ issuanceLimit: { tokens: 5, reserve: 0 } })).toEqual({ issued: 5, ERR_ISSUANCE_LIMIT: 155 });
+    expect(optionsFromEnv(env, { issuanceLimit: 'inherit' }).issuanceLimit).toBe('inherit');
   });
 
   test('has the secret in the form, if it says so', async () => {

@@ -1,7 +1,13 @@
 import { isServiceAuthError } from '@service-auth/core';
 import { recordKey } from '@service-auth/core/record';
 import { openClient, openedStore } from '../configuration/client.ts';
-import { audiencesOf, type Environment, readEnvironment, serverOf } from '../configuration/environment.ts';
+import {
+  audiencesOf,
+  type Environment,
+  hasClientAuthentication,
+  readEnvironment,
+  serverOf,
+} from '../configuration/environment.ts';
 import { configurationProblems, openReader } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSecret } from '../doctor/secret.ts';
@@ -122,8 +128,11 @@ async function diagnosedEndpoint(env: Environment): Promise<readonly Diagnosis[]
   const { authUrl, tokenEndpoint } = serverOf(env);
   const address = tokenEndpoint ?? authUrl;
   if (address === undefined || !isAskable(address)) return [];
-  if (tokenEndpoint !== undefined) return examineEndpoint(tokenEndpoint);
-  return examineEndpoint(`${address.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`);
+  const takesForms = hasClientAuthentication(env);
+  if (tokenEndpoint !== undefined)
+    return examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms });
+  const whole = `${address.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`;
+  return examineEndpoint({ address: whole, variable: 'SERVICE_AUTH_URL', takesForms });
 }
 
 async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import { secretVariables, unreadVariables } from '@service-auth/core/record';
+import { authenticationVariables, secretVariables, unreadVariables } from '@service-auth/core/record';
 import { type Context, textOf } from '../line/command.ts';
 import { printable } from '../line/printable.ts';
 import { variables } from './options.ts';
@@ -30,6 +30,17 @@ export interface ServerAddress {
 export function serverOf(env: Environment): ServerAddress {
   const { SERVICE_AUTH_URL: authUrl, SERVICE_AUTH_TOKEN_ENDPOINT: tokenEndpoint, SERVICE_AUTH_ISSUER: issuer } = env;
   return { authUrl, tokenEndpoint, issuer };
+}
+
+/** Whether the configuration says how the client authenticates. Token requests are forms then, and JSON without. */
+export function hasClientAuthentication(env: Environment): boolean {
+  return Object.values(authenticationVariables).some((name) => env[name]);
+}
+
+/** Whether the client has something else to authenticate by than a client secret. */
+export function hasOtherCredential(env: Environment): boolean {
+  const { key, keyFile, assertionFile, method } = authenticationVariables;
+  return [key, keyFile, assertionFile].some((name) => env[name]) || env[method] === 'tls_client_auth';
 }
 
 /** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */

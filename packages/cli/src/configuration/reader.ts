@@ -7,7 +7,7 @@ import {
   type Store,
   type StoreSnapshot,
 } from '@service-auth/core';
-import { authenticationVariables, failuresInRow } from '@service-auth/core/record';
+import { failuresInRow } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
@@ -16,7 +16,7 @@ import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 import { checked, openedStore, statesLimit } from './client.ts';
-import { audiencesOf, type Environment, readEnvironment, serverOf } from './environment.ts';
+import { audiencesOf, type Environment, hasOtherCredential, readEnvironment, serverOf } from './environment.ts';
 
 /** A reader of the record, without the client secret. */
 export interface Reader {
@@ -80,11 +80,6 @@ export async function configurationProblems(env: Environment): Promise<readonly 
   const problems: string[] = [];
   await checked(() => readOptions(env), problems);
   return problems;
-}
-
-function hasOtherCredential(env: Environment): boolean {
-  const { key, keyFile, assertionFile, method } = authenticationVariables;
-  return [key, keyFile, assertionFile].some((name) => env[name]) || env[method] === 'tls_client_auth';
 }
 
 /** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */

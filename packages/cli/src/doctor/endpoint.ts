@@ -3,47 +3,93 @@ import { certificateAdvice } from '../line/certificates.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 const timeoutMs = 8_000;
+const longestError = 10_000;
 const day = 86_400_000;
 
+/** What a configuration says of the token endpoint. */
+export interface AskedEndpoint {
+  readonly address: string;
+  /** The variable that has the address. */
+  readonly variable: 'SERVICE_AUTH_URL' | 'SERVICE_AUTH_TOKEN_ENDPOINT';
+  /** True if token requests are forms. If not, they are JSON. */
+  readonly takesForms: boolean;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly redirects: boolean;
+  /** The `error` of the answer (RFC 6749 section 5.2). */
+  readonly error: string | undefined;
+}
+
 /** Asks the token endpoint without credentials, which cannot cost a token. Its address was checked before. */
-export async function examineEndpoint(endpoint: string): Promise<readonly Diagnosis[]> {
-  const url = new URL(endpoint);
-  const [answer, certificate] = await Promise.all([askedWithoutCredentials(endpoint), examineCertificate(url)]);
+export async function examineEndpoint(endpoint: AskedEndpoint): Promise<readonly Diagnosis[]> {
+  const url = new URL(endpoint.address);
+  const [answer, certificate] = await Promise.all([askedWithoutCredentials(endpoint, url), examineCertificate(url)]);
   return [answer, ...certificate];
 }
 
-async function askedWithoutCredentials(endpoint: string): Promise<Diagnosis> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+async function askedWithoutCredentials(endpoint: AskedEndpoint, url: URL): Promise<Diagnosis> {
+  const [type, body] = endpoint.takesForms
+    ? ['x-www-form-urlencoded', 'grant_type=client_credentials']
+    : ['json', '{}'];
+  const headers = { 'content-type': `application/${type}`, accept: 'application/json' };
+  // A query may have anything in it.
+  const shown = `${url.origin}${url.pathname}`;
   const startedAt = performance.now();
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const {
-      status,
-      body,
-      headers: answered,
-    } = await fetch(endpoint, { method: 'POST', headers, body: '{}', redirect: 'manual', signal });
-    await body?.cancel();
-    return judged(endpoint, status, Math.round(performance.now() - startedAt), answered.get('location') !== null);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    const ms = Math.round(performance.now() - startedAt);
+    const { status } = response;
+    const redirects = response.headers.get('location') !== null || (status >= 300 && status < 400);
+    const error = await errorIn(response).catch(() => undefined);
+    const says = error === undefined ? status : `${status} ${error}`;
+    const answered = `${shown} answers ${says} to a request without credentials, in ${ms} ms`;
+    return judged(answered, { status, redirects, error }, endpoint);
   } catch (error) {
-    return { state: 'failure', ...unreachable(endpoint, error) };
+    return { state: 'failure', ...unreachable(shown, error) };
   }
 }
 
-function judged(endpoint: string, status: number, ms: number, redirects: boolean): Diagnosis {
-  const answered = `${endpoint} answers ${status} to a request without credentials, in ${ms} ms`;
-  if (status === 400 || status === 401 || status === 403 || status === 422) {
+/** The error code in the beginning of an answer. Undefined: there is none, or it has characters that none may have. */
+async function errorIn({ body }: Response): Promise<string | undefined> {
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.length > longestError) return undefined;
+  }
+  const { error } = Object(JSON.parse(text)) as { error?: unknown };
+  return typeof error === 'string' && /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(error) ? error : undefined;
+}
+
+function judged(answered: string, answer: Answered, { variable, takesForms }: AskedEndpoint): Diagnosis {
+  const { status, redirects, error } = answer;
+  if (error === 'unsupported_grant_type' && takesForms) {
+    const advice = 'does the operator offer this grant (RFC 6749, section 4.4), at this address?';
+    return { state: 'failure', message: `${answered}: there is no client-credentials grant`, advice };
+  }
+  if ([400, 401, 403, 422].includes(status) || (status < 300 && error !== undefined)) {
     return {
       state: 'ok',
       message: `${answered}, as it should. Whether it accepts the credentials, only --issue can tell`,
     };
   }
   if (status === 404 || status === 405) {
-    const advice = 'is SERVICE_AUTH_URL the host that issues tokens, and without /oauth/token?';
+    const advice =
+      variable === 'SERVICE_AUTH_URL'
+        ? 'is SERVICE_AUTH_URL the host that issues tokens, and without /oauth/token?'
+        : 'is SERVICE_AUTH_TOKEN_ENDPOINT the whole address of the token endpoint?';
     return { state: 'failure', message: `${answered}: there is no token endpoint`, advice };
   }
-  if (redirects || (status >= 300 && status < 400)) {
-    const advice =
-      'set SERVICE_AUTH_URL to the address to which it redirects; core follows no redirect with credentials.';
+  if (status === 415) {
+    const advice = takesForms
+      ? 'does it want JSON? Then unset SERVICE_AUTH_CLIENT_AUTHENTICATION.'
+      : 'set SERVICE_AUTH_CLIENT_AUTHENTICATION, such as client_secret_basic: forms are sent then.';
+    return { state: 'failure', message: `${answered}: it does not take ${takesForms ? 'forms' : 'JSON'}`, advice };
+  }
+  if (redirects) {
+    const advice = `set ${variable} to the address to which it redirects; core follows no redirect with credentials.`;
     return { state: 'failure', message: `${answered}: it redirects`, advice };
   }
   if (status === 429) {

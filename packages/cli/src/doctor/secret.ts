@@ -1,5 +1,5 @@
 import type { StoreSnapshot } from '@service-auth/core';
-import { type SecretInRecord, secretInRecord } from '@service-auth/core/record';
+import { type SecretInRecord, secretInRecord, shownNameOf } from '@service-auth/core/record';
 import { audiencesOf, type Environment } from '../configuration/environment.ts';
 import { readOptions } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
@@ -13,22 +13,26 @@ export async function examineSecret(
   const { record, now = 0 } = snapshot ?? {};
   const { SERVICE_AUTH_CLIENT_SECRET: clientSecret } = env;
   if (record === undefined || clientSecret === undefined) return [];
-  const { clientId, storeKey } = readOptions(env);
-  const found = audiencesOf(env).map(async (audience) =>
-    described(await secretInRecord(record, { clientId, clientSecret, audience, storeKey }, now), audience),
+  const { clientId, storeKey, scope, resource, parameters } = readOptions(env);
+  const audiences = audiencesOf(env);
+  const tokens = (audiences.length > 0 ? audiences : [undefined]).map((audience) => {
+    return { audience, scope, resource, parameters };
+  });
+  const found = tokens.map(async (token) =>
+    described(await secretInRecord(record, { clientId, clientSecret, storeKey, ...token }, now), shownNameOf(token)),
   );
   return (await Promise.all(found)).flat();
 }
 
-function described({ rejection, opensToken }: SecretInRecord, audience: string): readonly Diagnosis[] {
+function described({ rejection, opensToken }: SecretInRecord, token: string): readonly Diagnosis[] {
   const found: Diagnosis[] = [];
   if (rejection) {
     const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;
-    const message = `the token endpoint rejected this client secret for ${audience} (${rejectionOf({ ...rejection, failedAt: undefined })}${at})`;
+    const message = `the token endpoint rejected this client secret for ${token} (${rejectionOf({ ...rejection, failedAt: undefined })}${at})`;
     found.push({ state: 'failure', message, advice: 'compare it with the Settings of the dashboard.' });
   }
   if (opensToken === false) {
-    const message = `this client secret cannot open the token in use for ${audience}: another secret sealed it`;
+    const message = `this client secret cannot open the token in use for ${token}: another secret sealed it`;
     const advice = 'give all programs the same SERVICE_AUTH_CLIENT_SECRET, or the same SERVICE_AUTH_STORE_KEY.';
     found.push({ state: 'warning', message, advice });
   }

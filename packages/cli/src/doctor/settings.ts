@@ -1,4 +1,4 @@
-import type { Environment } from '../configuration/environment.ts';
+import { type Environment, hasClientAuthentication, hasOtherCredential } from '../configuration/environment.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 /** Mistakes that make a configuration wrong although each value alone is allowed. */
@@ -19,7 +19,8 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
     });
   }
   for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith('SERVICE_') || name.includes('SECRET') || value === undefined) continue;
+    // A private key has lines.
+    if (!name.startsWith('SERVICE_') || /SECRET|PRIVATE_KEY$/.test(name) || value === undefined) continue;
     if (/^(["'`]).*\1$/s.test(value) || /[\r\n]/.test(value)) {
       found.push({
         state: 'failure',
@@ -28,11 +29,12 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
       });
     }
   }
-  if (secret === undefined) {
+  if (secret === undefined && !hasOtherCredential(env)) {
     const message = 'there is no client secret: usage, check, explain and doctor work, token does not';
     found.push({ state: 'ok', message });
   }
-  if (env['SERVICE_AUTH_AUDIENCE'] === undefined) {
+  const needsAudience = env['SERVICE_AUTH_TOKEN_ENDPOINT'] === undefined && !hasClientAuthentication(env);
+  if (needsAudience && env['SERVICE_AUTH_AUDIENCE'] === undefined) {
     const message = 'SERVICE_AUTH_AUDIENCE is not set';
     found.push({ state: 'warning', message, advice: 'set it to ask for tokens.' });
   }

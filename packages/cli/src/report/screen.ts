@@ -4,6 +4,7 @@ import {
   availability,
   forecast,
   holdSentence,
+  isUnlimited,
   keptForResets,
   lastSpent,
   leftIn,
@@ -77,7 +78,7 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
       'Forecast',
       paragraph(
         style,
-        [lastSpent, forecast, nextSlots]
+        (isUnlimited(usage) ? [lastSpent] : [lastSpent, forecast, nextSlots])
           .map((sentence) => sentence(usage, now))
           .filter((sentence) => sentence !== '')
           .join(' '),
@@ -144,13 +145,20 @@ function budget(usage: Usage, style: Style): string[] {
     ...(underWay > 0 ? [`${underWay} under way`] : []),
     ...(unknown > 0 ? [`${unknown} of unknown outcome`] : []),
   ];
-  const parts = [
+  const counts = [
     `${signs.issued} ${used - pending} issued`,
     ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
+  ];
+  if (isUnlimited(usage)) {
+    const sentence = `${counted(used, 'token')} spent in ${windowName(windowMs)}. There is no limit.`;
+    return [...paragraph(style, sentence), ...paragraph(style, counts.join('  '))];
+  }
+  const parts = [
+    ...counts,
     `${signs.left} ${left} left${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
     `${signs.keptBack} ${Math.max(0, limit - used - left)} kept back of the limit of ${limit}`,
   ];
-  const others = windows.length > 1 ? windows : [];
+  const others = windows.length > 1 ? windows.filter(({ tokens }) => !isUnlimited({ limit: tokens })) : [];
   return [
     bar(usage, Math.min(60, room(style)), style),
     ...paragraph(style, `${used} of ${counted(usable, 'usable token')} spent in ${windowName(windowMs)}.`),

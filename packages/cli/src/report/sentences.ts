@@ -6,6 +6,11 @@ import { audiencesIn, joined, listed, rejectionOf, unsettledInRow } from './whos
 const minute = 60_000;
 const hour = 60 * minute;
 
+/** Whether there is no limit. The record states a million tokens for that, which no fleet spends. */
+export function isUnlimited({ limit }: Pick<Usage, 'limit'>): boolean {
+  return limit >= 1_000_000;
+}
+
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
   const { refusedUntil, tokens } = usage;
@@ -24,6 +29,7 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
 
 function promise(usage: Usage, now: number): string {
   const { availableNow } = usage;
+  if (isUnlimited(usage)) return 'A caller without a token gets one now.';
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
   const tokens = availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`;
@@ -44,7 +50,8 @@ function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
   );
   const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
   const texts = joined(doubts.map(({ text }) => text));
-  return `The limit leaves room for ${counted(availableNow, 'token')}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
+  const room = isUnlimited(usage) ? 'There is no limit' : `The limit leaves room for ${counted(availableNow, 'token')}`;
+  return `${room}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
 }
 
 const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];

@@ -5,9 +5,10 @@ import {
   optionsFromEnv,
   type ServiceAuth,
   type ServiceAuthEventListener,
+  type Store,
 } from '@service-auth/core';
 import { checked, instanceOf, openedStore } from '../configuration/client.ts';
-import { audiencesOf, readEnvironment } from '../configuration/environment.ts';
+import { audiencesOf, type Environment, readEnvironment } from '../configuration/environment.ts';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
 import { type KeptToken, keepToken } from './kept-token.ts';
@@ -15,7 +16,7 @@ import type { ExpectedClient } from './token-request.ts';
 
 /** The clients of this process: one for each audience, over one store. */
 export interface Clients {
-  /** The first one is the default. */
+  /** The first one is the default. Without any, there is an empty one. */
   readonly audiences: readonly string[];
   readonly auth: ServiceAuth;
   kept(audience: string): KeptToken;
@@ -45,18 +46,16 @@ export async function openClients(
   const { env, problems } = await readEnvironment(context);
   const found = [...others, ...problems];
   const opened = await openedStore(env, found, true);
-  const { audiences, options } = await optionsOf(env, found);
+  const { audiences, options } = await optionsOf(env, opened?.store, found);
   if (found.length > 0 || !opened) throw new UsageError([...new Set(found)]);
 
   let secret = secretIn(env);
-  const { store } = opened;
   const clients = options.map((each) =>
     createServiceAuth({
       ...each,
-      store,
       clock,
       instance: instanceOf(env),
-      clientSecret: () => secret,
+      ...(secret !== undefined && { clientSecret: () => secret ?? '' }),
       onEvent: listener,
     }),
   );
@@ -67,11 +66,15 @@ export async function openClients(
     auth,
     kept: (audience) => all[audiences.indexOf(audience)] as KeptToken,
     all,
-    expected: () => ({ clientId: env['SERVICE_AUTH_CLIENT_ID'] ?? '', secret }),
+    expected: () => ({
+      clientId: env['SERVICE_AUTH_CLIENT_ID'] ?? '',
+      secret,
+      scope: env['SERVICE_AUTH_SCOPE'],
+    }),
     async rereadSecret() {
       const again = await readEnvironment(context);
       const wrong = [...again.problems];
-      await optionsOf(again.env, wrong);
+      await optionsOf(again.env, opened.store, wrong);
       if (wrong.length > 0) throw new UsageError([...new Set(wrong)]);
       secret = secretIn(again.env);
     },
@@ -85,16 +88,17 @@ export async function openClients(
   };
 }
 
-function secretIn(env: Readonly<Record<string, string | undefined>>): string {
-  return env['SERVICE_AUTH_CLIENT_SECRET'] ?? '';
+function secretIn(env: Environment): string | undefined {
+  return env['SERVICE_AUTH_CLIENT_SECRET'];
 }
 
 /** The options of each audience that the variable lists. Adds what core says about them to `problems`. */
-async function optionsOf(env: Readonly<Record<string, string | undefined>>, problems: string[]) {
-  const audiences = audiencesOf(env);
+async function optionsOf(env: Environment, store: Store = memoryStore(), problems: string[]) {
+  const listed = audiencesOf(env);
+  const audiences = listed.length > 0 ? listed : [''];
   const checkedOptions = await Promise.all(
-    (audiences.length > 0 ? audiences : ['']).map((audience) =>
-      checked(() => optionsFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: audience }, { store: memoryStore() }), problems),
+    audiences.map((audience) =>
+      checked(() => optionsFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: audience }, { store }), problems),
     ),
   );
   return { audiences, options: checkedOptions.filter((options) => options !== undefined) };

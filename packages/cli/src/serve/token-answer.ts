@@ -13,11 +13,11 @@ export function tokenAnswer({ value }: AccessToken, leftMs: number): Answer {
   return json(200, { access_token: value, token_type: 'Bearer', expires_in: Math.floor(leftMs / 1_000) });
 }
 
-/** The same token in the form of `service-auth token --format json`. */
+/** The same token in the form of `service-auth token --format json`. `audience`: empty without one. */
 export function plainTokenAnswer({ value, expiresAt }: AccessToken, leftMs: number, audience: string): Answer {
   if (leftMs < shortestLifeMs) return tooShort(leftMs);
   const at = new Date(expiresAt).toISOString();
-  return json(200, { accessToken: value, tokenType: 'Bearer', expiresAt: at, audience });
+  return json(200, { accessToken: value, tokenType: 'Bearer', expiresAt: at, audience: audience || undefined });
 }
 
 function tooShort(leftMs: number): Answer {

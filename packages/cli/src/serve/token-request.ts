@@ -2,16 +2,22 @@ import { type Answer, refusal } from './answer.ts';
 import { isSame } from './guards.ts';
 import { type RequestHead, valuesOf } from './request-head.ts';
 
-/** The credentials that callers must present. */
+/** The credentials that callers must present, and what they may ask for. */
 export interface ExpectedClient {
   readonly clientId: string;
-  readonly secret: string;
+  /** Undefined: there is none, and no caller is let in. */
+  readonly secret: string | undefined;
+  /** The scope of the shared token. Undefined: it has none. */
+  readonly scope?: string | undefined;
 }
 
 interface Credentials {
   readonly clientId: string;
   readonly secret: string;
 }
+
+const withoutSecret =
+  'There is no client secret here that a caller could authenticate by. GET /token on a socket, or with the key, has the token.';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -32,12 +38,17 @@ export function readTokenRequest(
   const readings = credentialsOf(valuesOf(head, 'authorization'), fields);
   if (typeof readings === 'string') return { answer: invalidRequest(readings) };
   if (!fields['grant_type']) return { answer: invalidRequest('The parameter grant_type is missing.') };
-  if (!isExpected(readings, expected)) return { answer: invalidClient() };
+  if (expected.secret === undefined) return { answer: invalidClient(withoutSecret) };
+  if (!isExpected(readings, { ...expected, secret: expected.secret }))
+    return { answer: invalidClient('The client id or the client secret is wrong.') };
   if (fields['grant_type'] !== 'client_credentials') {
     return { answer: refusal(400, 'unsupported_grant_type', 'The grant_type must be client_credentials.') };
   }
-  if (fields['scope']) {
-    return { answer: refusal(400, 'invalid_scope', 'The shared token has no scopes: send no scope.') };
+  if (fields['scope'] && !isSameScope(fields['scope'], expected.scope)) {
+    const description = expected.scope
+      ? 'The shared token has the scopes of SERVICE_AUTH_SCOPE: send these, or none.'
+      : 'The shared token has no scopes: send no scope.';
+    return { answer: refusal(400, 'invalid_scope', description) };
   }
   const audience = audienceOf([fields['audience'], fields['resource']], audiences);
   return audience === undefined ? { answer: invalidTarget() } : { audience };
@@ -63,8 +74,8 @@ function invalidRequest(description: string): Answer {
   return refusal(400, 'invalid_request', description);
 }
 
-function invalidClient(): Answer {
-  return refusal(401, 'invalid_client', 'The client id or the client secret is wrong.', {
+function invalidClient(description: string): Answer {
+  return refusal(401, 'invalid_client', description, {
     'www-authenticate': 'Basic realm="service-auth", charset="UTF-8"',
   });
 }
@@ -134,7 +145,13 @@ function formDecoded(text: string): string {
 }
 
 /** Compares every reading whole, so that the time says nothing about them. */
-function isExpected(readings: readonly Credentials[], { clientId, secret }: ExpectedClient): boolean {
+function isExpected(readings: readonly Credentials[], { clientId, secret }: Credentials): boolean {
   const results = readings.map((reading) => [isSame(reading.clientId, clientId), isSame(reading.secret, secret)]);
   return results.some((both) => both.every(Boolean));
+}
+
+/** The order of scopes means nothing (RFC 6749 section 3.3). */
+function isSameScope(asked: string, scope: string | undefined): boolean {
+  const sorted = (text: string) => [...new Set(text.split(' ').filter(Boolean))].sort().join(' ');
+  return scope !== undefined && sorted(asked) === sorted(scope);
 }

@@ -17,6 +17,7 @@ import type { TokenParameters } from '../contract/token-parameters.ts';
 import type { Transport } from '../contract/transport.ts';
 import { fetchTransport } from '../endpoint/fetch-transport.ts';
 import { jsonAuthentication } from '../endpoint/json-request.ts';
+import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { urlScope } from '../endpoint/url-scope.ts';
 import type { Limits } from '../ledger/limits.ts';
@@ -25,7 +26,6 @@ import { systemClock } from '../platform/clock.ts';
 import { inWorker } from '../platform/in-worker.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { memoryStore, sharedMemoryStore } from '../record/memory-store.ts';
-import { resolveParameters } from './resolve-parameters.ts';
 
 const names: readonly (keyof ServiceAuthOptions)[] = [
   'authUrl',

@@ -3,6 +3,7 @@ import type { ConfigProblem } from '../contract/errors.ts';
 import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
 import type { Store } from '../contract/store.ts';
 import { shownTokenName } from '../contract/token-parameters.ts';
+import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { rejectionsOf } from '../ledger/admission.ts';
 import { fitted } from '../ledger/bound.ts';
@@ -166,11 +167,23 @@ export function failuresInRow(record: string, now = 0): readonly RepeatedFailure
   ];
 }
 
+/** What a token is requested for, as in the options of `createServiceAuth()`. */
+export interface RequestedToken {
+  audience?: string | undefined;
+  scope?: string | readonly string[] | undefined;
+  resource?: string | readonly string[] | undefined;
+  parameters?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Returns the name of such a token as `getUsage()` shows it: the audience, and what else is asked for. */
+export function shownNameOf(token: RequestedToken): string {
+  return shownTokenName(resolveParameters(token).audience);
+}
+
 /** A client secret with the options that belong to it, as in the options of `createServiceAuth()`. */
-export interface SecretOwner {
+export interface SecretOwner extends RequestedToken {
   clientId: string;
   clientSecret: string;
-  audience: string;
   storeKey?: string | Uint8Array | undefined;
 }
 
@@ -185,7 +198,7 @@ export interface SecretInRecord {
         readonly failedAt?: number | undefined;
       }
     | undefined;
-  /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no token for the audience. */
+  /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no such token. */
   readonly opensToken: boolean | undefined;
   /**
    * True if a program with this secret, or this `storeKey`, has used the record, for whatever audience. False: only others have, so the secret is another one, or the
@@ -197,12 +210,12 @@ export interface SecretInRecord {
 /** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
 export async function secretInRecord(
   record: string,
-  { clientId, clientSecret, audience, storeKey }: SecretOwner,
+  { clientId, clientSecret, storeKey, ...token }: SecretOwner,
   now: number,
 ): Promise<SecretInRecord> {
   const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
   const decoded = acceptedRecord(record);
-  const states = audienceStatesOf(decoded, audience);
+  const states = audienceStatesOf(decoded, resolveParameters(token).audience);
   const rejected = states.find(({ credentialsBackoff: found }) => {
     return found?.secretId === secretId && isOfCredentials(found);
   })?.credentialsBackoff;

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { startTestService } from '@service-auth/testing';
+import { expect, test } from 'vitest';
+import { emptyFolder, run } from './support/program.ts';
+
+test('without a limit usage shows what was spent, whether it is told so or the record tells it', async () => {
+  await using service = await startTestService({ clientAuthentication: 'client_secret_basic' });
+  const env = { ...service.env, SERVICE_AUTH_STORE: `file:${join(emptyFolder(), 'store')}` };
+  const unlimited = { ...env, SERVICE_AUTH_TOKEN_LIMIT: 'unlimited' };
+  for (const audience of ['https://a.example/', 'https://b.example/'])
+    await run(['token', '--scope', audience], { env: unlimited });
+  expect(service.counts.issued).toBe(2);
+  for (const environment of [unlimited, env]) {
+    const { stdout } = await run(['usage'], { env: environment });
+    expect(stdout).toMatch(/^Budget +2 tokens spent in 24 h\. There is no limit\.\n +█ 2 issued$/m);
+    expect(stdout).toMatch(/^Now +A caller without a token gets one now\.$/m);
+    expect(stdout).not.toMatch(/\b(1000000|9999\d\d)\b|limit of|budget/);
+    const { stdout: json } = await run(['usage', '--json'], { env: environment });
+    expect(JSON.parse(json)).toMatchObject({ limit: 1_000_000, used: 2 });
+  }
+});
