@@ -94,6 +94,10 @@ describe('the environment', () => {
     expect(request?.fields).toMatchObject({ client_id: 'client-1', client_secret: 's%c' });
   });
 
+  test('needs an issuer with a private key, which addresses assertions to it', async () => {
+    expect(await problemsOf({ SERVICE_AUTH_PRIVATE_KEY: 'a key' })).toContain('SERVICE_AUTH_ISSUER is not set');
+  });
+
   test('has no secret with tls_client_auth', async () => {
     const [request] = await sent({ SERVICE_AUTH_CLIENT_AUTHENTICATION: 'tls_client_auth' });
     expect(request?.fields).toEqual({ grant_type: 'client_credentials', client_id: 'client-1' });

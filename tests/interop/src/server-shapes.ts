@@ -37,10 +37,11 @@ export const serverShapes: readonly ServerShape[] = [
     variables: {
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://sso.example.com/realms/your-realm/protocol/openid-connect/token',
       SERVICE_AUTH_ISSUER: 'https://sso.example.com/realms/your-realm',
+      SERVICE_AUTH_TOKEN_LIMIT: 'unlimited',
       ...basic,
     },
     special:
-      'A wrong secret is answered with 401 and `unauthorized_client`, not `invalid_client`. The client needs a service account. With *Signed JWT* as its authenticator, set `SERVICE_AUTH_PRIVATE_KEY` and `SERVICE_AUTH_STORE_KEY` in place of the secret. There is no limit of its own: `SERVICE_AUTH_TOKEN_LIMIT=unlimited` keeps the count for its own sake. Keycloak 16 does not decode Basic: there, take `client_secret_post`.',
+      'A wrong secret is answered with 401 and `unauthorized_client`, not `invalid_client`. The client needs a service account. With *Signed JWT* as its authenticator, set `SERVICE_AUTH_CLIENT_AUTHENTICATION=private_key_jwt`, and `SERVICE_AUTH_PRIVATE_KEY` and `SERVICE_AUTH_STORE_KEY` in place of the secret. It has no limit, and its tokens live for five minutes, so the default of 150 a day would be spent by the evening. Keycloak 16 does not decode Basic: there, take `client_secret_post`.',
     answer: {
       access_token: 'eyJh.eyJz.c2ln',
       expires_in: 300,
@@ -117,7 +118,7 @@ export const serverShapes: readonly ServerShape[] = [
       ...post,
     },
     special:
-      "One resource for each token, by its `/.default` scope. A certificate needs code: `privateKeyJwt({ key, algorithm: 'PS256', audience: tokenEndpoint, header: { typ: 'JWT', 'x5t#S256': thumbprint } })`. With workload identity federation, set `SERVICE_AUTH_CLIENT_ASSERTION_FILE` in place of the secret, and `SERVICE_AUTH_STORE_KEY`.",
+      "One resource for each token, by its `/.default` scope. A certificate needs code: `privateKeyJwt({ key, algorithm: 'PS256', audience: tokenEndpoint, header: { typ: 'JWT', 'x5t#S256': thumbprint } })`. With workload identity federation, set `SERVICE_AUTH_CLIENT_ASSERTION_FILE` in place of the secret and of `SERVICE_AUTH_CLIENT_AUTHENTICATION`, and `SERVICE_AUTH_STORE_KEY`.",
     answer: { token_type: 'Bearer', expires_in: 3_599, access_token: 'eyJh.eyJz.c2ln' },
     lifetimeSeconds: 3_599,
     refusals: [

@@ -212,5 +212,5 @@ function named({ option: given, message }: ConfigProblem, read: (name: string) =
   const option = variables[whole as keyof typeof variables];
   if (read(option) === undefined) return { option, message: 'is not set' };
   const isLimit = whole === 'issuanceLimit.tokens';
-  return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h (${message})` : message };
+  return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h, or unlimited (${message})` : message };
 }

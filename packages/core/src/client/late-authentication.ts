@@ -46,7 +46,11 @@ export function lateAuthentication(
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=client_credentials',
     },
-    problems: jsonAuthentication.problems,
+    problems(client) {
+      const isUnaddressed = hasKey && client['issuer'] === undefined;
+      const unaddressed = { option: 'issuer', message: 'must be set with a private key: an assertion is addressed to it' };
+      return [...jsonAuthentication.problems(client), ...(isUnaddressed ? [unaddressed] : [])];
+    },
     credentialId: async () => `${await (await load()).credentialId?.()}`,
     write: async (request) => (await load()).write(request),
   };
