@@ -95,7 +95,9 @@ describe('the environment', () => {
   });
 
   test('needs an issuer with a private key, which addresses assertions to it', async () => {
-    expect(await problemsOf({ SERVICE_AUTH_PRIVATE_KEY: 'a key' })).toContain('SERVICE_AUTH_ISSUER is not set');
+    expect(await problemsOf({ SERVICE_AUTH_PRIVATE_KEY: 'a key', SERVICE_AUTH_ISSUER: '' })).toContain(
+      'SERVICE_AUTH_ISSUER is not set',
+    );
   });
 
   test('has no secret with tls_client_auth', async () => {

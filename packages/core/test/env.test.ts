@@ -86,7 +86,8 @@ describe('createServiceAuthFromEnv', () => {
     'a limit of %j is a problem',
     async (limit) => {
       expect(await problemsOf({ ...env, SERVICE_AUTH_TOKEN_LIMIT: limit })).toEqual({
-        SERVICE_AUTH_TOKEN_LIMIT: 'must be like 300 or 10/1h,50/24h, or unlimited (must be an integer from 1 to 1000000)',
+        SERVICE_AUTH_TOKEN_LIMIT:
+          'must be like 300 or 10/1h,50/24h, or unlimited (must be an integer from 1 to 1000000)',
       });
     },
   );

@@ -48,7 +48,10 @@ export function lateAuthentication(
     },
     problems(client) {
       const isUnaddressed = hasKey && client['issuer'] === undefined;
-      const unaddressed = { option: 'issuer', message: 'must be set with a private key: an assertion is addressed to it' };
+      const unaddressed = {
+        option: 'issuer',
+        message: 'must be set with a private key: an assertion is addressed to it',
+      };
       return [...jsonAuthentication.problems(client), ...(isUnaddressed ? [unaddressed] : [])];
     },
     credentialId: async () => `${await (await load()).credentialId?.()}`,
