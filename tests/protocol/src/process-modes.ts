@@ -57,7 +57,7 @@ export const processModes: Readonly<Record<string, Mode>> = {
       }),
   },
   'long-sleep': {
-    about: 'machines that sleep for more than a week while their monotonic clock stands still',
+    about: 'machines that sleep for more than a month while their monotonic clock stands still',
     promised: true,
     settings: (random) =>
       drawn(random, {
@@ -65,7 +65,7 @@ export const processModes: Readonly<Record<string, Mode>> = {
         tokens: 12,
         lifetimeMs: Math.round(random.between(6, 60)) * hour,
         callEveryMs: random.between(1, 6) * hour,
-        faultsForMs: 40 * day,
+        faultsForMs: 120 * day,
         rates: { sleep_long: 0.2, close: 0.3, reset: 0.2 },
       }),
   },

@@ -124,7 +124,7 @@ function happenings({
     },
     sleep_long() {
       if (!dice.strike('sleep_long')) return;
-      someone('sleep_long').member.machine.sleep(dice.of('sleep_long').between(7.05, 9) * day);
+      someone('sleep_long').member.machine.sleep(dice.of('sleep_long').between(31.05, 40) * day);
     },
     wall_clock_step() {
       if (!dice.strike('wall_clock_step')) return;

@@ -46,7 +46,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     modes: ['sleep'],
   },
   {
-    name: 'a sleep of more than a week is not noticed',
+    name: 'a sleep of more than a month is not noticed',
     about: 'a token that is older than any token can be is served',
     file: 'ledger/decide.ts',
     find: 'Math.max(state.revoked, oldest)',
