@@ -1,3 +1,5 @@
+import { ownProperties } from '../platform/untrusted.ts';
+
 /** A `CryptoKey`, a name that the types of some platforms lack. */
 export type PlatformKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
 
@@ -109,7 +111,7 @@ function describeJson(text: string): KeyDescription | string {
 }
 
 function describeJwk(jwk: PrivateJwk): KeyDescription | string {
-  const { kty, crv = '', d, alg: algorithm, kid: keyId } = jwk;
+  const { kty, crv = '', d, alg: algorithm, kid: keyId } = ownProperties(jwk);
   if (typeof d !== 'string') return 'must be a private key: this JWK has no member d';
   const ofType = kty === 'RSA' ? rsa : byCurve.get(`${kty} ${crv}`);
   return ofType

@@ -134,6 +134,16 @@ describe('privateKeyJwt', () => {
     expect(await idWith('new')).toBe(await idWith('new'));
   });
 
+  test('reads nothing of a JWK from a polluted prototype', async () => {
+    const { privateKey, publicKey } = pairs.EC;
+    const polluted = Object.prototype as { kid?: string };
+    polluted.kid = 'polluted';
+    const assertion = assertionOf({ key: jwk(privateKey) }, publicKey).finally(() => {
+      delete polluted.kid;
+    });
+    expect((await assertion).header).toEqual({ typ: 'client-authentication+jwt', alg: 'ES256' });
+  });
+
   test('has another jti each time, also in copies of a machine that was stopped: they have one random generator', async () => {
     const { privateKey, publicKey } = pairs.EC;
     const random = vi.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => bytes);
