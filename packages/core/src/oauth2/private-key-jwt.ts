@@ -1,7 +1,7 @@
 import type { ClientAuthentication, UnwrittenRequest } from '../contract/client-authentication.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
+import { randomBytes } from '../platform/random-bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { randomId } from '../record/seal.ts';
 import { base64Url, base64UrlOfJson } from './base64.ts';
 import { withJwt } from './client-assertion.ts';
 import { probe } from './form.ts';
@@ -75,8 +75,9 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
 /** Returns the claims of an assertion (RFC 7523 section 3). */
 function claimsOf({ clientId, issuer, now }: UnwrittenRequest, audience: string | undefined): object {
   const iat = Math.floor(now / 1_000);
+  const jti = base64Url(randomBytes(18));
   const aud = audience ?? issuer;
-  return ownProperties({ iss: clientId, sub: clientId, aud, jti: randomId(), iat, exp: iat + lifetimeSeconds });
+  return ownProperties({ iss: clientId, sub: clientId, aud, jti, iat, exp: iat + lifetimeSeconds });
 }
 
 function problemsOfHeader(header: unknown): ConfigProblem[] {

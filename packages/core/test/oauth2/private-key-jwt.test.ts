@@ -86,7 +86,7 @@ describe('privateKeyJwt', () => {
       iss: 'client-1',
       sub: 'client-1',
       aud: issuer,
-      jti: expect.stringMatching(/^[\w-]{12}$/),
+      jti: expect.stringMatching(/^[\w-]{24}$/),
       iat,
       exp: iat + 60,
     });
