@@ -22,6 +22,8 @@ const common = {
   SERVICE_AUTH_CLIENT_ID: 'client-1',
   SERVICE_AUTH_ISSUER: 'https://auth.example.com/',
 };
+const reserved =
+  'must not be given: it is set by another option, is no name (RFC 6749 section 8.2), or would be a secret in the record';
 const secret = { SERVICE_AUTH_CLIENT_SECRET: 's%c' };
 
 /** The token requests of a client that these variables describe, one for each lost token. */
@@ -178,7 +180,26 @@ describe('the environment', () => {
     ],
     [
       { ...secret, SERVICE_AUTH_PARAMETERS: 'client_id=x' },
-      ['SERVICE_AUTH_PARAMETERS must be texts, also scope and resource, without secrets'],
+      [`SERVICE_AUTH_PARAMETERS has client_id, which ${reserved}`],
+    ],
+    [{ ...secret, SERVICE_AUTH_PARAMETERS: 'username=x' }, [`SERVICE_AUTH_PARAMETERS has username, which ${reserved}`]],
+    [{ ...secret, SERVICE_AUTH_PARAMETERS: '{"key":"canary"}' }, [`SERVICE_AUTH_PARAMETERS ${reserved}`]],
+    [{ ...secret, SERVICE_AUTH_PARAMETERS: 'a=1&a=2' }, ['SERVICE_AUTH_PARAMETERS has a name twice']],
+    [
+      { ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_basic', SERVICE_AUTH_SCOPE: ' read' },
+      [
+        'SERVICE_AUTH_SCOPE must be names with one space between them (RFC 6749 appendix A.4), at most 4,096 characters',
+      ],
+    ],
+    [{ ...secret, SERVICE_AUTH_RESOURCE: 'api' }, ['SERVICE_AUTH_RESOURCE must be absolute URIs without fragments']],
+    [
+      { ...secret, SERVICE_AUTH_TOKEN_ENDPOINT: 'https://auth.example.com/token?client_secret=canary' },
+      ['SERVICE_AUTH_TOKEN_ENDPOINT must not contain parameters of the token request in its query'],
+    ],
+    [{ SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_ISSUER: '' }, ['SERVICE_AUTH_ISSUER is not set']],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_PRIVATE_KEY_FILE: fileWith('key-twice', String(key)) },
+      ['SERVICE_AUTH_PRIVATE_KEY_FILE must not be set together with SERVICE_AUTH_PRIVATE_KEY'],
     ],
   ])('%j: %j', async (env, expected) => {
     expect(await problemsOf(env)).toEqual(expected);

@@ -483,16 +483,22 @@ describe('wrong options', () => {
       'a b',
       'ü',
       '',
+      'a=b',
+      '{"key":"canary"}',
     ].map((name): [object, string] => [
       { parameters: { [name]: 'canary' } },
-      `parameters.${name} must not be given: it is set by another option, is no name (RFC 6749 section 8.2), or would be a secret in the record`,
+      `parameters${/^\w+$/.test(name) ? `.${name}` : ''} must not be given: it is set by another option, is no name (RFC 6749 section 8.2), or would be a secret in the record`,
     ]),
     [{ parameters: { a: '' } }, 'parameters.a must be a string that is not empty'],
     [{ parameters: { a: 'x\ny' } }, 'parameters.a must not contain control characters or unpaired surrogates'],
     [{ parameters: 'canary' }, 'parameters must be an object of names and values'],
+    [{ parameters: 7 }, 'parameters must be an object of names and values'],
+    [{ parameters: { a: {} } }, 'parameters.a must be a string that is not empty'],
     [{ parameters: { a: 7 } }, 'parameters.a must be a string that is not empty'],
     [{ recognizedTokenTypes: 'canary' }, 'recognizedTokenTypes must be a list of texts'],
     [{ recognizedTokenTypes: [''] }, 'recognizedTokenTypes must be a list of texts'],
+    [{ recognizedTokenTypes: [Symbol('canary')] }, 'recognizedTokenTypes must be a list of texts'],
+    [{ lifetimeMs: Number.NaN }, 'lifetimeMs must be an integer from 60000 to 2678400000'],
     [{ lifetimeMs: 59_999 }, 'lifetimeMs must be an integer from 60000 to 2678400000'],
     [
       { clientAuthentication: 'client_secret_basic' },
@@ -509,6 +515,32 @@ describe('wrong options', () => {
   ])('%j: one problem, and no value', async (options, problem) => {
     expect(await problemsOf(options)).toEqual([problem]);
     expect(problem).not.toContain('canary');
+  });
+
+  test('are the same with JSON: a request is checked however it is written', async () => {
+    const loop: Record<string, unknown> = {};
+    loop['loop'] = loop;
+    const options = {
+      clientAuthentication: undefined,
+      audience: 'api',
+      tokenEndpoint: 'https://auth.example.com/token?client_secret=canary',
+      scope: [],
+      resource: 7n,
+      parameters: { 'a=b': 'c', username: 'd', e: loop, f: 7n },
+      recognizedTokenTypes: [Symbol('canary')],
+      lifetimeMs: Number.NaN,
+    };
+    expect((await problemsOf(options)).map((problem) => problem.split(' ', 1)[0])).toEqual([
+      'scope',
+      'resource',
+      'parameters',
+      'parameters.username',
+      'parameters.e',
+      'parameters.f',
+      'tokenEndpoint',
+      'recognizedTokenTypes',
+      'lifetimeMs',
+    ]);
   });
 
   test('are told all at once', async () => {

@@ -47,6 +47,7 @@ describe('a token response', () => {
     [119, 119, ['lifetime_short']],
     ['3600', 3_600, []],
     [3_600.9, 3_600, []],
+    ['3600.0', 3_600, []],
     [undefined, day, ['lifetime_assumed']],
     ['soon', day, ['lifetime_assumed']],
     [{}, day, ['lifetime_assumed']],
@@ -54,7 +55,7 @@ describe('a token response', () => {
     expect(read({ expires_in })).toMatchObject({ lifetimeMs: lifetime * 1_000, warnings });
   });
 
-  test.each([0, -1, '0', 0.5])('with an expires_in of %j is no token', (expires_in) => {
+  test.each([0, -1, '0', '-1', 0.5])('with an expires_in of %j is no token', (expires_in) => {
     expect(read({ expires_in })).toBe('expires_in');
   });
 });

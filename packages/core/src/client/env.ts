@@ -66,11 +66,12 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     ? undefined
     : lateAuthentication(read, readLater, (problem) => mistakes.push(problem));
   const { resource, parameters } = texted;
+  const query = parameters === undefined ? undefined : new URLSearchParams(parameters);
   const fromEnv = {
     ...texted,
     clientAuthentication,
     resource: resource?.split(' '),
-    parameters: parameters === undefined ? undefined : Object.fromEntries(new URLSearchParams(parameters)),
+    parameters: query && Object.fromEntries(query),
   };
   const limitFromEnv = {
     ...(tokens !== undefined &&
@@ -93,6 +94,8 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     const message = 'has windows, so it must not be set together with the option issuanceLimit.windowMs';
     mistakes.push({ option: variables['issuanceLimit.tokens'], message });
   }
+  if (query && new Set(query.keys()).size < [...query].length)
+    mistakes.push({ option: variables.parameters, message: 'has a name twice' });
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   const file = read(authenticationVariables.keyFile) ?? read(authenticationVariables.assertionFile);
   if (file !== undefined && clientAuthentication) {
@@ -200,9 +203,9 @@ function problemsOf(options: ServiceAuthOptions): readonly ConfigProblem[] {
   }
 }
 
-/** The option whose variable has this option, too: the one of `tokens` may have windows, and a problem of one window is one of all. */
+/** The option whose variable has this option, too: that of `tokens` may have windows, and that of `parameters` has all of them. */
 function variableOption(option: string): string {
-  return option.replace(/\.windows\b.*/, '.tokens');
+  return option.replace(/\.windows\b.*/, '.tokens').replace(/^parameters\..*/, 'parameters');
 }
 
 /** Names the variable of a problem in place of its option. */
@@ -211,6 +214,8 @@ function named({ option: given, message }: ConfigProblem, read: (name: string) =
   if (!Object.hasOwn(variables, whole)) return { option: given, message };
   const option = variables[whole as keyof typeof variables];
   if (read(option) === undefined) return { option, message: 'is not set' };
+  if (whole === 'parameters' && given !== whole)
+    return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
   const isLimit = whole === 'issuanceLimit.tokens';
   return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h, or unlimited (${message})` : message };
 }

@@ -1,7 +1,6 @@
 import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
 import { authenticationVariables } from '../contract/variables.ts';
-import { jsonAuthentication } from '../endpoint/json-request.ts';
 
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth'];
 
@@ -28,6 +27,8 @@ export function lateAuthentication(
         ? `must not be set with ${variables.method}=${methods.find((name) => name === method) ?? '…'}`
         : 'is not set',
     });
+  if (key !== undefined && keyFile !== undefined)
+    report({ option: variables.keyFile, message: `must not be set together with ${variables.key}` });
   if (method !== undefined && assertionFile !== undefined)
     report({
       option: variables.assertionFile,
@@ -46,14 +47,9 @@ export function lateAuthentication(
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=client_credentials',
     },
-    problems(client) {
-      const isUnaddressed = hasKey && client['issuer'] === undefined;
-      const unaddressed = {
-        option: 'issuer',
-        message: 'must be set with a private key: an assertion is addressed to it',
-      };
-      return [...jsonAuthentication.problems(client), ...(isUnaddressed ? [unaddressed] : [])];
-    },
+    // The assertion is addressed to the issuer.
+    problems: ({ issuer }) =>
+      method === 'private_key_jwt' && issuer === undefined ? [{ option: 'issuer', message: 'must be given' }] : [],
     credentialId: async () => `${await (await load()).credentialId?.()}`,
     write: async (request) => (await load()).write(request),
   };

@@ -12,6 +12,7 @@ import {
 import type { ConfigProblem } from '../contract/errors.ts';
 import { resolveLimits } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
+import { problemsOfRequest } from '../contract/problems-of-request.ts';
 import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
 import type { Transport } from '../contract/transport.ts';
@@ -178,7 +179,8 @@ function authenticationOf(options: Partial<ServiceAuthOptions>, report: Report):
     given && problemOfMethods(given, ['write', 'problems'], 'a ClientAuthentication, such as clientSecretBasic()');
   report('clientAuthentication', problem);
   const authentication = given && !problem ? given : jsonAuthentication;
-  for (const { option, message } of authentication.problems(options as Record<string, unknown>))
+  const client = options as Record<string, unknown>;
+  for (const { option, message } of [...problemsOfRequest(client), ...authentication.problems(client)])
     report(option, message);
   if (authentication.usesSecret) {
     if (typeof clientSecret !== 'function') report('clientSecret', problemOfSecret(clientSecret));

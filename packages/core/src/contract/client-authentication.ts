@@ -28,7 +28,7 @@ export interface ClientAuthentication {
   readonly usesSecret: boolean;
   /** A request without credentials, to which no token is issued: it asks whether the endpoint works again. */
   readonly probe: WrittenRequest;
-  /** Returns the problems of its own options, and of those of the client that say what is asked for. `options`: those of the client, unchecked. */
+  /** Returns the problems of its own options. `options`: those of the client, unchecked. */
   problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
   /** Returns a text that identifies the credential and reveals nothing about it: a refused credential waits, and another one is tried at once. */
   credentialId?(): string | Promise<string>;

@@ -75,9 +75,9 @@ function missingFrom(granted: unknown, asked: string): string {
     .join(' ');
 }
 
-/** Reads a number of seconds, which may be a string of digits. Undefined: it is no number. Zero and negative numbers are returned. */
+/** Reads a number of seconds, which may be written as a string. Undefined: it is no number. Zero and negative numbers are returned. */
 function seconds(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^-?\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? Math.floor(number) : undefined;
 }
 

@@ -1,7 +1,6 @@
 import type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { formOf, probe } from './form.ts';
-import { problemsOfRequest } from './problems-of-request.ts';
 import { unknownOptions } from './unknown-options.ts';
 
 /** What the function of {@link clientAssertion} may need to know. */
@@ -36,8 +35,8 @@ export function clientAssertion(
   return {
     usesSecret: false,
     probe,
-    problems(client) {
-      const problems = [...problemsOfRequest(client), ...unknownOptions(options, ['type'])];
+    problems() {
+      const problems = unknownOptions(options, ['type']);
       if (typeof getAssertion !== 'function')
         problems.push({ option: 'clientAuthentication', message: 'needs a function that returns the assertion' });
       if (typeof type !== 'string' || !isAbsoluteUri(type))

@@ -2,7 +2,6 @@ import type { ClientAuthentication } from '../contract/client-authentication.ts'
 import { ownProperties } from '../platform/untrusted.ts';
 import { base64 } from './base64.ts';
 import { formEncoded, formOf, probe } from './form.ts';
-import { problemsOfRequest } from './problems-of-request.ts';
 import { unknownOptions } from './unknown-options.ts';
 
 /** Options of {@link clientSecretBasic}. */
@@ -22,7 +21,7 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
     usesSecret: true,
     probe,
     problems(client) {
-      const problems = [...problemsOfRequest(client), ...unknownOptions(options, ['encoding'])];
+      const problems = unknownOptions(options, ['encoding']);
       if (encoding !== 'form' && encoding !== 'none')
         problems.push({ option: 'clientAuthentication.encoding', message: "must be 'form' or 'none'" });
       if (encoding === 'none' && String(client['clientId']).includes(':'))
@@ -41,7 +40,7 @@ export function clientSecretPost(): ClientAuthentication {
   return {
     usesSecret: true,
     probe,
-    problems: problemsOfRequest,
+    problems: () => [],
     write: ({ clientId, clientSecret = '', parameters }) =>
       formOf([...parameters, ['client_id', clientId], ['client_secret', clientSecret]]),
   };
@@ -55,7 +54,7 @@ export function tlsClientAuth(): ClientAuthentication {
   return {
     usesSecret: false,
     probe,
-    problems: problemsOfRequest,
+    problems: () => [],
     write: ({ clientId, parameters }) => formOf([...parameters, ['client_id', clientId]]),
   };
 }

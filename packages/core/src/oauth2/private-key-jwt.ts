@@ -1,11 +1,11 @@
 import type { ClientAuthentication, UnwrittenRequest } from '../contract/client-authentication.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
+import { randomBytes } from '../platform/random-bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { base64Url, base64UrlOfJson } from './base64.ts';
 import { withJwt } from './client-assertion.ts';
 import { probe } from './form.ts';
 import { isSigningAlgorithm, type PrivateKey, type SigningAlgorithm } from './private-key.ts';
-import { problemsOfRequest } from './problems-of-request.ts';
 import { signingKeys } from './signing-key.ts';
 import { unknownOptions } from './unknown-options.ts';
 
@@ -42,7 +42,7 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
     usesSecret: false,
     probe,
     problems(client) {
-      const problems = [...problemsOfRequest(client), ...unknownOptions(options, names)];
+      const problems = unknownOptions(options, names);
       const report = (name: string, message: string) =>
         problems.push({ option: `clientAuthentication.${name}`, message });
       if (algorithm !== undefined && !isSigningAlgorithm(algorithm))
@@ -58,7 +58,10 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
       problems.push(...problemsOfHeader(header));
       return problems;
     },
-    credentialId: async () => (await keys.get()).id,
+    credentialId: async () => {
+      const { id, keyId: kidOfKey = '' } = await keys.get();
+      return id || (keyId ?? kidOfKey);
+    },
     async write(request) {
       const { algorithm: alg, keyId: kidOfKey, sign } = await keys.get();
       const kid = keyId ?? kidOfKey;
@@ -72,8 +75,9 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
 /** Returns the claims of an assertion (RFC 7523 section 3). */
 function claimsOf({ clientId, issuer, now }: UnwrittenRequest, audience: string | undefined): object {
   const iat = Math.floor(now / 1_000);
-  const jti = base64Url(crypto.getRandomValues(new Uint8Array(18)));
-  return ownProperties({ iss: clientId, sub: clientId, aud: audience ?? issuer, jti, iat, exp: iat + lifetimeSeconds });
+  const jti = base64Url(randomBytes(18));
+  const aud = audience ?? issuer;
+  return ownProperties({ iss: clientId, sub: clientId, aud, jti, iat, exp: iat + lifetimeSeconds });
 }
 
 function problemsOfHeader(header: unknown): ConfigProblem[] {

@@ -1,3 +1,5 @@
+import { ownProperties } from '../platform/untrusted.ts';
+
 /** A `CryptoKey`, a name that the types of some platforms lack. */
 export type PlatformKey = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
 
@@ -56,11 +58,12 @@ export const platformAlgorithms: Readonly<Record<SigningAlgorithm, PlatformAlgor
 const all = Object.keys(platformAlgorithms) as SigningAlgorithm[];
 const edwards = all.slice(-2);
 const rsa = all.slice(3, 9);
-const byCurve: Readonly<Record<string, readonly SigningAlgorithm[]>> = {
-  'P-256': ['ES256'],
-  'P-384': ['ES384'],
-  'P-521': ['ES512'],
-};
+const byCurve: ReadonlyMap<string, readonly SigningAlgorithm[]> = new Map([
+  ['EC P-256', ['ES256']],
+  ['EC P-384', ['ES384']],
+  ['EC P-521', ['ES512']],
+  ['OKP Ed25519', edwards],
+]);
 
 export function isSigningAlgorithm(value: unknown): value is SigningAlgorithm {
   return all.includes(value as SigningAlgorithm);
@@ -108,9 +111,9 @@ function describeJson(text: string): KeyDescription | string {
 }
 
 function describeJwk(jwk: PrivateJwk): KeyDescription | string {
-  const { kty, crv = '', d, alg: algorithm, kid: keyId } = jwk;
+  const { kty, crv = '', d, alg: algorithm, kid: keyId } = ownProperties(jwk);
   if (typeof d !== 'string') return 'must be a private key: this JWK has no member d';
-  const ofType = { EC: byCurve[crv], RSA: rsa, OKP: crv === 'Ed25519' ? edwards : undefined }[String(kty)];
+  const ofType = kty === 'RSA' ? rsa : byCurve.get(`${kty} ${crv}`);
   return ofType
     ? { material: jwk, algorithms: ofType, algorithm, keyId }
     : 'must be a JWK of P-256, P-384, P-521, RSA or Ed25519';

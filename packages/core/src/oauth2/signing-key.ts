@@ -91,9 +91,10 @@ function unusable({ message }: ConfigProblem): Error {
 
 async function imported({ chosen, material, keyId }: ChosenKey): Promise<SigningKey> {
   const platform = ownProperties(platformAlgorithms[chosen]);
-  const key = await importKey(material, platform).catch(() => {
+  const key = await importKey(material, platform).catch(() => undefined);
+  const { modulusLength = minRsaBits } = (key?.algorithm ?? {}) as { modulusLength?: number };
+  if (!key || modulusLength < minRsaBits)
     throw unusable({ option: '', message: 'is damaged, too short, or of a kind that this runtime lacks' });
-  });
   return {
     algorithm: chosen,
     keyId,
@@ -104,6 +105,9 @@ async function imported({ chosen, material, keyId }: ChosenKey): Promise<Signing
     },
   };
 }
+
+// What a JWT needs (RFC 7518 sections 3.3 and 3.5). Most runtimes take shorter keys.
+const minRsaBits = 2_048;
 
 const members = ['kty', 'crv', 'd', 'x', 'y', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi'] as const;
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const;

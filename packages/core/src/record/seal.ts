@@ -1,3 +1,4 @@
+import { randomBytes } from '../platform/random-bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 
 // This is CryptoKey, a name that the types of some platforms lack.
@@ -105,15 +106,6 @@ async function digestOf(parts: readonly string[], length: number): Promise<Uint8
 /** Returns a random id of 72 bits. It is safe in URLs, file names and logs. */
 export function randomId(): string {
   return toBase64Url(randomBytes(9));
-}
-
-/**
- * Returns random bytes. Processes that were resumed from one image of memory (a snapshot of a virtual machine) have one random generator in one
- * state. So the time, to fractions of a microsecond where the platform tells it, is part of the bytes.
- */
-function randomBytes(length: number): Uint8Array<ArrayBuffer> {
-  const time = new Uint8Array(Float64Array.of(Date.now() + performance.now()).buffer);
-  return crypto.getRandomValues(new Uint8Array(length)).map((byte, index) => byte ^ (time[index] as number));
 }
 
 // Nonces have 12 bytes, a multiple of three. Their text has no padding, so the sealed bytes can follow it.

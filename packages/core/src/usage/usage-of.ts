@@ -7,7 +7,6 @@ import { binds, type Caller, holdsOf, type Hold as LedgerHold } from '../ledger/
 import type { Limits } from '../ledger/limits.ts';
 import { spentAt } from '../ledger/pace.ts';
 import { type AudienceState, audienceStateOf, type LedgerRecord, type StoredToken } from '../ledger/record.ts';
-import { isAboutClient } from '../ledger/refusals.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
@@ -138,10 +137,8 @@ function anyCaller(view: View, limits: Limits): Caller {
   const anybody = callerOf({});
   if (denialOf(record, now, anybody, 'cold', limits)) return anybody;
   const served = new Set(tokensInUse(record, now).map(({ audience }) => audience));
-  const isWaiting = ({ audience = '', state }: LedgerHold) =>
-    !served.has(audience) || (state?.credentialsBackoff && isAboutClient(state.credentialsBackoff));
   const [longest = {}] = heldIn(view, limits)
-    .filter((hold) => isWaiting(hold) && binds(hold, callerOf(hold), 'cold'))
+    .filter((hold) => !served.has(hold.audience ?? '') && binds(hold, callerOf(hold), 'cold'))
     .sort((a, b) => b.until - a.until);
   return callerOf(longest);
 }

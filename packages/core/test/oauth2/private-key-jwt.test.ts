@@ -1,5 +1,5 @@
 import { constants, createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type PrivateKeyJwtOptions, privateKeyJwt, type SigningAlgorithm } from '../../src/oauth2/index.ts';
 import { fieldsOf, issuer, problemsOf, unwritten } from './written.ts';
 
@@ -127,10 +127,41 @@ describe('privateKeyJwt', () => {
     expect((await assertionOf({ key: () => key }, publicKey)).header.alg).toBe('ES384');
   });
 
+  test('knows one CryptoKey from another by their key ids, because nothing else of them can be read', async () => {
+    const key = pairs.EC.privateKey.toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']);
+    const idWith = (keyId: string) => privateKeyJwt({ key, keyId }).credentialId?.();
+    expect(await idWith('new')).not.toBe(await idWith('old'));
+    expect(await idWith('new')).toBe(await idWith('new'));
+  });
+
+  test('reads nothing of a JWK from a polluted prototype', async () => {
+    const { privateKey, publicKey } = pairs.EC;
+    const polluted = Object.prototype as { kid?: string };
+    polluted.kid = 'polluted';
+    const assertion = assertionOf({ key: jwk(privateKey) }, publicKey).finally(() => {
+      delete polluted.kid;
+    });
+    expect((await assertion).header).toEqual({ typ: 'client-authentication+jwt', alg: 'ES256' });
+  });
+
+  test('has another jti each time, also in copies of a machine that was stopped: they have one random generator', async () => {
+    const { privateKey, publicKey } = pairs.EC;
+    const random = vi.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => bytes);
+    const ids = [1, 2].map(async () => (await assertionOf({ key: jwk(privateKey) }, publicKey)).claims.jti);
+    const [first, second] = await Promise.all(ids);
+    random.mockRestore();
+    expect(first).not.toBe(second);
+  });
+
   test.each([
     ['no key', undefined, 'UNUSABLE_KEY'],
     ['a public one', jwk(pairs.EC.publicKey), 'UNUSABLE_KEY'],
     ['one of several algorithms', jwk(rsa.privateKey), 'UNUSABLE_KEY'],
+    [
+      'a short one',
+      jwk(generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey, { alg: 'RS256' }),
+      'UNUSABLE_KEY',
+    ],
     ['a damaged one', { ...jwk(pairs.EC.privateKey), d: 'AAAA' }, 'UNUSABLE_KEY'],
   ])('signs nothing if the function returns %s, and its error has nothing of the key', async (_, key, code) => {
     const attempt = (async () => privateKeyJwt({ key: () => key as never }).write(unwritten()))();
@@ -183,6 +214,14 @@ describe('privateKeyJwt', () => {
       { key: { kty: 'oct', k: 'AAAA', d: 'AAAA' } },
       ['clientAuthentication.key must be a JWK of P-256, P-384, P-521, RSA or Ed25519'],
     ],
+    ...[
+      { kty: 'toString', d: 'AAAA' },
+      { kty: 'EC', crv: 'constructor', d: 'AAAA' },
+    ].map((key): [string, object, string[]] => [
+      'names that every object has',
+      { key },
+      ['clientAuthentication.key must be a JWK of P-256, P-384, P-521, RSA or Ed25519'],
+    ]),
     ['no JSON', { key: '{"kty":' }, ['clientAuthentication.key begins like a JWK, and is no JSON']],
     [
       'RSA without an algorithm',

@@ -1,5 +1,6 @@
-import { problemOfInteger, problemOfText, reportTo } from '../contract/config-problems.ts';
-import type { ConfigProblem } from '../contract/errors.ts';
+import { parseUrl } from '../platform/address.ts';
+import { problemOfInteger, problemOfText, reportTo } from './config-problems.ts';
+import type { ConfigProblem } from './errors.ts';
 
 // A secret must not be one of the parameters, because the record and events name them.
 const reserved =
@@ -23,29 +24,28 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
 
   const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
   if (parameters !== undefined && !isObject) report('parameters', 'must be an object of names and values');
-  for (const [name, value] of Object.entries(isObject ? parameters : {})) {
-    const isName = /^[\w.-]+$/.test(name) && !reserved.test(name);
+  const named = Object.entries(isObject ? parameters : {});
+  for (const [name, value] of named) {
+    // What is no name may be a whole query, or JSON with a secret in it.
+    const isName = /^[\w.-]+$/.test(name);
     report(
-      `parameters.${name}`,
-      isName
+      isName ? `parameters.${name}` : 'parameters',
+      isName && !reserved.test(name)
         ? problemOfText(value, 4_096)
         : 'must not be given: it is set by another option, is no name (RFC 6749 section 8.2), or would be a secret in the record',
     );
   }
-  if (JSON.stringify([resource, parameters] as unknown)?.length > 12_000)
+  if (listOf([resources, named].flat(2)).join('').length > 12_000)
     report('parameters', 'must be at most 12,000 characters with the resources');
 
-  if (URL.canParse(String(tokenEndpoint)) && [...new URL(String(tokenEndpoint)).searchParams.keys()].some(isReserved))
+  const query = parseUrl(`${tokenEndpoint}`)?.searchParams;
+  if ([...(query?.keys() ?? [])].some((name) => reserved.test(name)))
     report('tokenEndpoint', 'must not contain parameters of the token request in its query');
   const types = recognizedTokenTypes;
   if (types !== undefined && !(Array.isArray(types) && types.every((type) => !problemOfText(type, 100))))
     report('recognizedTokenTypes', 'must be a list of texts');
   if (lifetimeMs !== undefined) report('lifetimeMs', problemOfInteger(lifetimeMs, 60_000, 2_678_400_000));
   return problems;
-}
-
-function isReserved(name: string): boolean {
-  return reserved.test(name);
 }
 
 /** A list of texts, or one text. What is no text becomes one that is refused. */
