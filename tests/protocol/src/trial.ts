@@ -16,6 +16,8 @@ interface Copy {
 /** Creates copies of a record, at an instant of the store's clock. */
 export type Copies = (at: number) => Copy;
 
+/** Older issuances are added up. Another one may move one of these into a sum, in which it counts for a few minutes longer. */
+const listedIssuances = 150;
 /** More callers would show nothing else. */
 const mostCallers = 6;
 const ticks = 500;
@@ -87,7 +89,8 @@ export async function tryWhatIsSaid(
   const usage = await copies(now)
     .client(audience ?? 'visitor')
     .getUsage();
-  if (audience !== undefined && isProvided(usage, audience)) return undefined;
+  if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
+    return undefined;
   const { availableNow: said, refusedUntil, refusedBecause = '', holds } = usage;
   // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
   const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
