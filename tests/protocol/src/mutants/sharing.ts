@@ -62,7 +62,7 @@ export const sharingMutants: readonly Mutant[] = [
   {
     name: 'clones draw the same ids',
     about: 'random bytes contain no time, so processes that were resumed from one image of memory draw the same ids',
-    file: 'record/seal.ts',
+    file: 'platform/random-bytes.ts',
     find: '.map((byte, index) => byte ^ (time[index] as number))',
     replace: '.map((byte, index) => byte ^ ((time[index] as number) & 0))',
     modes: ['clones'],
