@@ -70,6 +70,7 @@ test('the entry for tools that keep records exports these names, and no others',
     'recordWithSpent',
     'secretInRecord',
     'secretVariables',
+    'shownNameOf',
     'unreadVariables',
     'variables',
   ]);
