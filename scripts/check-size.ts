@@ -7,9 +7,9 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 40,
+  core: 40.3,
   'core/http': 2.3,
-  'core/oauth2': 5.1,
+  'core/oauth2': 5.3,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
   'core/record': Number.POSITIVE_INFINITY,
@@ -21,7 +21,7 @@ const limits: Readonly<Record<string, number>> = {
   file: 3.7,
   got: 1.3,
   mysql: 2.3,
-  nestjs: 3.9,
+  nestjs: 4,
   'nestjs/terminus': 1.2,
   opentelemetry: 3,
   postgres: 2.1,
