@@ -107,7 +107,8 @@ for (const [file, startStore] of Object.entries(functions)) {
     refused.kill('SIGKILL');
     expect(await log).toContain('"type":"token_request_failed"');
     service.api.always({ status: 401 });
-    expect(await call(first)).toEqual({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+    // Nobody knows when the API accepts a token again.
+    expect(await call(first)).toEqual({ status: 503, retryAfter: null });
     if (file !== 'cloud-run.ts') return;
     const ended = once(first, 'exit');
     first.disconnect();

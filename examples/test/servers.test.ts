@@ -59,7 +59,8 @@ describe.each(['express', 'fastify', 'hono'])('%s', (name) => {
     expect(await get('/orders')).toMatchObject({ status: 200 });
     service.revoke('all');
     service.tokenEndpoint.always({ status: 503 });
-    expect(await get('/orders')).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) });
+    // Nobody knows when the API accepts a token again.
+    expect(await get('/orders')).toMatchObject({ status: 503, retryAfter: null });
   });
 
   test('answers 503 with Retry-After when the function for its client secret fails, and says nothing of it', async () => {
