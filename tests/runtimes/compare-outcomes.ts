@@ -18,7 +18,10 @@ try {
   await installPacked(folder, ['core']);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: { '@service-auth/core': '*' } }));
   writeFileSync(join(folder, 'outcomes.mjs'), await bundle('outcomes-program.ts', {}));
-  const alias = { '@service-auth/core': join(core, 'dist/index.js') };
+  const alias = {
+    '@service-auth/core/oauth2': join(core, 'dist/oauth2/index.js'),
+    '@service-auth/core': join(core, 'dist/index.js'),
+  };
   const columns = columnsOf(folder, await bundle('outcomes-worker.ts', alias));
 
   let complete = true;

@@ -85,6 +85,7 @@ async function bundle(
   const packed = (path: string) => join(consumer, `node_modules/@service-auth/${path}`);
   const alias = {
     '@service-auth/core/http': packed('core/dist/http/index.js'),
+    '@service-auth/core/oauth2': packed('core/dist/oauth2/index.js'),
     '@service-auth/core': packed('core/dist/index.js'),
     '@service-auth/fetch': packed('fetch/dist/index.js'),
   };
