@@ -4,6 +4,8 @@ export interface Check {
   readonly run: readonly string[];
   /** What no other check finds. */
   readonly finds: string;
+  /** Its tests mostly wait for processes and sockets, so its files run side by side even beside another check. */
+  readonly waits?: true;
 }
 
 type Suite =
@@ -95,6 +97,7 @@ export const checks: Readonly<Record<string, Check>> = {
   'command-line': {
     run: ['node', source, 'tests/packed/command-line.ts'],
     finds: 'a command that fails as published, on the oldest Node that it supports or the newest one',
+    waits: true,
   },
   reliability: {
     run: suite('reliability'),
