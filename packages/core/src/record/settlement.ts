@@ -1,5 +1,5 @@
 import type { Settings } from '../contract/settings.ts';
-import { expiringBy } from '../ledger/clock-set-back.ts';
+import { expiringBy } from '../ledger/clock.ts';
 import { type Outcome, type Reservation, settle } from '../ledger/settle.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';

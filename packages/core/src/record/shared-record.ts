@@ -1,6 +1,6 @@
 import type { CommonSettings, Settings } from '../contract/settings.ts';
 import { RequestSemaphore } from '../endpoint/request-semaphore.ts';
-import type { LedgerRecord } from '../ledger/record.ts';
+import type { LedgerRecord } from '../ledger/journal.ts';
 import type { Outcome, Reservation } from '../ledger/settle.ts';
 import { background } from '../platform/pause.ts';
 import { RecordAccess, type View } from './record-access.ts';

@@ -9,7 +9,7 @@ import { rejectionsOf } from '../ledger/admission.ts';
 import { fitted } from '../ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../ledger/codec.ts';
 import { withDeaths } from '../ledger/deaths.ts';
-import { audienceStatesOf, type Backoff, type LedgerRecord, newRecord } from '../ledger/record.ts';
+import { audienceStatesOf, type Backoff, type LedgerRecord, newRecord } from '../ledger/journal.ts';
 import { isOfCredentials } from '../ledger/refusals.ts';
 import { reconcile } from '../ledger/repair.ts';
 import { withSpentElsewhere } from '../ledger/spent-elsewhere.ts';

@@ -1,5 +1,5 @@
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { audienceStateOf, audienceStatesOf } from '../ledger/record.ts';
+import { audienceStateOf, audienceStatesOf } from '../ledger/journal.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 

@@ -3,7 +3,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { Denial } from '../ledger/decide.ts';
 import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { type AudienceState, audienceStateOf, type Failures, type LedgerRecord } from '../ledger/record.ts';
+import { type AudienceState, audienceStateOf, type Failures, type LedgerRecord } from '../ledger/journal.ts';
 import { type Answered, isAboutClient } from '../ledger/refusals.ts';
 import type { Outcome } from '../ledger/settle.ts';
 import { toLocalTime } from '../record/record-time.ts';

@@ -2,7 +2,7 @@ import { createAccessToken } from '../contract/access-token.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
 import { marginOf } from '../ledger/decide.ts';
-import type { StoredToken } from '../ledger/record.ts';
+import type { StoredToken } from '../ledger/journal.ts';
 import type { Instant } from '../platform/instant.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { open, type SealingKey, seal } from '../record/seal.ts';

@@ -1,7 +1,7 @@
 import { configError, problemOfText } from '../contract/config-problems.ts';
 import { refusalOf } from '../ledger/availability.ts';
 import type { Caller } from '../ledger/holds.ts';
-import { audienceStateOf, audienceStatesOf, type LedgerRecord } from '../ledger/record.ts';
+import { audienceStateOf, audienceStatesOf, type LedgerRecord } from '../ledger/journal.ts';
 import { isAboutClient } from '../ledger/refusals.ts';
 import { withReset } from '../ledger/resets.ts';
 import { retryRoomAt, withRetry } from '../ledger/retry.ts';

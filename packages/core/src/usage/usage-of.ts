@@ -6,7 +6,7 @@ import { denialOf } from '../ledger/decide.ts';
 import { binds, type Caller, holdsOf, type Hold as LedgerHold } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { spentAt } from '../ledger/pace.ts';
-import { type AudienceState, audienceStateOf, type LedgerRecord, type StoredToken } from '../ledger/record.ts';
+import { type AudienceState, audienceStateOf, type LedgerRecord, type StoredToken } from '../ledger/journal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';

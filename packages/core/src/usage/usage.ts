@@ -1,6 +1,6 @@
 import type { Purpose } from '../ledger/availability.ts';
 import type { HoldKind } from '../ledger/holds.ts';
-import type { IssuanceReason } from '../ledger/record.ts';
+import type { IssuanceReason } from '../ledger/journal.ts';
 
 /** A token that was issued, or may have been issued. */
 export interface Issuance {

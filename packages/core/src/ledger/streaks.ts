@@ -1,0 +1,102 @@
+import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord } from './journal.ts';
+
+const day = 86_400_000;
+
+/** Failures without a token between them. */
+export interface Streak {
+  /** The failures that began after the one before was known, and those since the last token, however long ago. */
+  count: number;
+  sinceToken: number;
+  /** The last of them was known then. */
+  last: number;
+  lastAttempt: Attempt | undefined;
+  /** One of them may have cost a token. */
+  costly: boolean;
+  /** The endpoint answered a probe, and the request after it failed. */
+  inVain: boolean;
+}
+
+/** What the attempts of a fleet say about the next one. */
+export interface Fleet {
+  readonly streaks: ReadonlyMap<string, Streak>;
+  /** The streak of all audiences together, and the audiences in it. */
+  readonly all: Streak;
+  readonly failing: ReadonlySet<string>;
+  /** When the last token of an audience arrived. */
+  readonly issuedAt: ReadonlyMap<string, number>;
+  /** The last failure of anybody that may have cost a token was known then. */
+  readonly lastCostAt: number;
+  readonly open: readonly Attempt[];
+  /** The attempt whose answer was the longest wait. */
+  readonly told: Attempt | undefined;
+  /** A token that an order to try again brought. It ends everything that was known before. */
+  readonly pardonedAt: number;
+}
+
+/** Returns whether an attempt is a failure. A process that did not report an outcome in time is gone. */
+export function isFailure(attempt: Attempt, now: number): boolean {
+  const { outcome, until } = attempt;
+  if (!outcome) return until <= now;
+  const isOther = outcome.kind === 'issued' || outcome.kind === 'refused' || outcome.kind === 'unsent';
+  return outcome.kind === 'unreached' || (!isOther && outcome.charge > 0);
+}
+
+/** Returns when the others knew of a failure. */
+export function knownAt({ outcome, until }: Attempt): number {
+  return Math.min(outcome?.at ?? until, until || Number.POSITIVE_INFINITY);
+}
+
+/** Adds up the attempts of a record. One pass, from which every question about the next attempt is answered. */
+export function fleetOf({ attempts }: LedgerRecord, now: number): Fleet {
+  const issuedAt = new Map<string, number>();
+  const open: Attempt[] = [];
+  let [lastIssuedAt, lastReservedAt, pardonedAt] = [-1, -1, -1];
+  for (const attempt of attempts) {
+    const { audience, at, order, outcome } = attempt;
+    if (outcome && isIssued(attempt)) {
+      issuedAt.set(audience, Math.max(outcome.at, issuedAt.get(audience) ?? -1));
+      lastIssuedAt = Math.max(lastIssuedAt, outcome.at);
+      lastReservedAt = Math.max(lastReservedAt, at);
+      if (order !== undefined) pardonedAt = Math.max(pardonedAt, outcome.at);
+    } else if (isOpen(attempt, now)) open.push(attempt);
+  }
+  const streaks = new Map<string, Streak>();
+  const failing = new Set<string>();
+  const all = newStreak();
+  let lastCostAt = 0;
+  let told: Attempt | undefined;
+  for (const attempt of attempts) {
+    const { audience, outcome } = attempt;
+    const at = knownAt(attempt);
+    const isNewer = at > lastReservedAt && at > pardonedAt;
+    if (outcome?.toldUntil && isNewer && outcome.toldUntil > (told?.outcome?.toldUntil ?? 0)) told = attempt;
+    if (!isFailure(attempt, now)) continue;
+    if (chargeOf(attempt) > 0) lastCostAt = Math.max(lastCostAt, at);
+    if (at <= pardonedAt || at <= now - 2 * day) continue;
+    if (at > (issuedAt.get(audience) ?? -1)) {
+      const streak = streaks.get(audience) ?? newStreak();
+      streaks.set(audience, streak);
+      add(streak, attempt, attempt.streak, attempt.inVain);
+    }
+    if (at > lastIssuedAt) {
+      failing.add(audience);
+      add(all, attempt, attempt.fleetStreak, attempt.fleetInVain);
+    }
+  }
+  return { streaks, all, failing, issuedAt, lastCostAt, open, told, pardonedAt };
+}
+
+function newStreak(): Streak {
+  return { count: 0, sinceToken: 0, last: 0, lastAttempt: undefined, costly: false, inVain: false };
+}
+
+/** Adds a failure to those of earlier generations. It carries their number, as it was known at its reservation. */
+function add(streak: Streak, attempt: Attempt, before: number, wasInVain = false): void {
+  const isCostly = chargeOf(attempt) > 0;
+  streak.count = before + 1;
+  streak.sinceToken = attempt.sinceToken + 1;
+  streak.costly ||= isCostly;
+  streak.last = Math.max(streak.last, knownAt(attempt));
+  streak.lastAttempt = attempt;
+  streak.inVain = wasInVain || (attempt.probed === true && isCostly);
+}
