@@ -129,8 +129,8 @@ describe('a token', () => {
     expect(text).toContain('\\nscope=read\\n');
     const { encodeRecord, decodeRecord } = await import('../src/ledger/codec.ts');
     const record = decodeRecord(text) as Exclude<ReturnType<typeof decodeRecord>, string>;
-    const audiences = record.audiences.map((state) => ({ ...state, audience: '\nscope=write\n' }));
-    await store.replace(encodeRecord({ ...record, audiences }));
+    const tokens = record.tokens.map((stored) => ({ ...stored, audience: '\nscope=write\n' }));
+    await store.replace(encodeRecord({ ...record, tokens }));
     await token(client({ ...server, scope: 'write' }));
     expect(endpoint.issued).toBe(2);
   });

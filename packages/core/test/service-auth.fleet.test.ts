@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { errorPage } from '../src/contract/errors.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord } from '../src/ledger/record.ts';
+import type { LedgerRecord } from '../src/ledger/journal.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 import { answering, failing, gated, silent } from './support/scripted-endpoint.ts';
@@ -273,11 +273,8 @@ describe('a back-off of the whole fleet', () => {
       .catch(() => {});
     await settled();
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
-    const audiences = record.audiences.map((state) => ({
-      ...state,
-      lease: state.lease && { ...state.lease, until: clock.now() + hour },
-    }));
-    await store.replace(encodeRecord({ ...record, audiences }));
+    const attempts = record.attempts.map((attempt) => ({ ...attempt, until: clock.now() + hour }));
+    await store.replace(encodeRecord({ ...record, attempts }));
     const waiting = failure('ERR_TOKEN_ENDPOINT', client().getToken());
     await clock.advance(3 * minute - second);
     expect(clock.timers.all).toBeGreaterThan(0);

@@ -58,16 +58,23 @@ export function refusalOf(
   return refusal;
 }
 
-/** Returns what holds the callers of these audiences up, each hold once. */
-export function holdsOf(record: LedgerRecord, now: number, callers: readonly Caller[], limits: Limits): Hold[] {
+/** Returns what holds up callers that a record knows, and what did, each hold once. */
+export function holdsOf(record: LedgerRecord, now: number, limits: Limits): Hold[] {
   const glance = glanceAt(record, now, limits);
-  const reasons = ['cold', 'refresh', 'rejected'] as const;
-  const holds = callers.flatMap((caller) => {
-    return reasons.flatMap(
-      (reason) => pace(record, now, { ...caller, unreadable: true }, reason, limits, glance).holds,
-    );
+  // Whatever holds up a caller without a token holds up one whose token was rejected, too.
+  const reasons = ['rejected', 'refresh'] as const;
+  const holds = callersIn(record).flatMap((caller) => {
+    return reasons.flatMap((reason) => pace(record, now, caller, reason, limits, glance).holds);
   });
   return [...new Map(holds.map((hold) => [JSON.stringify([hold.kind, hold.audience, hold.until]), hold])).values()];
+}
+
+/** Returns who has asked for tokens. */
+export function callersIn({ attempts, tokens }: LedgerRecord): Caller[] {
+  const callers = [...attempts, ...tokens.map((token) => ({ ...token, secretId: '' }))].map(
+    ({ audience, keyId, secretId }): Caller => ({ audience, keyId, secretId, unreadable: true }),
+  );
+  return [...new Map(callers.map((caller) => [JSON.stringify(caller), caller])).values()];
 }
 
 /** Returns why a caller gets no token at an instant: a hold, the limit, or a record without room for its token. */

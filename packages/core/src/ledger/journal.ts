@@ -183,6 +183,13 @@ export function raised(numbers: Readonly<Record<string, number>>, name: string, 
   return copy;
 }
 
+const reasons: readonly string[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'] satisfies IssuanceReason[];
+
+/** Returns why a token was requested. A reason of a later release is `cold`. */
+export function reasonOf({ reason }: Attempt): IssuanceReason {
+  return reasons.includes(reason) ? (reason as IssuanceReason) : 'cold';
+}
+
 export function isIssued({ outcome }: Attempt): boolean {
   return outcome?.kind === 'issued';
 }
@@ -210,6 +217,13 @@ export function revokedOf({ revoked }: LedgerRecord, audience: string): number {
 export function tokenOf(record: LedgerRecord, audience: string, keyId: string): StoredToken | undefined {
   const token = record.tokens.find((token) => token.audience === audience && token.keyId === keyId);
   return token && token.generation > revokedOf(record, audience) ? token : undefined;
+}
+
+/** Returns the tokens that were not reset and have not expired. */
+export function tokensInUse(record: LedgerRecord, now: number): StoredToken[] {
+  return record.tokens.filter((token) => {
+    return token.expiresAt > now && token.generation > revokedOf(record, token.audience);
+  });
 }
 
 /**

@@ -41,13 +41,15 @@ export interface Hold {
   readonly until: number;
   /** The audience that the hold is for. Undefined: it is for all. */
   readonly audience?: string | undefined;
-  /** The attempt whose outcome caused it. */
+  /** So many in a row led to it. */
+  readonly count: number;
+  /** The last of these attempts, if they failed. */
   readonly attempt?: Attempt | undefined;
 }
 
 /** The answer of {@link pace}. */
 export interface Pace {
-  /** What holds the caller up now. It may ask when all of them have ended. */
+  /** What holds the caller up, and what did. It may ask when all of them have ended. */
   readonly holds: readonly Hold[];
   /** Before this instant it asks only if the endpoint answers a probe. */
   readonly probesUntil: number;
@@ -124,10 +126,11 @@ export function pace(
         ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, false) : []),
       ];
   // After refusals of the client, the first request has to show that it is accepted again. Some operators lock a client after a few failed logins.
-  const isAlone = alone || refusals.some(({ attempt }) => attempt?.outcome && isAboutClient(attempt.outcome));
+  const isRefused = ({ attempt, until }: Hold) => until + hour > now && isAboutClient(attempt?.outcome ?? {});
+  const isAlone = alone || refusals.some(isRefused);
   const waits = order ? false : fleet.open.length >= (isAlone ? 1 : glance.maxOpen);
   return {
-    holds: holds.filter(({ until }) => until > now),
+    holds,
     probesUntil: probesFirst ? outage.from : 0,
     waitsUntil: waits ? Math.min(...fleet.open.map(({ until }) => until)) : 0,
     carried: {
@@ -169,7 +172,7 @@ function outageFor(audience: string, now: number, { fleet, spared, mayProbe }: G
   const fleetStreak = fleet.failing.size > 0 && !isOver(all, 10 * minute) ? all.count : 0;
   const shared = several && fleetStreak > 0 ? all : undefined;
   const sharedAt = shared ? shared.last + ladder(shared.count, 10 * minute) : 0;
-  let from = Math.max(sharedAt, own ? own.last + ladder(own.count, 15 * minute) : 0);
+  let from = Math.max(sharedAt, failing ? failing.last + ladder(failing.count, 15 * minute) : 0);
   let askAt = from;
   const isSpared = spared.until > 0 && (failing?.costly || shared?.costly);
   if (isSpared && spared.until > from) {
@@ -203,8 +206,8 @@ function turnOf(audience: string, { streaks, issuedAt }: Fleet, now: number, pau
 }
 
 function outageHolds({ askAt, sharedAt, failing }: Outage, { all }: Fleet, audience: string): Hold[] {
-  const hold = (until: number, { lastAttempt: attempt }: Streak, of?: string): Hold => {
-    return { kind: attempt?.outcome ? 'backoff' : 'deaths', until, audience: of, attempt };
+  const hold = (until: number, { count, lastAttempt: attempt }: Streak, of?: string): Hold => {
+    return { kind: attempt?.outcome ? 'backoff' : 'deaths', until, count, audience: of, attempt };
   };
   const forAll = sharedAt > 0 ? [hold(sharedAt, all)] : [];
   return askAt > sharedAt ? [...forAll, hold(askAt, failing ?? all, audience)] : forAll;
@@ -212,8 +215,8 @@ function outageHolds({ askAt, sharedAt, failing }: Outage, { all }: Fleet, audie
 
 /** Rule 5. */
 function toldHolds({ told }: Fleet): Hold[] {
-  const { toldUntil = 0, status } = told?.outcome ?? {};
-  return [{ kind: status === 429 ? 'rate_limited' : 'backoff', until: toldUntil, attempt: told }];
+  const { toldUntil: until = 0, status } = told?.outcome ?? {};
+  return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
 }
 
 /** Rule 7: what was refused, unless a token was issued since. */
@@ -226,7 +229,7 @@ function refusalHolds({ refusals }: Glance, caller: Caller): Hold[] {
     .map((attempt): Hold => {
       const { audience, outcome } = attempt;
       const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
-      return { kind, until: outcome.holdUntil, audience, attempt };
+      return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
     });
 }
 
@@ -236,18 +239,18 @@ function renewalHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[]
     (attempt) => isIssued(attempt) && attempt.audience === audience && attempt.keyId === keyId,
   );
   const { holdUntil: until = 0, at = 0 } = last?.outcome ?? {};
-  return at > orderedAt(record) ? [{ kind: 'renewal', until, audience }] : [];
+  return at > orderedAt(record) ? [{ kind: 'renewal', until, count: 1, audience }] : [];
 }
 
 /** Somebody may be damaging the record, so replacements of what cannot be opened are spaced. */
 function unreadableHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
   const isSuch = (attempt: Attempt) => attempt.unreadable && attempt.audience === audience && attempt.keyId === keyId;
   const { at = 0 } = record.attempts.findLast(isSuch) ?? {};
-  return at > orderedAt(record) ? [{ kind: 'unreadable', until: at + 15 * minute, audience }] : [];
+  return at > orderedAt(record) ? [{ kind: 'unreadable', until: at + 15 * minute, count: 1, audience }] : [];
 }
 
 function rejections(record: LedgerRecord, now: number, audience: string, limits: Limits, isOrdered: boolean): Hold[] {
-  const spacedUntil = isOrdered ? 0 : rejectionsOf(record, audience).until;
-  const until = Math.max(spacedUntil, rejectedShareAt(record, now, limits, audience));
-  return [{ kind: 'rejections', until, audience }];
+  const { count, until: spacedUntil } = rejectionsOf(record, audience);
+  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
+  return [{ kind: 'rejections', until, count, audience }];
 }

@@ -1,7 +1,7 @@
 import type { AnyServiceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { admission, tightest } from '../ledger/admission.ts';
+import { admission, tightest } from '../ledger/count.ts';
 import type { IssuanceReason } from '../ledger/journal.ts';
 import { warn } from '../platform/warn.ts';
 import type { View } from '../record/shared-record.ts';

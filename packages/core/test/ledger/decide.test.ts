@@ -49,7 +49,7 @@ describe('a token of the record', () => {
     const reset = { ...withToken, revoked: { orders: token.generation } };
     expect(decision(reset, { reason: 'revalidate', cached: token }).kind).toBe('drop');
     expect(
-      decision(recordWith([]), { reason: 'refresh', cached: { id: 'old', generation: noon - 8 * day } }).kind,
+      decision(recordWith([]), { reason: 'refresh', cached: { id: 'old', generation: noon - 32 * day } }).kind,
     ).toBe('drop');
   });
 });

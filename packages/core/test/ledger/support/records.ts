@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { countOf, partsOf } from '../../../src/ledger/count.ts';
-import { type LedgerRecord, newRecord } from '../../../src/ledger/journal.ts';
-import { type Limits, termLimits } from '../../../src/ledger/limits.ts';
+import { type DeclaredTerm, type LedgerRecord, newRecord, type Term } from '../../../src/ledger/journal.ts';
+import {
+  type Limits,
+  limitsFor,
+  type StoreDurability,
+  type TermLimits,
+  termLimits,
+} from '../../../src/ledger/limits.ts';
+import { day } from '../../support/instants.ts';
 
 /** The seed of all properties: another one with `SEED=…`. */
 export const seed: number = Number(process.env['SEED'] ?? 20_260_101);
@@ -21,11 +28,30 @@ export function canonical(value: unknown): string {
     .join()}}`;
 }
 
+/** The limits of an agreement with one window. */
+export function oneWindow(
+  tokens: number,
+  windowMs: number = day,
+  reserve?: number,
+  durability: StoreDurability = 'durable',
+): Limits {
+  return limitsFor([{ tokens, windowMs }], reserve, durability);
+}
+
+/** The numbers of the first term. */
+export function termOf({ terms: [term], durability }: Limits): TermLimits {
+  if (!term) throw new Error('there is no term');
+  return termLimits(term, durability);
+}
+
+/** A term as another process declared it. */
+export function declaredBy(by: string, term: Term, seenAt: number): DeclaredTerm {
+  return { ...term, seenAt, by };
+}
+
 /** Returns how many tokens count in the first term. */
 export function used(record: LedgerRecord, now: number, limits: Limits): number {
-  const [term] = limits.terms;
-  if (!term) throw new Error('there is no term');
-  return countOf(partsOf(record, now, termLimits(term, limits.durability)));
+  return countOf(partsOf(record, now, termOf(limits)));
 }
 
 const small = fc.integer({ min: 0, max: 9 });
@@ -47,7 +73,6 @@ const outcome = fc.record({
   toldUntil: maybe(small),
   holdUntil: maybe(small),
   count: maybe(small),
-  ofClient: maybe(fc.boolean()),
   hash: maybe(name),
   expiresAt: maybe(small),
   more: unknown,
