@@ -1,5 +1,4 @@
-import { admission } from '../../../../packages/core/src/ledger/admission.ts';
-import { withDeaths } from '../../../../packages/core/src/ledger/deaths.ts';
+import { admission } from '../../../../packages/core/src/ledger/count.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import {
   aheadMs,
@@ -17,7 +16,6 @@ import {
   simplified,
   spanOf,
   stepsOf,
-  termsOf,
 } from './model.ts';
 import type { Move } from './search.ts';
 import { createSteps } from './steps.ts';
@@ -25,7 +23,6 @@ import { createSteps } from './steps.ts';
 /** Says what can happen next: to a process, on its way to the service and back, to the store, or nothing while time passes. */
 export function createMoves(scope: Scope, records: Records): (state: State) => Move<State>[] {
   const terms = allTerms(scope);
-  const limits: Limits = limitsOf(termsOf(scope, 0));
   const limitsOfTerms: readonly Limits[] = terms.map((term) => limitsOf([term]));
   const storeNow = (state: State) => state.time + state.clockOffset;
 
@@ -113,15 +110,24 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
   }
 
   /**
-   * The promise: no process sends during the pause for the deaths of others. A lease is longer than the time from a reservation to its
-   * request, unless the store's clock was set forward in between: then the lease of the process itself looks like another death.
+   * The promise: after processes died one after another during their requests, the next one waits 1, 2, 4 … seconds. A lease is longer than the time from a
+   * reservation to its request, unless the store's clock was set in between.
    */
   function waitedFor(state: State): string | undefined {
     const record = records.get(state.stored);
-    if (!record || state.losses > 0 || state.clockOffset !== 0 || scope.agreements.length > 1) return undefined;
+    const isMoved = state.clockOffset !== 0 || scope.kinds.includes('ahead');
+    if (!record || state.losses > 0 || isMoved || scope.agreements.length > 1) return undefined;
     const now = Math.max(record.highWaterAt, storeNow(state));
-    const { count, retryAt } = withDeaths(record, now, limits).deaths;
-    return retryAt > now ? `a request after ${count} deaths` : undefined;
+    const issuedAt = Math.max(0, ...record.attempts.map(({ outcome }) => (outcome?.kind === 'issued' ? outcome.at : 0)));
+    let [deaths, last] = [0, issuedAt];
+    for (const { at, until, outcome } of record.attempts) {
+      if (outcome || until > now || at < last) continue;
+      deaths += 1;
+      last = until;
+    }
+    return deaths > 0 && now < last + Math.min(900, 2 ** (deaths - 1)) * 1_000
+      ? `a request after ${deaths} deaths`
+      : undefined;
   }
 
   /** The promises: never more than the limit within a window; the record counts every token. */
