@@ -329,7 +329,7 @@ describe('a record that is damaged', () => {
   test.each([
     ['a flipped bit', (text: string) => text.replace('"epoch"', '"epocj"')],
     ['a torn write', (text: string) => text.slice(0, -20)],
-    ['a later version', (text: string) => text.replace('service-auth/2', 'service-auth/3')],
+    ['a later version', (text: string) => text.replace('service-auth/3', 'service-auth/3')],
     ['nonsense', () => 'nonsense'],
   ])('%s: is left as it is, nothing is sent, and the token in memory is served', async (_, damage) => {
     const { client, clock, store, endpoint, token, use } = createBed();

@@ -3,6 +3,7 @@ import {
   type Attempt,
   type Bucket,
   chargeOf,
+  isCertain,
   isFolded,
   isIssued,
   isOpen,
@@ -83,7 +84,7 @@ function folding(record: LedgerRecord, now: number): LedgerRecord {
     const one: Bucket = {
       epoch,
       slot: Math.floor(at / slotMs),
-      unknown: !isIssued(attempt),
+      unknown: !isCertain(attempt),
       last: countsFrom(attempt),
       count: chargeOf(attempt),
     };

@@ -1,4 +1,4 @@
-import { type Attempt, chargeOf, type IssuanceReason, isFolded, isIssued, type LedgerRecord } from './journal.ts';
+import { type Attempt, chargeOf, type IssuanceReason, isCertain, isFolded, type LedgerRecord, type Order } from './journal.ts';
 import type { Limits, TermLimits } from './limits.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 
@@ -107,30 +107,37 @@ export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limit
 
 /** What spares the budget in an outage. */
 export interface Spared {
-  /** The tokens of unknown outcome, as a share of those that may be issued. */
-  readonly share: number;
-  /** One more may be spent on such an outcome then. 0: a quarter is not spent yet. */
+  /** One more token may be spent on an unknown outcome then. 0: a quarter is not spent yet. */
   readonly until: number;
+  /** Less than half is of unknown outcome from then on. */
+  readonly halfAt: number;
 }
 
 /** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
 export function sparedBy(record: LedgerRecord, now: number, limits: Limits, lastAt: number): Spared {
-  let share = 0;
-  let until = 0;
+  let [until, halfAt] = [0, 0];
   for (const { term, enforcedUntil } of enforcedTerms(record, now, limits)) {
-    // While earlier tokens are unknown, less may be gained than is usable. An outage must not take all of that.
-    const budget = mayMissTokens(record, now, term) ? term.newRecordCeiling : term.usable;
     const unknown = partsOf(record, now, term).filter((part) => part.unknown);
-    const ofTerm = countOf(unknown) / budget;
-    share = Math.max(share, ofTerm);
-    const freelyAt = freeAt(unknown, now, term, Math.max(2, budget / 4));
-    if (freelyAt <= now) continue;
-    // From three eighths on, twice as slowly.
-    const onceMs = (4 * term.pendingMs) / budget;
-    const pauseMs = ofTerm >= 3 / 8 ? Math.min(2 * onceMs, Math.max(onceMs, 110 * minute)) : onceMs;
-    until = Math.max(until, Math.ceil(Math.min(lastAt + pauseMs, freelyAt, enforcedUntil)));
+    const spared = (budget: number) => sparedIn(term, now, unknown, budget, lastAt);
+    const usual = spared(term.usable);
+    // While earlier tokens are unknown, less may be gained than is usable. An outage must not take all of that.
+    const young = mayMissTokens(record, now, term) ? spared(term.newRecordCeiling) : usual;
+    const grownAt = record.completeSince + term.pendingMs;
+    const sooner = (one: number, other: number) => Math.min(enforcedUntil, one, Math.max(other, grownAt));
+    if (young.until > 0) until = Math.max(until, Math.ceil(sooner(young.until, usual.until)));
+    halfAt = Math.max(halfAt, sooner(young.halfAt, usual.halfAt));
   }
-  return { share, until };
+  return { until, halfAt };
+}
+
+function sparedIn(term: TermLimits, now: number, unknown: readonly Part[], budget: number, lastAt: number): Spared {
+  const belowAt = (share: number) => freeAt(unknown, now, term, Math.max(2, budget * share));
+  const freelyAt = belowAt(1 / 4);
+  const onceMs = (4 * term.pendingMs) / budget;
+  // From three eighths on, twice as slowly.
+  const twiceMs = Math.min(2 * onceMs, Math.max(onceMs, 110 * minute));
+  const pausedUntil = Math.min(lastAt + twiceMs, Math.max(lastAt + onceMs, belowAt(3 / 8)));
+  return { until: freelyAt > now ? Math.min(pausedUntil, freelyAt) : 0, halfAt: belowAt(1 / 2) };
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */
@@ -148,7 +155,7 @@ export function partsOf(record: LedgerRecord, now: number, term: TermLimits): Pa
   for (const { last, unknown, count } of record.buckets) {
     add({ at: last, unknown, count, leavesAt: last + (unknown ? term.pendingMs : term.settledMs) });
   }
-  const { at, tokens } = spentElsewhere(record, now - term.settledMs);
+  const { at = 0, tokens = 0 } = spentElsewhere(record, now - term.settledMs) ?? {};
   add({ at, unknown: false, count: tokens, leavesAt: at + term.settledMs });
   return parts;
 }
@@ -156,7 +163,7 @@ export function partsOf(record: LedgerRecord, now: number, term: TermLimits): Pa
 function partOf(attempt: Attempt, term: TermLimits): Part {
   return {
     at: countsFrom(attempt),
-    unknown: !isIssued(attempt),
+    unknown: !isCertain(attempt),
     count: chargeOf(attempt),
     leavesAt: leavesAt(attempt, term),
   };
@@ -166,23 +173,22 @@ function partOf(attempt: Attempt, term: TermLimits): Part {
 const latestMs = 110 * minute;
 
 /** Returns the instant from which an attempt counts. A token was issued between its reservation and its outcome. */
-export function countsFrom({ at, outcome }: Attempt): number {
-  return outcome?.kind === 'issued' ? Math.min(outcome.at, at + latestMs) : at;
+export function countsFrom(attempt: Attempt): number {
+  const { at, outcome } = attempt;
+  return outcome && isCertain(attempt) ? Math.min(outcome.at, at + latestMs) : at;
 }
 
 /** Returns the instant at which an attempt leaves a term. One that was issued never counts for longer than one of unknown outcome. */
 export function leavesAt(attempt: Attempt, { settledMs, pendingMs }: TermLimits): number {
   const unknownUntil = attempt.at + pendingMs;
-  return isIssued(attempt) ? Math.min(countsFrom(attempt) + settledMs, unknownUntil) : unknownUntil;
+  return isCertain(attempt) ? Math.min(countsFrom(attempt) + settledMs, unknownUntil) : unknownUntil;
 }
 
 /** Returns what somebody said about tokens that the record has not seen: of several numbers that still count, the largest, from the latest instant on. */
-function spentElsewhere({ orders }: LedgerRecord, after: number): { readonly at: number; readonly tokens: number } {
+export function spentElsewhere({ orders }: LedgerRecord, after: number): Order | undefined {
   const said = orders.filter(({ kind, at }) => kind === 'spent' && at > after);
-  return {
-    at: Math.max(0, ...said.map(({ at }) => at)),
-    tokens: Math.max(0, ...said.map(({ tokens }) => tokens ?? 0)),
-  };
+  const [largest] = [...said].sort((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0));
+  return largest && { ...largest, at: Math.max(...said.map(({ at }) => at)) };
 }
 
 export function countOf(parts: readonly Part[]): number {

@@ -194,6 +194,11 @@ export function isIssued({ outcome }: Attempt): boolean {
   return outcome?.kind === 'issued';
 }
 
+/** Returns whether a token was certainly issued: to the request, or to the probe before it. */
+export function isCertain({ outcome }: Attempt): boolean {
+  return outcome?.kind === 'issued' || outcome?.kind === 'unsent';
+}
+
 /** Returns whether the others wait for the outcome. */
 export function isOpen({ outcome, until }: Attempt, now: number): boolean {
   return !outcome && until > now;

@@ -31,10 +31,16 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
   const generation = (attempt: Attempt) => attempt.generation;
   const arrivedAt = ({ outcome }: Attempt) => outcome?.at ?? 0;
   const hashes = new Map<string, Map<string, Attempt>>();
+  const issuedAt = new Map<string, number>();
+  for (const attempt of attempts) {
+    const name = `${attempt.audience} ${attempt.keyId}`;
+    if (isIssued(attempt)) issuedAt.set(name, Math.max(arrivedAt(attempt), issuedAt.get(name) ?? 0));
+  }
   for (const attempt of attempts) {
     const { audience, keyId, outcome } = attempt;
     const isCostly = chargeOf(attempt) > 0;
-    if (isFailure(attempt, now) && knownAt(attempt) > (fleet.issuedAt.get(audience) ?? -1)) {
+    const { at: arrived = -1 } = fleet.issuedAt.get(audience) ?? {};
+    if (isFailure(attempt, now) && knownAt(attempt) >= arrived) {
       latest(`failure ${isCostly} ${audience}`, attempt, generation);
       latest(`known ${isCostly} ${audience}`, attempt, knownAt);
     }
@@ -45,8 +51,9 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     if (attempt.order !== undefined) latest('pardon', attempt, arrivedAt);
     if (fleet.streaks.has(audience) || revokedOf(record, audience) > 0) latest(`token ${audience}`, attempt, arrivedAt);
     if ((outcome?.holdUntil ?? 0) > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
+    // A cache may repeat a token that has expired, until the next one was issued.
     const { hash, expiresAt = 0 } = outcome ?? {};
-    if (hash === undefined || expiresAt <= now) continue;
+    if (hash === undefined || expiresAt <= (issuedAt.get(`${audience} ${keyId}`) ?? 0)) continue;
     const known = hashes.get(`${audience} ${keyId}`) ?? new Map<string, Attempt>();
     if (!known.has(hash)) hashes.set(`${audience} ${keyId}`, known.set(hash, attempt));
   }

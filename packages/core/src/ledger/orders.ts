@@ -1,4 +1,4 @@
-import { type LedgerRecord, latestGeneration, type Order, revoke, revokedOf, tokenOf } from './journal.ts';
+import { chargeOf, type LedgerRecord, latestGeneration, type Order, revoke, revokedOf, tokenOf } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { spacingAfter } from './spacing.ts';
 import { keptTerms } from './terms.ts';
@@ -67,7 +67,8 @@ export interface Reset {
 export function withReset(record: LedgerRecord, now: number, reset: Reset): LedgerRecord {
   const { id, audience, keyId, instance: by, reason, cached } = reset;
   const revoked = revokedOf(record, audience);
-  const known = [...record.attempts, ...record.tokens].filter((part) => part.audience === audience);
+  const charged = record.attempts.filter((attempt) => chargeOf(attempt) > 0);
+  const known = [...charged, ...record.tokens].filter((part) => part.audience === audience);
   if (known.length === 0 && revoked === 0 && !cached && record.sequence > 0) return record;
   const generation = cached?.generation ?? 0;
   // Many processes may report one token for one alarm.

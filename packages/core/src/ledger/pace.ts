@@ -162,41 +162,58 @@ function ladder(count: number, maxMs: number): number {
 }
 
 /** Rules 2, 3 and 6. */
-function outageFor(audience: string, now: number, { fleet, spared, mayProbe }: Glance): Outage {
-  const { streaks, all } = fleet;
-  const isOver = (streak: Streak, maxMs: number) =>
-    now > Math.max(streak.last + ladder(streak.count, maxMs), streak.costly ? spared.until : 0) + hour;
-  const failing = streaks.get(audience);
-  const own = failing && !isOver(failing, 15 * minute) ? failing : undefined;
-  const several = fleet.failing.size > 1;
-  const fleetStreak = fleet.failing.size > 0 && !isOver(all, 10 * minute) ? all.count : 0;
-  const shared = several && fleetStreak > 0 ? all : undefined;
-  const sharedAt = shared ? shared.last + ladder(shared.count, 10 * minute) : 0;
-  let from = Math.max(sharedAt, failing ? failing.last + ladder(failing.count, 15 * minute) : 0);
-  let askAt = from;
-  const isSpared = spared.until > 0 && (failing?.costly || shared?.costly);
-  if (isSpared && spared.until > from) {
-    const isVain = failing
-      ? failing.inVain || (several && all.inVain)
-      : spared.share >= 1 / 2 && fleet.failing.size > 0 && all.inVain;
-    const probeAt = Math.max(from, shared ? shared.last + 10 * minute : 0, failing ? failing.last + 15 * minute : 0);
-    from = spared.until;
-    askAt = isVain || !mayProbe ? from : Math.min(from, probeAt);
-  }
-  const others = askAt;
-  if (failing && (shared || isSpared)) {
-    const turnMs = turnOf(audience, fleet, now, Math.max(0, from - Math.max(fleet.lastCostAt, all.last)));
-    from += turnMs;
-    askAt += turnMs;
-  }
-  const state = { alone: Boolean(shared || failing), failing, own: own?.count ?? 0, fleetStreak };
-  return { askAt, from, sharedAt: shared ? others : 0, ...state };
+function outageFor(audience: string, now: number, glance: Glance): Outage {
+  const { fleet, spared } = glance;
+  const failing = fleet.streaks.get(audience);
+  const own = failing && !isOver(failing, 15 * minute, now, spared) ? failing : undefined;
+  const isOutage = fleet.failing.size > 0 && !isOver(fleet.all, 10 * minute, now, spared);
+  const shared = isOutage && fleet.failing.size > 1 ? fleet.all : undefined;
+  const allowed = allowedAfter(failing, shared, glance);
+  const turnMs =
+    failing && (shared || allowed.isSpared)
+      ? turnOf(audience, fleet, now, Math.max(0, allowed.from - Math.max(fleet.lastCostAt, fleet.all.last)))
+      : 0;
+  return {
+    askAt: allowed.askAt + turnMs,
+    from: allowed.from + turnMs,
+    sharedAt: shared ? allowedAfter(undefined, shared, glance).askAt : 0,
+    alone: Boolean(shared || failing),
+    failing,
+    own: own?.count ?? 0,
+    fleetStreak: isOutage ? fleet.all.count : 0,
+  };
+}
+
+/** A streak is over if nobody failed for an hour after the next attempt was allowed. */
+function isOver({ last, count, costly }: Streak, maxMs: number, now: number, { until }: Spared): boolean {
+  return now > Math.max(last + ladder(count, maxMs), costly ? until : 0) + hour;
+}
+
+/** When an audience with these failures of its own may ask, and when it may do so without a probe, before turns are taken. */
+function allowedAfter(
+  failing: Streak | undefined,
+  shared: Streak | undefined,
+  { fleet: { all, failing: names, openedAt }, spared, mayProbe }: Glance,
+): Pick<Outage, 'askAt' | 'from'> & { readonly isSpared: boolean } {
+  const from = Math.max(
+    shared ? shared.last + ladder(shared.count, 10 * minute) : 0,
+    failing ? failing.last + ladder(failing.count, 15 * minute) : 0,
+  );
+  const isOpened = openedAt > (failing ?? all).last;
+  const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
+  if (!isSpared || spared.until <= from) return { askAt: from, from, isSpared };
+  const isVain = failing ? failing.inVain || (names.size > 1 && all.inVain) : names.size > 0 && all.inVain;
+  const probeAt = Math.max(from, shared ? shared.last + 10 * minute : 0, failing ? failing.last + 15 * minute : 0);
+  // Who did not fail himself may go with a probe while less than half is of unknown outcome.
+  const vainUntil = failing ? spared.until : spared.halfAt;
+  const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : spared.until;
+  return { askAt: Math.min(spared.until, askAt), from: spared.until, isSpared };
 }
 
 /** Those that failed ask one after the other: first who had a token within two days, then who failed least often, then who waits longest. */
 function turnOf(audience: string, { streaks, issuedAt }: Fleet, now: number, pauseMs: number): number {
   if (streaks.size < 2) return 0;
-  const hadToken = (name: string) => Number((issuedAt.get(name) ?? 0) > now - 2 * day);
+  const hadToken = (name: string) => Number((issuedAt.get(name)?.at ?? 0) > now - 2 * day);
   const turns = [...streaks]
     .sort(([a, one], [b, other]) => {
       return hadToken(b) - hadToken(a) || one.sinceToken - other.sinceToken || one.last - other.last;

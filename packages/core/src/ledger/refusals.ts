@@ -1,5 +1,6 @@
 import { type Attempt, chargeOf, isIssued, type LedgerRecord, type Outcome } from './journal.ts';
 import { spacingAfter } from './spacing.ts';
+import { isAfter } from './streaks.ts';
 
 /** An attempt that the endpoint refused, other than by a 429. */
 export type Refused = Attempt & { readonly outcome: Outcome & { readonly holdUntil: number } };
@@ -20,10 +21,10 @@ export function refusalsOf({ attempts }: LedgerRecord): readonly Refused[] {
 }
 
 /** Returns whether a token of this attempt shows that a refusal is over. One that an order to try again brought does so for every audience. */
-function ends(attempt: Attempt, { audience, secretId, outcome }: Refused): boolean {
+function ends(attempt: Attempt, { audience, secretId, generation, outcome }: Refused): boolean {
   const isAbout = attempt.audience === audience || isAboutClient(outcome) || attempt.order !== undefined;
   const helps = attempt.secretId === secretId || !isOfCredentials(outcome);
-  return isIssued(attempt) && (attempt.outcome?.at ?? 0) >= outcome.at && isAbout && helps;
+  return isIssued(attempt) && isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at });
 }
 
 /** What the token endpoint answered to a request that it refused. `code`: the `error` of an authorization server. */

@@ -113,7 +113,7 @@ export function problemOfRecord(record: string): 'damaged' | 'unknown version' |
 export function isEmptyRecord(record: string): boolean {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return false;
-  return [decoded.attempts, decoded.buckets, decoded.tokens].every(({ length }) => length === 0);
+  return [decoded.attempts, decoded.buckets, decoded.tokens, decoded.orders].every(({ length }) => length === 0);
 }
 
 /** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */

@@ -1,5 +1,5 @@
 import { shownTokenName } from '../contract/token-parameters.ts';
-import { admission, countsFrom, type TermRoom, tightest } from '../ledger/count.ts';
+import { admission, countsFrom, spentElsewhere, type TermRoom, tightest } from '../ledger/count.ts';
 import {
   availableFor,
   callersIn,
@@ -9,7 +9,7 @@ import {
   refusalOf,
   spentAt,
 } from '../ledger/forecast.ts';
-import { chargeOf, isFolded, isIssued, isOpen, reasonOf, tokensInUse } from '../ledger/journal.ts';
+import { chargeOf, isCertain, isFolded, isOpen, reasonOf, tokensInUse } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { type Caller, glanceAt, type Hold as LedgerHold, pace } from '../ledger/pace.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -47,7 +47,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const cold = available('cold');
   const refusal = refusalOf(record, now, who, limits);
   const underWay = Math.min(tight.pending, record.attempts.filter((attempt) => isOpen(attempt, now)).length);
-  const told = record.orders.findLast(({ kind, at }) => kind === 'spent' && at > windowsFrom);
+  const told = spentElsewhere(record, windowsFrom);
   return {
     limit,
     ...tight,
@@ -82,8 +82,9 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       .map((attempt): Issuance => {
         const { id, instance } = attempt;
         const [at, audience] = [local(countsFrom(attempt)), shownTokenName(attempt.audience)];
-        return { id, at, reason: reasonOf(attempt), instance, audience, pending: !isIssued(attempt) };
+        return { id, at, reason: reasonOf(attempt), instance, audience, pending: !isCertain(attempt) };
       })
+      .reverse()
       .sort((a, b) => b.at - a.at),
     resets: record.orders
       .filter(({ kind }) => kind === 'reset')

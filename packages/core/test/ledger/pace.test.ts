@@ -28,7 +28,6 @@ describe('a failure', () => {
   test.each<[string, Parameters<typeof attemptAt>[1], boolean]>([
     ['of unknown outcome', unknownAt(noon), true],
     ['that never reached the endpoint', { outcome: { kind: 'unreached', at: noon, charge: 0 } }, true],
-    ['of a process that is gone', { until: noon, outcome: undefined }, true],
     ['of a later kind that cost a token', unknownAt(noon, { kind: 'later kind' }), true],
     ['of a later kind that cost none', unknownAt(noon, { kind: 'later kind', charge: 0 }), false],
     ['that is no failure: a token', { outcome: { kind: 'issued', at: noon, charge: 1 } }, false],
@@ -38,6 +37,13 @@ describe('a failure', () => {
     expect(waitOf(record, 'orders', noon)).toBe(isFailure ? second : 0);
     expect(paced(record).carried.streak).toBe(isFailure ? 1 : 0);
   });
+});
+
+test('a process that is gone was waited for during its lease, which is a part of the pause', () => {
+  const gone = (streak: number) =>
+    recordWith([attemptAt(noon - 40 * second, { until: noon, outcome: undefined, streak })]);
+  expect([0, 5, 6, 8].map((streak) => waitOf(gone(streak), 'orders', noon))).toEqual([0, 0, 24 * second, 216 * second]);
+  expect(paced(gone(0)).carried.streak).toBe(1);
 });
 
 describe('a streak', () => {
@@ -178,13 +184,15 @@ describe('an outage', () => {
       { kind: 'released', cause: 'unreachable' },
     );
     expect(waitOf(unanswered, 'orders', now)).toBe(15 * minute);
+    // A probe that is issued a token shows that the endpoint works. The request follows without another one.
     const cost = {
       ...probed,
       attempts: probed.attempts.map((each) =>
         each.id === 'probed' ? { ...each, outcome: { kind: 'unsent', at: now, charge: 1 } } : each,
       ),
     };
-    expect(waitOf(cost, 'orders', now)).toBeGreaterThan(30 * minute);
+    expect(waitOf(cost, 'orders', now)).toBe(0);
+    expect(paced(cost, 'orders', now).probesUntil).toBe(0);
   });
 
   test('of a young record leaves half of the little that it may issue', () => {
