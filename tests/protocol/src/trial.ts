@@ -20,6 +20,8 @@ export type Copies = (at: number) => Copy;
 const listedIssuances = 150;
 /** More callers would show nothing else. */
 const mostCallers = 6;
+/** Callers that are not refused may have to wait while so large a part of the usable tokens is under way. */
+const underWayShare = 1 / 4;
 const ticks = 500;
 
 /** Creates the copies of a record. */
@@ -94,10 +96,11 @@ export async function tryWhatIsSaid(
     .getUsage();
   if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
     return undefined;
-  const { availableNow: said, refusedUntil, refusedBecause = '', holds, underWay } = usage;
+  const { availableNow: said, refusedUntil, refusedBecause = '', holds, underWay, windows } = usage;
   // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
   const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
-  const asked = audience === undefined ? Math.min(said + 1, mostCallers) : 1;
+  const atOnce = Math.floor(Math.min(...windows.map(({ usable }) => usable)) * underWayShare) - underWay;
+  const asked = audience === undefined ? Math.min(said + 1, mostCallers, Math.max(0, atOnce)) : 1;
   const copy = copies(now);
   let served = 0;
   for (let caller = 0; caller < asked; caller++)

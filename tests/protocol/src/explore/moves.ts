@@ -16,6 +16,7 @@ import {
   simplified,
   spanOf,
   stepsOf,
+  termsOf,
 } from './model.ts';
 import type { Move } from './search.ts';
 import { createSteps } from './steps.ts';
@@ -34,7 +35,7 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
       found.push({ label, state: simplified(next, scope), broken: broken ?? brokenIn(next) });
     state.processes.forEach((process, index) => {
       for (const [label, next] of movesOf(state, process, index)) {
-        const tooEarly = label === 'sends' ? waitedFor(state) : undefined;
+        const tooEarly = label === 'sends' ? waitedFor(state, process) : undefined;
         add(`${index} ${label}`, next, tooEarly);
       }
     });
@@ -110,24 +111,20 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
   }
 
   /**
-   * The promise: after processes died one after another during their requests, the next one waits 1, 2, 4 … seconds. A lease is longer than the time from a
-   * reservation to its request, unless the store's clock was set in between.
+   * The promise: when processes that died one after another during their requests may have spent a quarter of the tokens, the next one waits, or asks only after a
+   * probe. A lease is longer than the time from a reservation to its request, unless the store's clock was set in between.
    */
-  function waitedFor(state: State): string | undefined {
+  function waitedFor(state: State, { reserved }: Process): string | undefined {
     const record = records.get(state.stored);
     const isMoved = state.clockOffset !== 0 || scope.kinds.includes('ahead');
-    if (!record || state.losses > 0 || isMoved || scope.agreements.length > 1) return undefined;
+    if (!record || reserved?.probed || state.losses > 0 || isMoved || scope.agreements.length > 1) return undefined;
     const now = Math.max(record.highWaterAt, storeNow(state));
-    const issuedAt = Math.max(0, ...record.attempts.map(({ outcome }) => (outcome?.kind === 'issued' ? outcome.at : 0)));
-    let [deaths, last] = [0, issuedAt];
-    for (const { at, until, outcome } of record.attempts) {
-      if (outcome || until > now || at < last) continue;
-      deaths += 1;
-      last = until;
-    }
-    return deaths > 0 && now < last + Math.min(900, 2 ** (deaths - 1)) * 1_000
-      ? `a request after ${deaths} deaths`
-      : undefined;
+    const deaths = record.attempts.filter(({ until, outcome }) => !outcome && until <= now);
+    const last = Math.max(...deaths.map(({ at }) => at));
+    const isHeldUp = termsOf(scope, 0).some((term) => {
+      return deaths.length >= Math.max(2, term.tokens / 4) && now < last + (4 * spanOf(term)) / term.tokens;
+    });
+    return isHeldUp ? `a request after ${deaths.length} deaths` : undefined;
   }
 
   /** The promises: never more than the limit within a window; the record counts every token. */
