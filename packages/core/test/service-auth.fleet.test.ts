@@ -229,7 +229,7 @@ describe('a back-off of the whole fleet', () => {
       pauses.push((retryAt - clock.now()) / second);
       await clock.advance(retryAt - clock.now());
     }
-    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900]);
     expect(endpoint.requests.length).toBe(11);
     expect(await client().getUsage()).toMatchObject({ used: 0 });
   });

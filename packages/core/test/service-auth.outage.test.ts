@@ -162,7 +162,7 @@ describe('after an outage of the token endpoint', () => {
     // A broker, or a certificate of the client, adds the credentials: the endpoint issues a token whatever the body is.
     const { endpoint, client } = bed;
     const probes = () => endpoint.requests.filter(({ body }) => body === '{}').length;
-    await servedAfter(bed, answering(503), 9 * hour);
+    await servedAfter(bed, answering(503), 9.2 * hour);
     const first = probes();
     expect(first).toBeGreaterThan(0);
     const { used, pending, issuances } = await client().getUsage();

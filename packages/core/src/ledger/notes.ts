@@ -44,7 +44,7 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
       latest(`failure ${isCostly} ${audience}`, attempt, generation);
       latest(`known ${isCostly} ${audience}`, attempt, knownAt);
     }
-    if (isFailure(attempt, now) && isCostly) latest('cost', attempt, knownAt);
+    if (isFailure(attempt, now)) latest(`last ${isCostly}`, attempt, knownAt);
     if (!isIssued(attempt)) continue;
     latest('issued', attempt, arrivedAt);
     latest('reserved', attempt, ({ at }) => at);

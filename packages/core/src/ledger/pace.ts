@@ -163,10 +163,10 @@ function ladder(count: number, maxMs: number): number {
 
 /** Rules 2, 3 and 6. */
 function outageFor(audience: string, now: number, glance: Glance): Outage {
-  const { fleet, spared } = glance;
+  const { fleet } = glance;
   const failing = fleet.streaks.get(audience);
-  const own = failing && !isOver(failing, 15 * minute, now, spared) ? failing : undefined;
-  const isOutage = fleet.failing.size > 0 && !isOver(fleet.all, 10 * minute, now, spared);
+  const own = failing && !isOver(failing, now, glance) ? failing : undefined;
+  const isOutage = fleet.failing.size > 0 && !isOver(fleet.all, now, glance);
   const shared = isOutage && fleet.failing.size > 1 ? fleet.all : undefined;
   const allowed = allowedAfter(failing, shared, glance);
   const turnMs =
@@ -185,25 +185,27 @@ function outageFor(audience: string, now: number, glance: Glance): Outage {
 }
 
 /** A streak is over if nobody failed for an hour after the next attempt was allowed. */
-function isOver({ last, count, costly }: Streak, maxMs: number, now: number, { until }: Spared): boolean {
-  return now > Math.max(last + ladder(count, maxMs), costly ? until : 0) + hour;
+function isOver({ last, count, costly }: Streak, now: number, { fleet, spared }: Glance): boolean {
+  return now > Math.max(fleet.lastFailedAt, last + ladder(count, 15 * minute), costly ? spared.until : 0) + hour;
 }
 
 /** When an audience with these failures of its own may ask, and when it may do so without a probe, before turns are taken. */
 function allowedAfter(
   failing: Streak | undefined,
   shared: Streak | undefined,
-  { fleet: { all, failing: names, openedAt }, spared, mayProbe }: Glance,
+  { fleet: { all, failing: names, streaks, openedAt }, spared, mayProbe }: Glance,
 ): Pick<Outage, 'askAt' | 'from'> & { readonly isSpared: boolean } {
+  // Turns take up to five minutes more.
+  const mostMs = streaks.size > 1 ? 10 * minute : 15 * minute;
   const from = Math.max(
-    shared ? shared.last + ladder(shared.count, 10 * minute) : 0,
-    failing ? failing.last + ladder(failing.count, 15 * minute) : 0,
+    shared ? shared.last + ladder(shared.count, mostMs) : 0,
+    failing ? failing.last + ladder(failing.count, mostMs) : 0,
   );
   const isOpened = openedAt > (failing ?? all).last;
   const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
   if (!isSpared || spared.until <= from) return { askAt: from, from, isSpared };
   const isVain = failing ? failing.inVain || (names.size > 1 && all.inVain) : names.size > 0 && all.inVain;
-  const probeAt = Math.max(from, shared ? shared.last + 10 * minute : 0, failing ? failing.last + 15 * minute : 0);
+  const probeAt = Math.max(from, shared ? shared.last + mostMs : 0, failing ? failing.last + mostMs : 0);
   // Who did not fail himself may go with a probe while less than half is of unknown outcome.
   const vainUntil = failing ? spared.until : spared.halfAt;
   const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : spared.until;

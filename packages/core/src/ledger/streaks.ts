@@ -26,6 +26,8 @@ export interface Fleet {
   readonly issuedAt: ReadonlyMap<string, Mark>;
   /** The last failure of anybody that may have cost a token was known then. */
   readonly lastCostAt: number;
+  /** The last failure of anybody was known then. */
+  readonly lastFailedAt: number;
   readonly open: readonly Attempt[];
   /** The attempt whose answer was the longest wait. */
   readonly told: Attempt | undefined;
@@ -77,7 +79,7 @@ export function fleetOf({ attempts }: LedgerRecord, now: number): Fleet {
   const streaks = new Map<string, Streak>();
   const failing = new Set<string>();
   const all = newStreak();
-  let lastCostAt = 0;
+  let [lastCostAt, lastFailedAt] = [0, 0];
   let told: Attempt | undefined;
   for (const attempt of attempts) {
     const { audience, generation, outcome } = attempt;
@@ -86,6 +88,7 @@ export function fleetOf({ attempts }: LedgerRecord, now: number): Fleet {
     if (outcome?.toldUntil && isNewer && outcome.toldUntil > (told?.outcome?.toldUntil ?? 0)) told = attempt;
     if (!isFailure(attempt, now)) continue;
     if (chargeOf(attempt) > 0) lastCostAt = Math.max(lastCostAt, known.at);
+    lastFailedAt = Math.max(lastFailedAt, known.at);
     if (!isAfter(known, pardoned) || known.at <= now - 2 * day) continue;
     if (isAfter(known, issuedAt.get(audience) ?? never)) {
       const streak = streaks.get(audience) ?? newStreak();
@@ -97,7 +100,7 @@ export function fleetOf({ attempts }: LedgerRecord, now: number): Fleet {
       add(all, attempt, attempt.fleetStreak, attempt.fleetInVain);
     }
   }
-  return { streaks, all, failing, issuedAt, lastCostAt, open, told, openedAt };
+  return { streaks, all, failing, issuedAt, lastCostAt, lastFailedAt, open, told, openedAt };
 }
 
 const never: Mark = { at: -1, generation: -1 };
