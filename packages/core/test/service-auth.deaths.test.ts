@@ -103,7 +103,7 @@ describe('processes that die while they ask for a token', () => {
   });
 
   test.each(['durable', 'replicated'] as const)(
-    'of twelve audiences beside one that works, %s store: 40 tokens are lost in six hours at most, and the one never waits for longer than ten minutes',
+    'of twelve audiences beside one that works, %s store: 45 tokens are lost in six hours at most, and the one never waits for longer than ten minutes',
     async (durability) => {
       const bed = await dyingFleet(durability);
       const { clock, client, endpoint } = bed;
@@ -126,7 +126,7 @@ describe('processes that die while they ask for a token', () => {
       }
       expect(waitMs).toBeLessThanOrEqual(10 * minute);
       expect(lost).toBeGreaterThan(audiences.length);
-      expect(lost).toBeLessThanOrEqual(40);
+      expect(lost).toBeLessThanOrEqual(45);
 
       endpoint.otherwise(endpoint.issue);
       const endedAt = clock.monotonic();
@@ -209,7 +209,7 @@ describe('processes that die while they ask for a token', () => {
     const before = await store.text();
     for (const each of [client(), reader]) {
       const { holds, refusedUntil, refusedBecause } = await each.getUsage();
-      expect(holds).toEqual([{ kind: 'deaths', until: refusedUntil, audience: undefined, status: undefined }]);
+      expect(holds).toEqual([{ kind: 'deaths', until: refusedUntil, audience: 'orders', status: undefined }]);
       expect(refusedBecause).toBe('backoff');
     }
     expect(failuresInRow(before ?? '', clock.now())).toMatchObject([{ kind: 'deaths', count: deaths }]);

@@ -131,13 +131,17 @@ export function sparedBy(record: LedgerRecord, now: number, limits: Limits, last
 }
 
 function sparedIn(term: TermLimits, now: number, unknown: readonly Part[], budget: number, lastAt: number): Spared {
-  const belowAt = (share: number) => freeAt(unknown, now, term, Math.max(2, budget * share));
+  /** 0: less than this share is of unknown outcome. */
+  const belowAt = (share: number) => {
+    const at = freeAt(unknown, now, term, Math.max(2, budget * share));
+    return at > now ? at : 0;
+  };
   const freelyAt = belowAt(1 / 4);
   const onceMs = (4 * term.pendingMs) / budget;
   // From three eighths on, twice as slowly.
   const twiceMs = Math.min(2 * onceMs, Math.max(onceMs, 110 * minute));
   const pausedUntil = Math.min(lastAt + twiceMs, Math.max(lastAt + onceMs, belowAt(3 / 8)));
-  return { until: freelyAt > now ? Math.min(pausedUntil, freelyAt) : 0, halfAt: belowAt(1 / 2) };
+  return { until: Math.min(pausedUntil, freelyAt), halfAt: belowAt(1 / 2) };
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */
