@@ -36,7 +36,7 @@ export type { FetchTransportOptions } from './endpoint/fetch-transport.ts';
 export { fetchTransport } from './endpoint/fetch-transport.ts';
 export type { StoreDurability } from './ledger/limits.ts';
 export type { OAuthErrorCode } from './ledger/oauth-error.ts';
-export type { IssuanceReason } from './ledger/record.ts';
+export type { IssuanceReason } from './ledger/journal.ts';
 export type { Clock } from './platform/clock.ts';
 export type { MemoryStoreOptions } from './record/memory-store.ts';
 export { memoryStore } from './record/memory-store.ts';

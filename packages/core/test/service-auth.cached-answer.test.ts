@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StoreDurability } from '../src/index.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord } from '../src/ledger/record.ts';
+import type { LedgerRecord } from '../src/ledger/journal.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { secretCanary, tokenCanary } from './support/canaries.ts';
 import { settled } from './support/manual-clock.ts';
@@ -191,11 +191,8 @@ describe('an answer with a token that the fleet has, or one that was reset', () 
     const { client, clock, store, token, eventsOf } = createCachedBed();
     const first = await token(client());
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
-    const audiences = record.audiences.map((state) => ({
-      ...state,
-      token: state.token && { ...state.token, sealed: '' },
-    }));
-    await store.replace(encodeRecord({ ...record, audiences }));
+    const tokens = record.tokens.map((stored) => ({ ...stored, sealed: '' }));
+    await store.replace(encodeRecord({ ...record, tokens }));
     const another = await token(client());
     expect([another.value, another.id === first.id]).toEqual([first.value, false]);
     expect((await token(client())).id).toBe(another.id);

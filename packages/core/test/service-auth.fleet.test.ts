@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { errorPage } from '../src/contract/errors.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord } from '../src/ledger/record.ts';
+import type { LedgerRecord } from '../src/ledger/journal.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { createManualClock, settled } from './support/manual-clock.ts';
 import { answering, failing, gated, silent } from './support/scripted-endpoint.ts';
@@ -229,7 +229,7 @@ describe('a back-off of the whole fleet', () => {
       pauses.push((retryAt - clock.now()) / second);
       await clock.advance(retryAt - clock.now());
     }
-    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900]);
     expect(endpoint.requests.length).toBe(11);
     expect(await client().getUsage()).toMatchObject({ used: 0 });
   });
@@ -273,11 +273,8 @@ describe('a back-off of the whole fleet', () => {
       .catch(() => {});
     await settled();
     const record = decodeRecord((await store.text()) ?? '') as LedgerRecord;
-    const audiences = record.audiences.map((state) => ({
-      ...state,
-      lease: state.lease && { ...state.lease, until: clock.now() + hour },
-    }));
-    await store.replace(encodeRecord({ ...record, audiences }));
+    const attempts = record.attempts.map((attempt) => ({ ...attempt, until: clock.now() + hour }));
+    await store.replace(encodeRecord({ ...record, attempts }));
     const waiting = failure('ERR_TOKEN_ENDPOINT', client().getToken());
     await clock.advance(3 * minute - second);
     expect(clock.timers.all).toBeGreaterThan(0);

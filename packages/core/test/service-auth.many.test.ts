@@ -5,7 +5,7 @@ import { fails } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
 import { gated } from './support/scripted-endpoint.ts';
 
-const issuanceLimit = { tokens: 1_000, reserve: 0 };
+const issuanceLimit = { tokens: 1_100, reserve: 0 };
 
 /** Many clients of one process, each with an audience of its own. */
 function manyClients(count: number) {

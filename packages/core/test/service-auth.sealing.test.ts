@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AccessToken, ServiceAuthOptions } from '../src/index.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { LedgerRecord, StoredToken } from '../src/ledger/record.ts';
+import type { LedgerRecord, StoredToken } from '../src/ledger/journal.ts';
 import { type Bed, createBed } from './support/bed.ts';
 import { answersAfter } from './support/faulty-store.ts';
 import { createGate } from './support/gate.ts';
@@ -28,7 +28,7 @@ async function recordOf({ bed }: Party): Promise<LedgerRecord> {
 }
 
 async function storedToken(party: Party): Promise<StoredToken> {
-  const found = (await recordOf(party)).audiences.find(({ token }) => token?.id === party.token.id)?.token;
+  const found = (await recordOf(party)).tokens.find(({ id }) => id === party.token.id);
   if (!found) throw new Error('It is not in the record.');
   return found;
 }
@@ -37,11 +37,12 @@ async function storedToken(party: Party): Promise<StoredToken> {
 async function tokenInPlaceOf(party: Party, planted: StoredToken): Promise<AccessToken> {
   const { bed, options, token } = party;
   const record = await recordOf(party);
-  const audiences = record.audiences.map((state) =>
-    state.token?.id === token.id ? { ...state, token: planted } : state,
-  );
-  expect(audiences).not.toEqual(record.audiences);
-  await bed.store.replace(encodeRecord({ ...record, audiences }));
+  const tokens = record.tokens.map((stored) => {
+    const { audience, keyId } = stored;
+    return stored.id === token.id ? { ...planted, audience, keyId } : stored;
+  });
+  expect(tokens).not.toEqual(record.tokens);
+  await bed.store.replace(encodeRecord({ ...record, tokens }));
   const got = await bed.token(bed.client(options));
   await settled();
   await bed.store.replace(encodeRecord(record));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorPage } from '../src/contract/errors.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
-import type { StoredToken } from '../src/ledger/record.ts';
+import type { StoredToken } from '../src/ledger/journal.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 import { settled } from './support/manual-clock.ts';
@@ -250,8 +250,7 @@ describe('a token at rest', () => {
     const first = await token(client());
     const record = decodeRecord((await store.text()) ?? '');
     if (typeof record === 'string') expect.fail(record);
-    const audiences = record.audiences.map((state) => ({ ...state, token: state.token && altered(state.token) }));
-    await store.replace(encodeRecord({ ...record, audiences }));
+    await store.replace(encodeRecord({ ...record, tokens: record.tokens.map(altered) }));
     expect((await token(client())).value).not.toBe(first.value);
     expect(endpoint.requests.length).toBe(2);
   });
@@ -261,11 +260,8 @@ describe('a token at rest', () => {
     const tamper = async () => {
       const record = decodeRecord((await store.text()) ?? '');
       if (typeof record === 'string') expect.fail(record);
-      const audiences = record.audiences.map((state) => ({
-        ...state,
-        token: state.token && { ...state.token, sealed: `AAAA${state.token.sealed}` },
-      }));
-      await store.replace(encodeRecord({ ...record, audiences }));
+      const tokens = record.tokens.map((stored) => ({ ...stored, sealed: `AAAA${stored.sealed}` }));
+      await store.replace(encodeRecord({ ...record, tokens }));
     };
     const auth = client();
     const first = await token(auth);

@@ -164,7 +164,7 @@ describe('a reader of the usage', () => {
     const silent = await failure('ERR_STORE', clock.until(reader.getUsage()));
     expect(silent.message).toContain('(TimeoutError). Check the store and try again: open the firewall.');
     store.always('load');
-    await store.replace('service-auth/2 00000000 {}');
+    await store.replace('service-auth/3 00000000 {}');
     const error = await failure('ERR_STORE_INTEGRITY', reader.getUsage());
     expect(error.message).toContain(await reader.recordKey);
   });

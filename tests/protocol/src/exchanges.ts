@@ -1,6 +1,6 @@
 import type { ServiceAuth, ServiceAuthOptions, Transport } from '@service-auth/core';
 import { decodeRecord, encodeRecord } from '../../../packages/core/src/ledger/codec.ts';
-import type { AudienceState, LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/record.ts';
+import type { LedgerRecord, StoredToken } from '../../../packages/core/src/ledger/journal.ts';
 import { createMachine } from './machine.ts';
 import type { Random } from './random.ts';
 import { createSimulatedStore, type SimulatedStore } from './simulated-store.ts';
@@ -61,16 +61,12 @@ export function createExchanges(
   }
 
   /** Returns a token that the intruder can put in the place of another one. */
-  function substituteOf(token: StoredToken, record: LedgerRecord, audience: string): StoredToken | undefined {
-    const tokensOf = (from: LedgerRecord | undefined) =>
-      (from?.audiences ?? []).flatMap((state) => (state.token && state.audience === audience ? [state.token] : []));
-    const others = record.audiences.flatMap((state) =>
-      state.token && state.audience !== audience ? [state.token] : [],
-    );
+  function substituteOf(token: StoredToken, { tokens }: LedgerRecord): StoredToken | undefined {
+    const others = tokens.filter(({ audience }) => audience !== token.audience);
     const older = before.filter(({ id }) => id !== token.id);
     const candidates: readonly (StoredToken | undefined)[] = [
       random.pick([undefined, ...others]),
-      ...abroad.map((theirs) => tokensOf(recordOf(theirs))[0]),
+      ...abroad.map((theirs) => recordOf(theirs)?.tokens.find(({ audience }) => audience === token.audience)),
       // An older token under the name of the present one, as a later one, or with a longer life.
       older[0] && { ...random.pick(older), id: token.id },
       older[0] && { ...random.pick(older), generation: token.generation + 1 },
@@ -82,14 +78,14 @@ export function createExchanges(
   return {
     exchange() {
       const record = recordOf(store);
-      const states = (record?.audiences ?? []).filter(({ token }) => token !== undefined);
-      if (!record || states.length === 0) return false;
-      const state = random.pick(states) as AudienceState & { token: StoredToken };
-      before.push(state.token);
-      const token = substituteOf(state.token, record, state.audience);
-      if (!token) return false;
-      const changed = record.audiences.map((other) => (other === state ? { ...state, token } : other));
-      store.replace(encodeRecord({ ...record, audiences: changed }));
+      if (!record || record.tokens.length === 0) return false;
+      const token = random.pick(record.tokens);
+      before.push(token);
+      const substitute = substituteOf(token, record);
+      if (!substitute) return false;
+      const { audience, keyId } = token;
+      const tokens = record.tokens.map((other) => (other === token ? { ...substitute, audience, keyId } : other));
+      store.replace(encodeRecord({ ...record, tokens }));
       return true;
     },
   };

@@ -115,11 +115,11 @@ export async function run(
     const reachable = { world, dice, settings, fleet, network, store, service, exchanges };
     if (Object.keys(settings.rates).length === 0) await stampede(world, fleet, judge);
     scheduleFaults(reachable, faultsForMs);
-    const { failing } = settings;
+    const { failing, outage } = settings;
     // A plan that was made smaller may end before the failures begin.
     if (failing && failing.fromMs < faultsForMs)
       world.at(failing.fromMs, () => void Object.assign(network.broken, { some: failing }));
-    if (settings.outage) scheduleOutage(settings.outage, world, network);
+    if (outage && outage.fromMs < faultsForMs) scheduleOutage(outage, world, network);
     if (settings.dying) {
       growRecord(world, fleet, service);
       scheduleDeaths(settings.dying, faultsForMs, fleet, around);

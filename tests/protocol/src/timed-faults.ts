@@ -90,9 +90,10 @@ function happenings({
     const { record } = store.kept('left') ?? {};
     const known = record === undefined ? undefined : decoded(record);
     if (typeof known === 'string') return;
-    const isSeen = ({ pending, at }: { pending: boolean; at: number }) => !pending && at > store.now() - windowMs;
-    const unseen = service.issuedSince(world.now - memoryMs) - (known?.entries.filter(isSeen).length ?? 0);
-    const count = Math.max(0, unseen - tooFewBy);
+    const seen = (known?.attempts ?? []).filter(({ outcome }) => {
+      return outcome?.kind === 'issued' && outcome.at > store.now() - windowMs;
+    });
+    const count = Math.max(0, service.issuedSince(world.now - memoryMs) - seen.length - tooFewBy);
     const told = { count, instance: 'somebody', reason: 'counted by the service', now: store.now() };
     const next = recordWithSpent(record, told, settings);
     dice.count(next === undefined ? 'word that the record knew' : 'word that the record took');

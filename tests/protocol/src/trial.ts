@@ -7,8 +7,8 @@ import { type Agreement, limitOf, type Settings } from './settings.ts';
 interface Copy {
   /** A client of a process of its own. */
   client(audience: string): ServiceAuth;
-  /** A process without a token asks for one. Returns whether it sent a request: nobody answers that. */
-  isServed(audience: string): Promise<boolean>;
+  /** A process without a token asks for one. If it sends a request, nobody answers that. */
+  ask(audience: string): Promise<'sent' | 'refused' | 'waits'>;
   /** Time passes. Whoever waits for an answer has died. */
   pass(ms: number): void;
 }
@@ -20,6 +20,8 @@ export type Copies = (at: number) => Copy;
 const listedIssuances = 150;
 /** More callers would show nothing else. */
 const mostCallers = 6;
+/** Callers that are not refused may have to wait while so large a part of the usable tokens is under way. */
+const underWayShare = 1 / 4;
 const ticks = 500;
 
 /** Creates the copies of a record. */
@@ -61,13 +63,16 @@ export function copiesOf(
     };
     return {
       client,
-      async isServed(audience) {
+      async ask(audience) {
         const before = requests;
+        let isRefused = false;
         client(audience)
           .getToken()
-          .catch(() => {});
+          .catch(() => {
+            isRefused = true;
+          });
         for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
-        return requests > before;
+        return requests > before ? 'sent' : isRefused ? 'refused' : 'waits';
       },
       pass(ms) {
         at += ms;
@@ -91,18 +96,26 @@ export async function tryWhatIsSaid(
     .getUsage();
   if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
     return undefined;
-  const { availableNow: said, refusedUntil, refusedBecause = '', holds } = usage;
+  const { availableNow: said, refusedUntil, refusedBecause = '', holds, underWay, windows } = usage;
   // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
   const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
-  const asked = audience === undefined ? Math.min(said + 1, mostCallers) : 1;
+  const atOnce = Math.floor(Math.min(...windows.map(({ usable }) => usable)) * underWayShare) - underWay;
+  const asked = audience === undefined ? Math.min(said + 1, mostCallers, Math.max(0, atOnce)) : 1;
   const copy = copies(now);
   let served = 0;
-  for (let caller = 0; caller < asked; caller++) served += Number(await copy.isServed(audience ?? `visitor ${caller}`));
+  for (let caller = 0; caller < asked; caller++)
+    if ((await copy.ask(audience ?? `visitor ${caller}`)) === 'sent') served += 1;
+  const [before, atIt] = await Promise.all(
+    refusedUntil === undefined
+      ? []
+      : [refusedUntil - 1, refusedUntil + inexactMs].map((at) => copies(at).ask(audience ?? 'visitor')),
+  );
   const refused = refusedUntil !== undefined && {
     because: refusedBecause,
     forMs: refusedUntil - now,
-    before: await copies(refusedUntil - 1).isServed(audience ?? 'visitor'),
-    atIt: await copies(refusedUntil + inexactMs).isServed(audience ?? 'visitor'),
+    before: before !== 'refused',
+    // It may have to wait for a request that is under way.
+    atIt: atIt === 'sent' || (atIt === 'waits' && underWay > 0),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
   return { said, asked, served, isHeldUp, refused: refused || undefined };
@@ -135,8 +148,8 @@ export async function tryTwoDeaths(
   const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
   if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
   for (let death = 0; death < 2; death++) {
-    await copy.isServed('visitor');
+    await copy.ask('visitor');
     copy.pass(timeoutMs + 40_000);
   }
-  return copy.isServed('visitor');
+  return (await copy.ask('visitor')) === 'sent';
 }

@@ -2,7 +2,7 @@ import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
 import { isOfCredentials } from '../ledger/refusals.ts';
-import type { Outcome } from '../ledger/settle.ts';
+import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { timedOut, within } from '../platform/pause.ts';
 import { describeError, ownProperty } from '../platform/untrusted.ts';
@@ -17,7 +17,7 @@ import {
 } from './token-response.ts';
 
 /** The outcome of a request that got no token. `error`: the name and code of the error if there was no answer. */
-export type FailedRequest = Exclude<Outcome, { kind: 'issued' }> & {
+export type FailedRequest = Exclude<Answer, { kind: 'issued' }> & {
   readonly status?: number | undefined;
   readonly error?: string | undefined;
 };
@@ -119,7 +119,7 @@ function interpret(
       : { kind: 'ambiguous', charge: 1, status, reason: token };
   }
   const oauthError = readOAuthError(`${body}`.slice(0, maxBodyLength));
-  if (isOfCredentials({ status, oauthError })) return { kind: 'released', cause: 'credentials', status, oauthError };
+  if (isOfCredentials({ status, code: oauthError })) return { kind: 'released', cause: 'credentials', status, oauthError };
   if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
   if (status === 421) return misdirected;
   // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.

@@ -1,6 +1,6 @@
 import { encodeRecord } from './codec.ts';
+import { isOpen, type LedgerRecord, type Outcome, type StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
-import type { AudienceState, CredentialsBackoff, LedgerRecord, StoredToken } from './record.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -22,23 +22,23 @@ export type Fit = 'fits' | 'later' | 'full';
 /** Returns whether a record still fits into the store when each request that is under way brings a token. */
 export function fitOf(whole: LedgerRecord, now: number, limits: Limits): Fit {
   const maxBytes = limits.maxBytes ?? usualMaxBytes;
-  const leases = whole.audiences.filter(({ lease }) => lease && lease.until > now).length;
+  const open = whole.attempts.filter((attempt) => isOpen(attempt, now)).length;
   // Most records have room even for what would give way.
-  if (estimateOf(whole) + leases * tokenBytesOf(whole) <= maxBytes) return 'fits';
-  const record = withoutRefusals(withoutFingerprints(withoutExpiredTokens(whole, now)));
+  if (estimateOf(whole) + open * tokenBytesOf(whole) <= maxBytes) return 'fits';
+  const record = withoutRefusals(withoutHashes(withoutExpiredTokens(whole, now)));
   const tokenBytes = tokenBytesOf(record);
-  if (isWithin(record, maxBytes - leases * tokenBytes)) return 'fits';
-  return leases > 1 && isWithin(record, maxBytes - tokenBytes) ? 'later' : 'full';
+  if (isWithin(record, maxBytes - open * tokenBytes)) return 'fits';
+  return open > 1 && isWithin(record, maxBytes - tokenBytes) ? 'later' : 'full';
 }
 
 /** Returns the instant from which a full record may have room again: one of its tokens has expired then. */
-export function roomExpectedAt(record: LedgerRecord, now: number): number {
-  const ends = record.audiences.flatMap(({ token }) => (token && token.expiresAt > now ? [token.expiresAt] : []));
-  return Math.min(now + hour, Math.max(now + minute, ...ends.sort((a, b) => a - b).slice(0, 1)));
+export function roomExpectedAt({ tokens }: LedgerRecord, now: number): number {
+  const first = Math.min(...tokens.map(({ expiresAt }) => expiresAt).filter((expiresAt) => expiresAt > now));
+  return Math.min(now + hour, Math.max(now + minute, first));
 }
 
-// A record without a token makes a request necessary, and one without a fingerprint does not. So fingerprints go first.
-const steps = [withoutExpiredTokens, withoutEmptyStates, withoutRefusals, withoutFingerprints, withoutLargestTokens];
+// A record without a token makes a request necessary, and one without a hash does not. So hashes go first.
+const steps = [withoutExpiredTokens, withoutRefusals, withoutHashes, withoutLargestTokens];
 
 /**
  * Encodes a record so that the store can keep it. If it is too large, the processes that have its largest tokens keep them in their memories alone.
@@ -57,53 +57,34 @@ export function fitted(record: LedgerRecord, now: number, limits: Limits): Encod
 }
 
 function withoutExpiredTokens(record: LedgerRecord, now: number): LedgerRecord {
-  return without(record, ({ token }) => token !== undefined && token.expiresAt <= now);
+  return { ...record, tokens: record.tokens.filter(({ expiresAt }) => expiresAt > now) };
 }
 
-const nothing = { token: undefined, fingerprints: undefined };
-
-/** Returns the record without the tokens of some audiences. The fingerprints of older tokens have expired with the token, or went before it. */
-function without(record: LedgerRecord, isDropped: (state: AudienceState) => boolean): LedgerRecord {
-  const audiences = record.audiences.map((state) => (isDropped(state) ? { ...state, ...nothing } : state));
-  return { ...record, audiences };
-}
-
-function withoutFingerprints(record: LedgerRecord): LedgerRecord {
-  return { ...record, audiences: record.audiences.map((state) => ({ ...state, fingerprints: undefined })) };
-}
-
-function withoutEmptyStates(record: LedgerRecord): LedgerRecord {
-  const hasAny = ({ token, lease, credentialsBackoff, revoked }: AudienceState) =>
-    token ?? lease ?? credentialsBackoff ?? revoked > 0;
-  return { ...record, audiences: record.audiences.filter(hasAny) };
+function withoutHashes(record: LedgerRecord): LedgerRecord {
+  const without = ({ hash: _, expiresAt: __, ...outcome }: Outcome): Outcome => outcome;
+  const attempts = record.attempts.map((attempt) =>
+    attempt.outcome?.hash ? { ...attempt, outcome: without(attempt.outcome) } : attempt,
+  );
+  return { ...record, attempts };
 }
 
 function withoutRefusals(record: LedgerRecord): LedgerRecord {
-  return { ...record, audiences: record.audiences.filter((state) => !isRefusal(state)) };
-}
-
-/** A state that says nothing but that the credentials were rejected for its audience. */
-type RefusalState = AudienceState & { readonly credentialsBackoff: CredentialsBackoff };
-
-export function isRefusal(state: AudienceState): state is RefusalState {
-  const { credentialsBackoff, token, lease, revoked } = state;
-  return credentialsBackoff !== undefined && !token && !lease && revoked === 0;
+  return { ...record, attempts: record.attempts.filter(({ outcome }) => outcome?.kind !== 'refused') };
 }
 
 function withoutLargestTokens(record: LedgerRecord, _now: number, excess: number): LedgerRecord {
-  const tokens = record.audiences.flatMap(({ token }) => (token ? [token] : []));
   const dropped = new Set<StoredToken>();
   let freed = 0;
-  for (const token of tokens.sort((a, b) => b.sealed.length - a.sealed.length)) {
+  for (const token of [...record.tokens].sort((a, b) => b.sealed.length - a.sealed.length)) {
     if (freed >= excess) break;
     freed += token.sealed.length;
     dropped.add(token);
   }
-  return without(record, ({ token }) => token !== undefined && dropped.has(token));
+  return { ...record, tokens: record.tokens.filter((token) => !dropped.has(token)) };
 }
 
-function tokenBytesOf({ audiences }: LedgerRecord): number {
-  return audiences.reduce((most, { token }) => Math.max(most, token?.sealed.length ?? 0), leastTokenBytes);
+function tokenBytesOf({ tokens }: LedgerRecord): number {
+  return tokens.reduce((most, { sealed }) => Math.max(most, sealed.length), leastTokenBytes);
 }
 
 function isWithin(record: LedgerRecord, bytes: number): boolean {
@@ -112,22 +93,23 @@ function isWithin(record: LedgerRecord, bytes: number): boolean {
 }
 
 /** Estimates the bytes of a record. The estimate is somewhat too high, and it takes much less time than encoding. */
-function estimateOf({ entries, condensed, audiences, resets, terms, spentElsewhere }: LedgerRecord): number {
-  const names = new Set(terms.map(({ by }) => by));
-  for (const { instance, audience } of entries) names.add(instance).add(audience);
-  for (const { audience } of audiences) names.add(audience);
-  const states = audiences.reduce((sum, state) => sum + stateBytes(state), 0);
-  const reasons = resets.length + (spentElsewhere ? 1 : 0);
-  const parts = 100 * terms.length + 2_000 * reasons + 40 * condensed.length + 100 * entries.length;
-  return 2_000 + parts + states + bytesOf([...names].join()) + 3 * names.size;
-}
-
-/** Returns the bytes of an audience state without its name, or some more. */
-function stateBytes({ keyId, token, lease, credentialsBackoff, fingerprints = [] }: AudienceState): number {
-  const tokenBytes = token ? 140 + token.id.length + token.sealed.length : 0;
-  const { secretId = '', instance = '' } = credentialsBackoff ?? {};
-  const refusalBytes = credentialsBackoff ? 200 + secretId.length + 2 * instance.length : 0;
-  return 150 + 90 * fingerprints.length + keyId.length + tokenBytes + (lease ? 90 + lease.id.length : 0) + refusalBytes;
+function estimateOf({ attempts, buckets, tokens, orders, terms, revoked, more }: LedgerRecord): number {
+  const names = new Set([...terms.map(({ by }) => by), ...Object.keys(revoked)]);
+  let bytes = 2_000 + 100 * terms.length + 45 * buckets.length + 2_200 * orders.length + 30 * names.size;
+  for (const { id, instance, audience, keyId, secretId, epoch, outcome, more: end } of attempts) {
+    for (const name of [instance, audience, keyId, secretId, epoch]) names.add(name);
+    bytes +=
+      90 +
+      id.length +
+      (outcome?.hash ? 60 : 0) +
+      (outcome?.status ? 120 : 0) +
+      (end ? 2 * JSON.stringify(end).length : 0);
+  }
+  for (const { id, audience, keyId, sealed } of tokens) {
+    for (const name of [audience, keyId]) names.add(name);
+    bytes += 80 + id.length + sealed.length;
+  }
+  return bytes + bytesOf([...names].join()) + 3 * names.size + (more ? 2 * JSON.stringify(more).length : 0);
 }
 
 function bytesOf(text: string): number {

@@ -1,182 +1,73 @@
+import { readAttempts, writeAttempt } from './attempt-codec.ts';
 import { checksum } from './checksum.ts';
-import { type OAuthErrorCode, oauthErrorCode } from './oauth-error.ts';
+import type { Bucket, DeclaredTerm, LedgerRecord, Order, StoredToken } from './journal.ts';
 import {
+  check,
   count,
-  countOrZero,
-  demand,
-  flag,
-  listOf,
-  name,
-  object,
-  oneOf,
+  type Names,
+  namesOf,
+  numbers,
   optional,
-  type PartCodec,
+  parts,
+  rest,
+  restOfRow,
   row,
   text,
-} from './part-codecs.ts';
-import {
-  type AudienceState,
-  type Condensed,
-  type CredentialsBackoff,
-  type Deaths,
-  type DeclaredTerm,
-  type Failures,
-  type Fingerprint,
-  type IssuanceReason,
-  type LedgerEntry,
-  type LedgerRecord,
-  maxDetailedEntries,
-  maxFingerprints,
-  maxResets,
-  type ResetEntry,
-  type Retry,
-  type SpentElsewhere,
-  type StoredToken,
-} from './record.ts';
-import { maxTerms } from './terms.ts';
+  uniqueBy,
+  withoutToJson,
+} from './wire.ts';
 
-const header = 'service-auth/2 ';
+const header = 'service-auth/3 ';
 const maxLength = 4_000_000;
-// A reservation and the second token that it may be charged with come on top.
-const maxEntries = maxDetailedEntries + 2;
-// Sixteen terms have 97 spans each, and eight days have 192 hours, for pending and for settled entries.
-const maxCondensed = 4_000;
-const maxAudiences = 10_000;
+const [maxBuckets, maxTokens] = [6_000, 10_000];
 
-// Another version of this package, or an attacker with access to the store, may have written any text.
-const oauthError: PartCodec<OAuthErrorCode> = {
-  read: (wire, names) => oauthErrorCode(text.read(wire, names)),
-  write: (code) => code,
-};
-
-const declared = row<DeclaredTerm>({ tokens: count, windowMs: count, reserve: count, seenAt: count, by: name });
-
-const term: PartCodec<DeclaredTerm> = {
-  ...declared,
-  read(wire, names) {
-    const part = declared.read(wire, names);
-    demand(part.reserve < part.tokens && part.windowMs > 0);
-    return part;
-  },
-};
-
-const reason = oneOf<IssuanceReason>(['cold', 'refresh', 'expired', 'rejected', 'reset']);
-
-const resets = listOf(
-  row<ResetEntry>({
-    id: text,
-    at: count,
-    audience: name,
-    tokenId: optional(text, null),
-    instance: name,
-    reason: optional(text, null),
-  }),
-  maxResets,
-);
-
-const spacing = { count, retryAt: count };
-
-const shape = object<LedgerRecord>({
-  epoch: text,
-  sequence: countOrZero,
-  terms: listOf(term, maxTerms),
-  completeSince: countOrZero,
-  highWaterAt: countOrZero,
-  entries: listOf(
-    row<LedgerEntry>({ id: text, at: count, pending: flag, reason, instance: name, audience: name }),
-    maxEntries,
-  ),
-  condensed: listOf(row<Condensed>({ at: count, pending: flag, count }), maxCondensed),
-  audiences: listOf(
-    object<AudienceState>({
-      audience: name,
-      keyId: text,
-      revoked: countOrZero,
-      token: optional(
-        object<StoredToken>({
-          id: text,
-          generation: count,
-          expiresAt: count,
-          aheadMs: optional(count),
-          lifetimeMs: count,
-          sealed: text,
-        }),
-      ),
-      lease: optional(object({ id: text, generation: count, until: count })),
-      renewAfter: countOrZero,
-      unreadableUntil: countOrZero,
-      credentialsBackoff: optional(
-        object<CredentialsBackoff>({
-          ...spacing,
-          secretId: text,
-          status: count,
-          oauthError: optional(oauthError),
-          instance: optional(text),
-          failedAt: optional(count),
-        }),
-      ),
-      fingerprints: optional(
-        listOf(object<Fingerprint>({ hash: text, generation: count, until: count }), maxFingerprints),
-      ),
-    }),
-    maxAudiences,
-  ),
-  failures: optional(
-    object<Failures>({
-      ...spacing,
-      failedAt: count,
-      audience: text,
-      shared: flag,
-      toldUntil: optional(count),
-      probeAt: optional(count),
-      ambiguous: flag,
-      status: optional(count),
-      reason: optional(text),
-    }),
-  ),
-  rateLimit: optional(object(spacing)),
-  deaths: object<Deaths>({ count: countOrZero, retryAt: countOrZero, countedUntil: countOrZero }),
-  // Most records have none.
-  resets: {
-    read: (wire, names) => resets.read(wire ?? [], names),
-    write: (parts, indexOf) => (parts.length > 0 ? resets.write(parts, indexOf) : undefined),
-  },
-  retry: optional(object<Retry>({ ...spacing, openUntil: count, id: optional(text) })),
-  spentElsewhere: optional(object<SpentElsewhere>({ at: count, count, instance: text, reason: text })),
-});
-
-const list = object({ names: listOf(text, 2 * (maxEntries + maxResets) + maxAudiences + maxTerms) });
-
-/** Writes a record as the text that a store keeps: version, checksum, JSON. */
+/** Writes a record as the text that a store keeps: form, checksum, JSON. */
 export function encodeRecord(record: LedgerRecord): string {
-  const names = new Map<string, number>();
-  const indexOf = (name: string): number => {
-    const index = names.get(name) ?? names.size;
-    if (index === names.size) names.set(name, index);
-    return index;
+  const names = namesOf([]);
+  const { epoch, sequence, completeSince, highWaterAt, era, leaptMs, folded, revoked, more } = record;
+  const wire = {
+    ...more,
+    epoch,
+    sequence,
+    completeSince,
+    highWaterAt,
+    era: era || undefined,
+    leaptMs: leaptMs || undefined,
+    terms: record.terms.map((term) => [
+      term.tokens,
+      term.windowMs,
+      term.reserve,
+      term.seenAt,
+      names.index(term.by),
+      ...(term.more ?? []),
+    ]),
+    attempts: record.attempts.map((attempt, index) =>
+      writeAttempt(attempt, record.attempts[index - 1]?.at ?? 0, names),
+    ),
+    folded: Object.entries(folded).map(([name, to]) => [names.index(name), to]),
+    buckets: record.buckets.map((b) => [
+      names.index(b.epoch),
+      b.slot,
+      b.unknown ? 1 : 0,
+      b.last,
+      b.count,
+      ...(b.more ?? []),
+    ]),
+    orders: record.orders.map(({ more: other, ...order }) => ({ ...other, ...order })),
+    tokens: record.tokens.map((token) => writeToken(token, names)),
+    revoked: Object.entries(revoked).map(([name, to]) => [names.index(name), to]),
+    names: names.list,
   };
-  const json = toJson({ ...(shape.write(record, indexOf) as object), names: [...names.keys()] });
+  const json = JSON.stringify('toJSON' in [] ? withoutToJson(wire) : wire);
   return `${header}${checksum(json)} ${json}`;
-}
-
-function toJson(value: object): string {
-  // An array inherits from the prototype of objects, too.
-  return JSON.stringify('toJSON' in [] ? withoutToJson(value) : value);
-}
-
-/** A copy in which each object and array has a `toJSON` of its own, so that none is found on a prototype. It is no function, so nobody calls it. */
-function withoutToJson(part: unknown): unknown {
-  if (part !== Object(part)) return part;
-  const parts = Object.entries(part as object).map(([name, value]) => [name, withoutToJson(value)] as const);
-  const copy = Array.isArray(part) ? parts.map(([, value]) => value) : Object.fromEntries(parts);
-  return Object.defineProperty(copy, 'toJSON', Object.assign(Object.create(null), { value: undefined }));
 }
 
 /** Reads a text of {@link encodeRecord} and checks every part of it. Returns why the text cannot be trusted, if it cannot. */
 export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown version' {
   if (!text.startsWith(header)) return /^service-auth\/\d{1,6} /.test(text) ? 'unknown version' : 'damaged';
   const json = text.slice(header.length + 9);
-  if (text.length > maxLength || text !== `${header}${checksum(json)} ${json}`) return 'damaged';
+  const sum = text.slice(header.length, header.length + 9);
+  if (text.length > maxLength || sum !== `${checksum(json)} `) return 'damaged';
   try {
     return readRecord(JSON.parse(json));
   } catch {
@@ -184,9 +75,85 @@ export function decodeRecord(text: string): LedgerRecord | 'damaged' | 'unknown 
   }
 }
 
+const members = [
+  ...['epoch', 'sequence', 'completeSince', 'highWaterAt', 'era', 'leaptMs', 'terms', 'attempts', 'folded'],
+  ...['buckets', 'orders', 'tokens', 'revoked', 'names'],
+];
+
 function readRecord(wire: unknown): LedgerRecord {
-  const { names } = list.read(wire, []);
-  const record = shape.read(wire, names);
-  demand(new Set(record.entries.map(({ id }) => id)).size === record.entries.length);
-  return record;
+  const { own, more } = rest(wire, members);
+  const names = namesOf(row(own['names'], 60_000).map((name) => text(name)));
+  return {
+    epoch: text(own['epoch']),
+    sequence: count(own['sequence']),
+    completeSince: count(own['completeSince']),
+    highWaterAt: count(own['highWaterAt']),
+    era: count(own['era'] ?? 0),
+    leaptMs: count(own['leaptMs'] ?? 0),
+    terms: parts(own['terms'], 64, (wire) => readTerm(wire, names)),
+    attempts: uniqueBy('id', readAttempts(own['attempts'], names)),
+    folded: numbers(own['folded'], names),
+    buckets: parts(own['buckets'], maxBuckets, (wire) => readBucket(wire, names)),
+    orders: uniqueBy('id', parts(own['orders'], 1_000, readOrder)),
+    tokens: parts(own['tokens'], maxTokens, (wire) => readToken(wire, names)),
+    revoked: numbers(own['revoked'], names),
+    more,
+  };
+}
+
+function readTerm(wire: unknown, names: Names): DeclaredTerm {
+  const cells = row(wire, 64);
+  const [tokens, windowMs, reserve, seenAt, by] = cells;
+  const term = { tokens: count(tokens), windowMs: count(windowMs), reserve: count(reserve), seenAt: count(seenAt) };
+  check(term.reserve < term.tokens && term.windowMs > 0);
+  return { ...term, by: names.name(by), ...restOfRow(cells, 5) };
+}
+
+function readBucket(wire: unknown, names: Names): Bucket {
+  const cells = row(wire, 64);
+  const [epoch, slot, unknown, last, number] = cells;
+  check(unknown === 0 || unknown === 1);
+  const counted = { slot: count(slot), unknown: unknown === 1, last: count(last), count: count(number) };
+  return { epoch: names.name(epoch), ...counted, ...restOfRow(cells, 5) };
+}
+
+const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens'];
+
+function readOrder(wire: unknown): Order {
+  const { own, more } = rest(wire, orderMembers);
+  return {
+    id: text(own['id']),
+    at: count(own['at']),
+    kind: text(own['kind'], 64),
+    by: text(own['by']),
+    audience: optional(own['audience'], text),
+    reason: optional(own['reason'], text),
+    tokenId: optional(own['tokenId'], text),
+    tokens: optional(own['tokens'], count),
+    more,
+  };
+}
+
+function writeToken(
+  { audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, more }: StoredToken,
+  names: Names,
+): unknown[] {
+  const who = [names.index(audience), names.index(keyId)];
+  return [...who, id, generation, expiresAt, lifetimeMs, aheadMs, sealed, ...(more ?? [])];
+}
+
+function readToken(wire: unknown, names: Names): StoredToken {
+  const cells = row(wire, 64);
+  const [audience, keyId, id, generation, expiresAt, lifetimeMs, aheadMs, sealed] = cells;
+  return {
+    audience: names.name(audience),
+    keyId: names.name(keyId),
+    id: text(id),
+    generation: count(generation),
+    expiresAt: count(expiresAt),
+    lifetimeMs: count(lifetimeMs),
+    aheadMs: count(aheadMs),
+    sealed: text(sealed),
+    ...restOfRow(cells, 8),
+  };
 }

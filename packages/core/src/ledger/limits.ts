@@ -1,4 +1,4 @@
-import type { IssuanceReason, Term } from './record.ts';
+import type { IssuanceReason, Term } from './journal.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -80,9 +80,4 @@ export function termLimits({ tokens, windowMs, reserve }: Term, durability: Stor
     },
     rejectedShare: Math.min(20, Math.max(1, Math.floor(usable / 6))),
   };
-}
-
-/** Returns the instant at which a part of the record leaves a term. */
-export function leavesAt(part: { readonly at: number; readonly pending: boolean }, term: TermLimits): number {
-  return part.at + (part.pending ? term.pendingMs : term.settledMs);
 }

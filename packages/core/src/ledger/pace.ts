@@ -1,43 +1,275 @@
-import { admission } from './admission.ts';
-import type { Limits, TermLimits } from './limits.ts';
-import type { LedgerRecord } from './record.ts';
+import { rejectedShareAt, type Spared, sparedBy } from './count.ts';
+import { type Attempt, type IssuanceReason, isIssued, type LedgerRecord, type Order } from './journal.ts';
+import type { Limits } from './limits.ts';
+import { openOrder, orderedAt } from './orders.ts';
+import { isAboutClient, isOfCredentials, mayProbe, type Refused, refusalsOf, rejectionsOf } from './refusals.ts';
+import { type Fleet, fleetOf, type Streak } from './streaks.ts';
 import { enforcedTerms } from './terms.ts';
 
-/** A window is divided into this many steps to look ahead. */
-const steps = 96;
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** At most this many token requests of a fleet may be under way. */
+const maxOpen = 512;
+
+/** A process that needs a token for an audience. */
+export interface Caller {
+  readonly audience: string;
+  readonly keyId: string;
+  readonly secretId: string;
+  /** The stored token cannot be opened. */
+  readonly unreadable?: boolean | undefined;
+}
 
 /**
- * Returns the instant at which no window has room for a caller without a token any more, if tokens go on being spent as in the last quarter of each window.
- * Undefined: that will not happen. The record must be reconciled.
+ * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
+ * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during
+ * their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
+ * `unreadable`: a token that could not be decrypted was replaced a short time ago.
  */
-export function spentAt(record: LedgerRecord, now: number, limits: Limits): number | undefined {
-  const instants = enforcedTerms(record, now, limits).map(({ term }) => spentInTerm(record, now, term, limits));
-  const known = instants.filter((at) => at !== undefined);
-  return known.length > 0 ? Math.min(...known) : undefined;
+export interface Hold {
+  readonly kind:
+    | 'credentials'
+    | 'misconfigured'
+    | 'rate_limited'
+    | 'backoff'
+    | 'deaths'
+    | 'rejections'
+    | 'renewal'
+    | 'unreadable';
+  readonly until: number;
+  /** The audience that the hold is for. Undefined: it is for all. */
+  readonly audience?: string | undefined;
+  /** So many in a row led to it. */
+  readonly count: number;
+  /** The last of these attempts, if they failed. */
+  readonly attempt?: Attempt | undefined;
 }
 
-function spentInTerm(record: LedgerRecord, now: number, term: TermLimits, limits: Limits): number | undefined {
-  const alone = { ...limits, terms: [term] };
-  let future: LedgerRecord = { ...record, terms: [] };
-  const hasRoomAt = (at: number) => admission(future, at, alone, 'cold').every(({ room }) => room >= 1);
-  if (!hasRoomAt(now)) return now;
-  const everyMs = paceOf(record, now, term);
-  // Entries of unknown outcome count for minutes longer than a window, however short it is.
-  const stepMs = Math.max(everyMs, term.windowMs / steps, term.pendingMs / (2 * steps));
-  // The spending of one window decides about all later ones.
-  for (let at = now + stepMs; at <= now + term.pendingMs; at += stepMs) {
-    future = { ...future, condensed: [...future.condensed, { at, pending: false, count: stepMs / everyMs }] };
-    if (!hasRoomAt(at)) return Math.ceil(at);
-  }
-  return undefined;
+/** The answer of {@link pace}. */
+export interface Pace {
+  /** What holds the caller up, and what did. It may ask when all of them have ended. */
+  readonly holds: readonly Hold[];
+  /** Before this instant it asks only if the endpoint answers a probe. */
+  readonly probesUntil: number;
+  /** The requests under way for whose outcomes it waits end by then. 0: it waits for none. */
+  readonly waitsUntil: number;
+  /** What the attempt carries on, so that earlier ones may be forgotten. */
+  readonly carried: Pick<
+    Attempt,
+    'streak' | 'sinceToken' | 'fleetStreak' | 'inVain' | 'fleetInVain' | 'probed' | 'order'
+  >;
 }
 
-/** Returns the mean time between two tokens in the last quarter of a window. Tokens that were spent within an hour of a day are spread over that hour. */
-function paceOf({ entries, condensed }: LedgerRecord, now: number, { windowMs }: TermLimits): number {
-  const recent = [...entries.map(({ at }) => ({ at, count: 1 })), ...condensed].filter(
-    ({ at }) => at > now - windowMs / 4,
+/** What many questions to {@link pace} about one record and instant have in common. */
+export interface Glance {
+  readonly fleet: Fleet;
+  readonly spared: Spared;
+  readonly refusals: readonly Refused[];
+  /** The order to try again that the next attempt obeys. */
+  readonly order: Order | undefined;
+  readonly mayProbe: boolean;
+  /** A quarter of the usable tokens. */
+  readonly maxOpen: number;
+}
+
+export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
+  const usable = enforcedTerms(record, now, limits).map(({ term }) => term.usable);
+  const quarter = Math.max(1, Math.floor(Math.min(...usable) / 4));
+  const fleet = fleetOf(record, now);
+  return {
+    fleet,
+    spared: sparedBy(record, now, limits, fleet.lastCostAt),
+    refusals: refusalsOf(record),
+    order: openOrder(record, now),
+    mayProbe: mayProbe(record),
+    maxOpen: Math.min(maxOpen, quarter),
+  };
+}
+
+/**
+ * Says how soon the caller may try. Seven rules:
+ *
+ * 1. A failure is an attempt of unknown outcome, one that never reached the endpoint, or one whose process is gone.
+ * 2. A streak is failures without a token between them, each begun after the one before was known; it is over an hour after the next attempt was allowed.
+ * 3. An audience waits for its own streak, 1, 2, 4 … seconds to 15 minutes, and all wait up to 10 minutes if two audiences failed since the last token;
+ *    those that failed then take turns.
+ * 4. While a streak holds somebody up there is one request at a time, and at no time more than a quarter of the usable tokens.
+ * 5. What the endpoint says with `Retry-After` holds for all.
+ * 6. When a quarter of what may be issued is of unknown outcome, the next failure may follow after the time that leaves half of it for the end of an
+ *    outage, or after 10 to 15 minutes if a probe is answered and none was answered in vain.
+ * 7. Rejected credentials wait for 5 to 15 minutes and renewals after 401s for 1 to 60; one attempt that somebody ordered passes over all of this but the
+ *    probe and the share of 401s.
+ */
+export function pace(
+  record: LedgerRecord,
+  now: number,
+  caller: Caller,
+  reason: IssuanceReason,
+  limits: Limits,
+  glance: Glance = glanceAt(record, now, limits),
+): Pace {
+  const { fleet, order } = glance;
+  const outage = outageFor(caller.audience, now, glance);
+  const { fleetStreak, failing, alone } = outage;
+  const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
+  const refusals = refusalHolds(glance, caller);
+  const holds = order
+    ? rejections(record, now, caller.audience, limits, true)
+    : [
+        ...outageHolds(outage, fleet, caller.audience),
+        ...toldHolds(fleet),
+        ...refusals,
+        ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
+        ...(caller.unreadable ? unreadableHolds(record, caller) : []),
+        ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, false) : []),
+      ];
+  // After refusals of the client, the first request has to show that it is accepted again. Some operators lock a client after a few failed logins.
+  const isRefused = ({ attempt, until }: Hold) => until + hour > now && isAboutClient(attempt?.outcome ?? {});
+  const isAlone = alone || refusals.some(isRefused);
+  const waits = order ? false : fleet.open.length >= (isAlone ? 1 : glance.maxOpen);
+  return {
+    holds,
+    probesUntil: probesFirst ? outage.from : 0,
+    waitsUntil: waits ? Math.min(...fleet.open.map(({ until }) => until)) : 0,
+    carried: {
+      streak: outage.own,
+      sinceToken: failing?.sinceToken ?? 0,
+      fleetStreak,
+      inVain: failing?.inVain || undefined,
+      fleetInVain: (fleet.failing.size > 0 && fleet.all.inVain) || undefined,
+      probed: probesFirst || undefined,
+      order: order?.id,
+    },
+  };
+}
+
+/** What the failures of an audience and of the others mean for its next attempt. */
+interface Outage {
+  /** It may ask then, before `from` only after a probe. Others, which wait for no turn, may from `sharedAt` on. */
+  readonly askAt: number;
+  readonly from: number;
+  readonly sharedAt: number;
+  readonly alone: boolean;
+  readonly failing: Streak | undefined;
+  readonly own: number;
+  readonly fleetStreak: number;
+}
+
+function ladder(count: number, maxMs: number): number {
+  return Math.min(maxMs, second * 2 ** Math.min(count - 1, 30));
+}
+
+/** Rules 2, 3 and 6. */
+function outageFor(audience: string, now: number, glance: Glance): Outage {
+  const { fleet } = glance;
+  const failing = fleet.streaks.get(audience);
+  const own = failing && !isOver(failing, now, glance) ? failing : undefined;
+  const isOutage = fleet.failing.size > 0 && !isOver(fleet.all, now, glance);
+  const shared = isOutage && fleet.failing.size > 1 ? fleet.all : undefined;
+  const allowed = allowedAfter(failing, shared, glance);
+  const turnMs =
+    failing && (shared || allowed.isSpared)
+      ? turnOf(audience, fleet, now, Math.max(0, allowed.from - Math.max(fleet.lastCostAt, fleet.all.last)))
+      : 0;
+  return {
+    askAt: allowed.askAt + turnMs,
+    from: allowed.from + turnMs,
+    sharedAt: shared ? allowedAfter(undefined, shared, glance).askAt : 0,
+    alone: Boolean(shared || failing),
+    failing,
+    own: own?.count ?? 0,
+    fleetStreak: isOutage ? fleet.all.count : 0,
+  };
+}
+
+/** A streak is over if nobody failed for an hour after the next attempt was allowed. */
+function isOver({ last, count, costly }: Streak, now: number, { fleet, spared }: Glance): boolean {
+  return now > Math.max(fleet.lastFailedAt, last + ladder(count, 15 * minute), costly ? spared.until : 0) + hour;
+}
+
+/** When an audience with these failures of its own may ask, and when it may do so without a probe, before turns are taken. */
+function allowedAfter(
+  failing: Streak | undefined,
+  shared: Streak | undefined,
+  { fleet: { all, failing: names, streaks, openedAt }, spared, mayProbe }: Glance,
+): Pick<Outage, 'askAt' | 'from'> & { readonly isSpared: boolean } {
+  // Turns take up to five minutes more.
+  const mostMs = streaks.size > 1 ? 10 * minute : 15 * minute;
+  const from = Math.max(
+    shared ? shared.last + ladder(shared.count, mostMs) : 0,
+    failing ? failing.last + ladder(failing.count, mostMs) : 0,
   );
-  const intervals = recent.reduce((sum, { count }) => sum + count, -1);
-  if (intervals < 1) return Number.POSITIVE_INFINITY;
-  return Math.max(now - Math.min(...recent.map(({ at }) => at)), windowMs / 24) / intervals;
+  const isOpened = openedAt > (failing ?? all).last;
+  const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
+  if (!isSpared || spared.until <= from) return { askAt: from, from, isSpared };
+  const isVain = failing ? failing.inVain || (names.size > 1 && all.inVain) : names.size > 0 && all.inVain;
+  const probeAt = Math.max(from, shared ? shared.last + mostMs : 0, failing ? failing.last + mostMs : 0);
+  // Who did not fail himself may go with a probe while less than half is of unknown outcome.
+  const vainUntil = failing ? spared.until : spared.halfAt;
+  const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : spared.until;
+  return { askAt: Math.min(spared.until, askAt), from: spared.until, isSpared };
+}
+
+/** Those that failed ask one after the other: first who had a token within two days, then who failed least often, then who waits longest. */
+function turnOf(audience: string, { streaks, issuedAt }: Fleet, now: number, pauseMs: number): number {
+  if (streaks.size < 2) return 0;
+  const hadToken = (name: string) => Number((issuedAt.get(name)?.at ?? 0) > now - 2 * day);
+  const turns = [...streaks]
+    .sort(([a, one], [b, other]) => {
+      return hadToken(b) - hadToken(a) || one.sinceToken - other.sinceToken || one.last - other.last;
+    })
+    .map(([name]) => name);
+  return Math.ceil((Math.min(5 * minute, pauseMs / 2) * (turns.indexOf(audience) + 1)) / turns.length);
+}
+
+function outageHolds({ askAt, sharedAt, failing }: Outage, { all }: Fleet, audience: string): Hold[] {
+  const hold = (until: number, { count, lastAttempt: attempt }: Streak, of?: string): Hold => {
+    return { kind: attempt?.outcome ? 'backoff' : 'deaths', until, count, audience: of, attempt };
+  };
+  const forAll = sharedAt > 0 ? [hold(sharedAt, all)] : [];
+  return askAt > sharedAt ? [...forAll, hold(askAt, failing ?? all, audience)] : forAll;
+}
+
+/** Rule 5. */
+function toldHolds({ told }: Fleet): Hold[] {
+  const { toldUntil: until = 0, status } = told?.outcome ?? {};
+  return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
+}
+
+/** Rule 7: what was refused, unless a token was issued since. */
+function refusalHolds({ refusals }: Glance, caller: Caller): Hold[] {
+  return refusals
+    .filter(({ audience, secretId, outcome }) => {
+      const isMine = audience === caller.audience || isAboutClient(outcome);
+      return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
+    })
+    .map((attempt): Hold => {
+      const { audience, outcome } = attempt;
+      const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
+      return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
+    });
+}
+
+/** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */
+function renewalHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
+  const last = record.attempts.findLast(
+    (attempt) => isIssued(attempt) && attempt.audience === audience && attempt.keyId === keyId,
+  );
+  const { holdUntil: until = 0, at = 0 } = last?.outcome ?? {};
+  return at > orderedAt(record) ? [{ kind: 'renewal', until, count: 1, audience }] : [];
+}
+
+/** Somebody may be damaging the record, so replacements of what cannot be opened are spaced. */
+function unreadableHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
+  const isSuch = (attempt: Attempt) => attempt.unreadable && attempt.audience === audience && attempt.keyId === keyId;
+  const { at = 0 } = record.attempts.findLast(isSuch) ?? {};
+  return at > orderedAt(record) ? [{ kind: 'unreadable', until: at + 15 * minute, count: 1, audience }] : [];
+}
+
+function rejections(record: LedgerRecord, now: number, audience: string, limits: Limits, isOrdered: boolean): Hold[] {
+  const { count, until: spacedUntil } = rejectionsOf(record, audience);
+  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
+  return [{ kind: 'rejections', until, count, audience }];
 }

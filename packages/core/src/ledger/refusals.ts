@@ -1,24 +1,52 @@
-import type { CredentialsBackoff, LedgerRecord } from './record.ts';
+import { type Attempt, chargeOf, isIssued, type LedgerRecord, type Outcome } from './journal.ts';
+import { spacingAfter } from './spacing.ts';
+import { isAfter } from './streaks.ts';
 
-/** What the token endpoint answered to a request that it refused. */
-export type Answered = Pick<CredentialsBackoff, 'status' | 'oauthError'>;
+/** An attempt that the endpoint refused, other than by a 429. */
+export type Refused = Attempt & { readonly outcome: Outcome & { readonly holdUntil: number } };
+
+function isRefused(attempt: Attempt): attempt is Refused {
+  return attempt.outcome?.kind === 'refused' && attempt.outcome.holdUntil !== undefined;
+}
+
+/** Returns the newest refusal of each audience and secret that no token followed. */
+export function refusalsOf({ attempts }: LedgerRecord): readonly Refused[] {
+  const newest = new Map<string, Refused>();
+  for (const attempt of attempts) {
+    if (!isRefused(attempt)) continue;
+    const name = JSON.stringify([attempt.audience, attempt.secretId]);
+    if (attempt.outcome.at >= (newest.get(name)?.outcome.at ?? 0)) newest.set(name, attempt);
+  }
+  return [...newest.values()].filter((refused) => !attempts.some((attempt) => ends(attempt, refused)));
+}
+
+/** Returns whether a token of this attempt shows that a refusal is over. One that an order to try again brought does so for every audience. */
+function ends(attempt: Attempt, { audience, secretId, generation, outcome }: Refused): boolean {
+  const isAbout = attempt.audience === audience || isAboutClient(outcome) || attempt.order !== undefined;
+  const helps = attempt.secretId === secretId || !isOfCredentials(outcome);
+  return isIssued(attempt) && isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at });
+}
+
+/** What the token endpoint answered to a request that it refused. `code`: the `error` of an authorization server. */
+export type Answered = Pick<Outcome, 'status' | 'code'>;
 
 /** Returns whether an authorization server answered so. Without the JSON of one (RFC 6749 section 5.2), 400 and 403 come from something in front of it. */
-export function isOfCredentials({ status, oauthError }: Answered): boolean {
-  return (
-    status === 401 ||
-    (oauthError !== undefined && ((status >= 200 && status < 300) || status === 400 || status === 403))
-  );
+export function isOfCredentials({ status = 0, code }: Answered): boolean {
+  return status === 401 || (code !== undefined && ((status >= 200 && status < 300) || status === 400 || status === 403));
 }
 
 /** Returns whether a refusal is about the client, and so about every token of it. If not, it is about this token. */
-export function isAboutClient({ status, oauthError }: Answered): boolean {
-  return status === 401 || oauthError === 'invalid_client' || oauthError === 'unauthorized_client';
+export function isAboutClient({ status, code }: Answered): boolean {
+  return status === 401 || code === 'invalid_client' || code === 'unauthorized_client';
 }
 
-/** Returns the refusals of a client, whatever token was asked for. `secretId`: its credential. */
-export function clientRefusalsOf({ audiences }: LedgerRecord, secretId: string): readonly CredentialsBackoff[] {
-  return audiences.flatMap(({ credentialsBackoff: refusal }) =>
-    refusal && refusal.secretId === secretId && isAboutClient(refusal) ? [refusal] : [],
-  );
+/** Returns the renewals in a row that 401s caused for an audience, and when the next one may follow. */
+export function rejectionsOf({ attempts }: LedgerRecord, audience: string): { count: number; until: number } {
+  const renewals = attempts.filter((attempt) => attempt.reason === 'rejected' && chargeOf(attempt) > 0);
+  return spacingAfter(renewals.filter((attempt) => attempt.audience === audience).map(({ at }) => at));
+}
+
+/** Returns whether probes cost nothing: as far as the record knows, the endpoint issued no token to one. */
+export function mayProbe({ attempts }: LedgerRecord): boolean {
+  return !attempts.some(({ outcome }) => outcome?.kind === 'unsent' && outcome.charge > 0);
 }

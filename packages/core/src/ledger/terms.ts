@@ -1,5 +1,5 @@
+import type { DeclaredTerm, LedgerRecord, Term } from './journal.ts';
 import { type Limits, type TermLimits, termLimits } from './limits.ts';
-import type { DeclaredTerm, LedgerRecord, Term } from './record.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,7 +1,7 @@
 import type { CommonSettings } from '../contract/settings.ts';
 import { fitted } from '../ledger/bound.ts';
-import { compact } from '../ledger/condense.ts';
-import type { LedgerRecord } from '../ledger/record.ts';
+import { compact } from '../ledger/compact.ts';
+import type { LedgerRecord } from '../ledger/journal.ts';
 import { reconcile, type Seen } from '../ledger/repair.ts';
 import { declare, isDeclarationDue } from '../ledger/terms.ts';
 import { instantOf } from '../platform/clock.ts';

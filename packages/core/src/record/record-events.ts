@@ -1,7 +1,7 @@
 import type { ServiceAuthEventFields, ServiceAuthEventListener, ServiceAuthEventType } from '../contract/events.ts';
 import type { CommonSettings } from '../contract/settings.ts';
 import type { StoreSnapshot } from '../contract/store.ts';
-import type { LedgerRecord } from '../ledger/record.ts';
+import type { LedgerRecord } from '../ledger/journal.ts';
 import { type Reconciled, type Seen, tolerableMs } from '../ledger/repair.ts';
 import { foreignTerms } from '../ledger/terms.ts';
 import { isSecondRecord } from './second-record.ts';

@@ -1,77 +1,78 @@
 import type { Settings } from '../contract/settings.ts';
-import { expiringBy } from '../ledger/clock-set-back.ts';
-import { type Outcome, type Reservation, settle } from '../ledger/settle.ts';
+import { expiringBy } from '../ledger/clock.ts';
+import type { Attempt } from '../ledger/journal.ts';
+import { type Answer, settle } from '../ledger/settle.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';
 import { background } from '../platform/pause.ts';
 import type { Intent, SharedRecord, Unsettled, View } from './shared-record.ts';
 
-/** Settles reservations, and remembers outcomes while the store fails. */
+/** Settles attempts, and remembers answers while the store fails. */
 export interface Settlement {
-  /** Writes an outcome. `view`: the record with the reservation. Resolves with the record that has the outcome, even if the store failed and the write follows later. */
-  enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View>;
-  /** Writes the remembered outcomes. Rejects if the store still fails. */
+  /** Writes what came of an attempt. `view`: the record with the attempt. Resolves with the record that has the answer, even if the store failed and the write follows later. */
+  enter(attempt: Attempt, answer: Answer, view: View): Promise<View>;
+  /** Writes the remembered answers. Rejects if the store still fails. */
   enterUnsettled(): Promise<void>;
 }
 
 const minute = 60_000;
 const lastRetryMs = 64_000;
 
-/** Keeps outcomes in memory until they are written. If the process dies before that, the reservation counts as issued, which is safe. */
+/** Keeps answers in memory until they are written. If the process dies before that, the attempt counts as a token, which is safe. */
 export function createSettlement(settings: Settings, sharedRecord: SharedRecord): Settlement {
-  const { clock, limits } = settings;
+  const { clock } = settings;
 
-  async function enter(reservation: Reservation, outcome: Outcome, view: View): Promise<View> {
+  async function enter(attempt: Attempt, answer: Answer, view: View): Promise<View> {
     sharedRecord.unsettled ??= new Map();
-    sharedRecord.unsettled.set(reservation, { outcome, from: view, writing: undefined });
+    sharedRecord.unsettled.set(attempt, { answer, from: view, writing: undefined });
     try {
-      return await write(reservation);
+      return await write(attempt);
     } catch {
       retryLater(1_000);
       const now = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
-      return { ...view, now, record: settle(view.record, now, reservation, outcome, limits) };
+      return { ...view, now, record: settle(view.record, now, attempt, answer) };
     }
   }
 
-  function write(reservation: Reservation): Promise<View> {
-    const unsettled = sharedRecord.unsettled?.get(reservation) as Unsettled;
-    unsettled.writing = written(reservation, unsettled).finally(() => {
+  function write(attempt: Attempt): Promise<View> {
+    const unsettled = sharedRecord.unsettled?.get(attempt) as Unsettled;
+    unsettled.writing = written(attempt, unsettled).finally(() => {
       unsettled.writing = undefined;
     });
     return unsettled.writing;
   }
 
-  async function written(reservation: Reservation, { outcome, from }: Unsettled): Promise<View> {
+  async function written(attempt: Attempt, { answer, from }: Unsettled): Promise<View> {
     // Other processes rarely write in the meantime, so the record is not read again.
     const isFromMemory = true;
     const settled: Intent<undefined> = ({ record, now, ...view }) => ({
-      record: settle(record, now, reservation, adjusted(outcome, from, { ...view, record, now }), limits),
+      record: settle(record, now, attempt, adjusted(answer, from, { ...view, record, now })),
       result: undefined,
     });
     const { view } = await sharedRecord.commit(settings, settled, isFromMemory);
-    sharedRecord.unsettled?.delete(reservation);
+    sharedRecord.unsettled?.delete(attempt);
     if (sharedRecord.unsettled?.size === 0) sharedRecord.unsettled = undefined;
     return view;
   }
 
   async function enterUnsettled(): Promise<void> {
     const idle = [...(sharedRecord.unsettled ?? [])].filter(([, { writing }]) => !writing);
-    await Promise.all(idle.map(([reservation]) => write(reservation)));
+    await Promise.all(idle.map(([attempt]) => write(attempt)));
   }
 
-  /** Adjusts the outcome to the present clock of the store. A clock that was set back in the meantime must not extend the life of the token. */
-  function adjusted(outcome: Outcome, from: View, view: View): Outcome {
+  /** Adjusts the answer to the present clock of the store. A clock that was set back in the meantime must not extend the life of the token. */
+  function adjusted(answer: Answer, from: View, view: View): Answer {
     const isBehind = view.now + minute < from.now + view.readAt.monotonic - from.readAt.monotonic;
-    if (outcome.kind !== 'issued' || !isBehind) return outcome;
-    const leftMs = outcome.token.expiresAt - from.now - maxElapsedMs(from.readAt, instantOf(clock));
-    return { ...outcome, token: expiringBy(outcome.token, Math.floor(view.now + Math.max(0, leftMs))) };
+    if (answer.kind !== 'issued' || !isBehind) return answer;
+    const leftMs = answer.token.expiresAt - from.now - maxElapsedMs(from.readAt, instantOf(clock));
+    return { ...answer, token: expiringBy(answer.token, Math.floor(view.now + Math.max(0, leftMs))) };
   }
 
   function retryLater(delayMs: number): void {
     if (delayMs > lastRetryMs) return;
     const retry = () => {
       const all = [...(sharedRecord.unsettled ?? [])].map(
-        ([reservation, { writing }]) => writing ?? write(reservation),
+        ([attempt, { writing }]) => writing ?? write(attempt),
       );
       Promise.all(all).catch(() => retryLater(delayMs * 2));
     };

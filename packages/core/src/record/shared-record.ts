@@ -1,7 +1,7 @@
 import type { CommonSettings, Settings } from '../contract/settings.ts';
 import { RequestSemaphore } from '../endpoint/request-semaphore.ts';
-import type { LedgerRecord } from '../ledger/record.ts';
-import type { Outcome, Reservation } from '../ledger/settle.ts';
+import type { Attempt, LedgerRecord } from '../ledger/journal.ts';
+import type { Answer } from '../ledger/settle.ts';
 import { background } from '../platform/pause.ts';
 import { RecordAccess, type View } from './record-access.ts';
 import { viewNow } from './record-time.ts';
@@ -36,9 +36,9 @@ interface SharedRead {
   readonly callers: Settings[];
 }
 
-/** An outcome that is not written yet. `from`: the view with the reservation. Instants of the outcome belong to it. */
+/** What came of an attempt, not written yet. `from`: the view with the attempt. Instants of the answer belong to it. */
 export interface Unsettled {
-  readonly outcome: Outcome;
+  readonly answer: Answer;
   readonly from: View;
   /** The write of it that is under way. */
   writing: Promise<View> | undefined;
@@ -59,8 +59,8 @@ const declareAgainMs = 300 * second;
 /** The record of one client id in one store. All clients of the process that use it share this object: one read serves all of them, and so does one write. */
 export class SharedRecord {
   #requestSemaphore: RequestSemaphore | undefined;
-  /** Outcomes that are not written yet. */
-  unsettled: Map<Reservation, Unsettled> | undefined;
+  /** Answers that are not written yet. */
+  unsettled: Map<Attempt, Unsettled> | undefined;
   readonly settings: CommonSettings;
   readonly #access: RecordAccess;
   /** The read that looks share, and the clients that wait for it. */

@@ -5,14 +5,13 @@ import type { Store } from '../contract/store.ts';
 import { shownTokenName } from '../contract/token-parameters.ts';
 import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { resolveTokenAddress } from '../endpoint/token-address.ts';
-import { rejectionsOf } from '../ledger/admission.ts';
 import { fitted } from '../ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../ledger/codec.ts';
-import { withDeaths } from '../ledger/deaths.ts';
-import { audienceStatesOf, type Backoff, type LedgerRecord, newRecord } from '../ledger/record.ts';
-import { isOfCredentials } from '../ledger/refusals.ts';
+import { holdsOf } from '../ledger/forecast.ts';
+import { type LedgerRecord, newRecord, tokensInUse } from '../ledger/journal.ts';
+import { withSpentElsewhere } from '../ledger/orders.ts';
+import { isOfCredentials, refusalsOf } from '../ledger/refusals.ts';
 import { reconcile } from '../ledger/repair.ts';
-import { withSpentElsewhere } from '../ledger/spent-elsewhere.ts';
 import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 
 export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
@@ -99,7 +98,8 @@ export function recordWithSpent(
   if (problems.length > 0) throw configError(problems);
   const loaded = record === undefined ? undefined : acceptedRecord(record);
   const found = reconcile(loaded, undefined, now, randomId(), limits);
-  const next = withSpentElsewhere(found.record, found.now, { count, instance, reason }, limits);
+  const said = { id: randomId(), by: instance, reason, tokens: count };
+  const next = withSpentElsewhere(found.record, found.now, said, limits);
   return next && fitted({ ...next, sequence: next.sequence + 1 }, found.now, limits).text;
 }
 
@@ -113,7 +113,7 @@ export function problemOfRecord(record: string): 'damaged' | 'unknown version' |
 export function isEmptyRecord(record: string): boolean {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return false;
-  return [decoded.entries, decoded.condensed, decoded.audiences].every(({ length }) => length === 0);
+  return [decoded.attempts, decoded.buckets, decoded.tokens, decoded.orders].every(({ length }) => length === 0);
 }
 
 /** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
@@ -140,31 +140,25 @@ export interface RepeatedFailure {
 }
 
 /**
- * Returns the failures in a row that a record remembers. A record that clients refuse has none. `now`: the store's clock, in epoch milliseconds. Deaths
- * up to then count, as they will for the next process that asks. Default: those that a process has counted.
+ * Returns the failures in a row that a record remembers. A record that clients refuse has none. `now`: the store's clock, in epoch milliseconds. Processes that
+ * died by then count. Default: the instant at which the record was written.
  */
-export function failuresInRow(record: string, now = 0): readonly RepeatedFailure[] {
+export function failuresInRow(record: string, now?: number): readonly RepeatedFailure[] {
   const decoded = decodeRecord(record);
   if (typeof decoded === 'string') return [];
-  const { failures, rateLimit, deaths, audiences } = withDeaths(decoded, now, { terms: [], durability: 'durable' });
-  const failure = (kind: RepeatedFailure['kind'], backoff: Backoff | undefined, more: Partial<RepeatedFailure> = {}) =>
-    backoff && backoff.count > 0 ? [{ kind, count: backoff.count, retryAt: backoff.retryAt, ...more }] : [];
-  return [
-    ...failure('backoff', failures, { status: failures?.status }),
-    ...failure('rate_limited', rateLimit, { status: 429 }),
-    ...failure('deaths', deaths),
-    ...[...new Set(audiences.map(({ audience }) => audience))].flatMap((audience) =>
-      failure('rejections', rejectionsOf(decoded, audience), { audience: shownTokenName(audience) }),
-    ),
-    ...audiences.flatMap(({ audience: name, credentialsBackoff, token }) => {
-      const audience = shownTokenName(name);
-      const { status, instance, failedAt } = credentialsBackoff ?? {};
-      if (!credentialsBackoff || !isOfCredentials(credentialsBackoff))
-        return failure('backoff', credentialsBackoff, { audience, status });
-      const tokenExpiresAt = token && token.expiresAt > now ? token.expiresAt : undefined;
-      return failure('credentials', credentialsBackoff, { audience, status, instance, failedAt, tokenExpiresAt });
-    }),
-  ];
+  const at = now ?? decoded.highWaterAt;
+  const tokens = tokensInUse(decoded, at);
+  return holdsOf(decoded, at, { terms: [], durability: 'durable' }).flatMap(
+    ({ kind, count, until: retryAt, audience: name, attempt }): RepeatedFailure[] => {
+      if (count === 0 || kind === 'renewal' || kind === 'unreadable') return [];
+      const { status } = attempt?.outcome ?? {};
+      const failure = { count, retryAt, status, audience: name && shownTokenName(name) };
+      if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
+      const inUse = tokens.find((token) => token.audience === name && token.keyId === attempt?.keyId);
+      const { instance, outcome } = attempt ?? {};
+      return [{ ...failure, kind, instance, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
+    },
+  );
 }
 
 /** What a token is requested for, as in the options of `createServiceAuth()`. */
@@ -215,14 +209,16 @@ export async function secretInRecord(
 ): Promise<SecretInRecord> {
   const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
   const decoded = acceptedRecord(record);
-  const states = audienceStatesOf(decoded, resolveParameters(token).audience);
-  const rejected = states.find(({ credentialsBackoff: found }) => {
-    return found?.secretId === secretId && isOfCredentials(found);
-  })?.credentialsBackoff;
-  const inUse = states.filter(({ token, revoked }) => token && token.expiresAt > now && token.generation > revoked);
+  const { audience } = resolveParameters(token);
+  const rejected = refusalsOf(decoded).find((refused) => {
+    return refused.audience === audience && refused.secretId === secretId && isOfCredentials(refused.outcome);
+  });
+  const { status = 0, at: failedAt } = rejected?.outcome ?? {};
+  const inUse = tokensInUse(decoded, now).filter((token) => token.audience === audience);
+  const users = [...decoded.attempts, ...decoded.tokens];
   return {
-    rejection: rejected && { status: rejected.status, instance: rejected.instance, failedAt: rejected.failedAt },
+    rejection: rejected && { status, instance: rejected.instance, failedAt },
     opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
-    isKnown: decoded.audiences.length > 0 ? decoded.audiences.some(({ keyId }) => keyId === id) : undefined,
+    isKnown: users.length > 0 ? users.some(({ keyId }) => keyId === id) : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { RequestSemaphore } from '../endpoint/request-semaphore.ts';
 import { confirms, type Decision, decide, type Query } from '../ledger/decide.ts';
-import { isRetryOpen } from '../ledger/retry.ts';
+import { openOrder } from '../ledger/orders.ts';
 import type { Instant } from '../platform/instant.ts';
 import { pause } from '../platform/pause.ts';
 import { toLocalTime } from '../record/record-time.ts';
@@ -61,7 +61,7 @@ export async function acquireToken(
         hasPermit = true;
         continue;
       }
-      if (confirms(decision, query.cached)) flight.onConfirmed(readAt, isRetryOpen(view.record, view.now));
+      if (confirms(decision, query.cached)) flight.onConfirmed(readAt, openOrder(view.record, view.now) !== undefined);
       switch (decision.kind) {
         case 'use': {
           const usable = await usableTokens.opened(decision.token, view, secret.key);
@@ -70,24 +70,24 @@ export async function acquireToken(
           continue;
         }
         case 'admitted': {
-          const { entry, generation, probesFirst } = decision;
-          const reservation = { entry, keyId, secretId };
-          const { unreadable } = query;
-          const reserved = { flight, unreadable, secret, reservation, generation, view, probesFirst, begunAt: readAt };
+          const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: readAt };
           const result = await sendReservedRequest(parts, reserved);
           if (result) return result;
           query = { ...query, id: randomId() };
           break;
         }
+        case 'lapsed':
+          query = { ...query, id: randomId() };
+          break;
         case 'keep': {
           const { denial, retryAt } = decision;
-          if (mayIssue && denial) reportDenial(settings, reason, errorOf(settings, denial, view, keyId));
+          if (mayIssue && denial) reportDenial(settings, reason, errorOf(settings, denial, view));
           return keepUntil(parts, retryAt, view);
         }
         case 'drop':
           return { kind: 'drop' };
         case 'deny': {
-          const error = errorOf(settings, decision.denial, view, keyId);
+          const error = errorOf(settings, decision.denial, view);
           reportDenial(settings, decision.reason, error);
           throw error;
         }
@@ -127,8 +127,9 @@ async function decideAndReserve(
     let record = present;
     for (;;) {
       const decision = decide(record, now, query, settings.limits);
+      if (decision.kind === 'lapsed') return { record: decision.record, result: { decision, readAt } };
       if (decision.kind !== 'write') return { record, result: { decision, readAt } };
-      const reserves = decision.record.entries.some(({ id }) => id === query.id);
+      const reserves = decision.record.attempts.some(({ id }) => id === query.id);
       if (reserves && !hasPermit) return { record, result: { decision: undefined, readAt } };
       // Decide again on the record with our reservation. The decision is `admitted`, and `commit` returns it only after the swap succeeded.
       record = decision.record;

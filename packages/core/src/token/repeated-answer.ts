@@ -1,5 +1,5 @@
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { audienceStateOf, audienceStatesOf } from '../ledger/record.ts';
+import { revokedOf } from '../ledger/journal.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 
@@ -20,22 +20,17 @@ export function isRepeated(
   sentAt: Instant,
   {
     flight: { reason },
-    unreadable,
     view: { record, now, readAt },
-    reservation: {
-      entry: { audience },
-      keyId,
-    },
+    attempt: { audience, keyId, unreadable },
   }: ReservedRequest,
 ): boolean {
-  const { revoked } = audienceStateOf(record, audience, keyId);
+  if (hash === undefined) return false;
+  const revoked = revokedOf(record, audience);
   // Only the clock of the store tells, because those of this machine may have been set.
   const expiresAt = now + sentAt.monotonic - readAt.monotonic + lifetimeMs;
   const mayRepeat = (until: number) => unreadable || (reason !== 'rejected' && expiresAt - second < until);
-  return audienceStatesOf(record, audience).some((state) =>
-    state.fingerprints?.some(
-      (known) =>
-        known.hash === hash && (known.generation <= revoked || (state.keyId === keyId && !mayRepeat(known.until))),
-    ),
-  );
+  const same = record.attempts.filter((known) => known.audience === audience && known.outcome?.hash === hash);
+  return same.some(({ generation, outcome, ...known }) => {
+    return generation <= revoked || (known.keyId === keyId && !mayRepeat(outcome?.expiresAt ?? 0));
+  });
 }

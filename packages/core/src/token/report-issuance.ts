@@ -1,8 +1,8 @@
 import type { AnyServiceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { admission, tightest } from '../ledger/admission.ts';
-import type { IssuanceReason } from '../ledger/record.ts';
+import { admission, tightest } from '../ledger/count.ts';
+import type { IssuanceReason } from '../ledger/journal.ts';
 import { warn } from '../platform/warn.ts';
 import type { View } from '../record/shared-record.ts';
 import type { UsableToken } from './usable-token.ts';

@@ -1,7 +1,7 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import type { TokenResponseReason } from '../contract/errors.ts';
 import { type FailedRequest, probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
-import { audienceStateOf } from '../ledger/record.ts';
+import { reasonOf, revokedOf, tokenOf } from '../ledger/journal.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';
 import type { View } from '../record/record-access.ts';
@@ -24,7 +24,7 @@ export async function sendReservedRequest(
   if (isLate(parts, reserved)) return withdraw(parts, reserved);
   const probedAt = clock.monotonic();
   const outage =
-    reserved.probesFirst &&
+    reserved.attempt.probed &&
     (await probeEndpoint(tokenUrl, authentication.probe, transport, sendWithinMs / 2, clock, request));
   if (outage === 'issued') return withdraw(parts, reserved, true);
   if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
@@ -46,20 +46,20 @@ async function write(parts: ClientParts, reserved: ReservedRequest): Promise<Wri
  * Returns whether more than `sendWithinMs` has passed since the reservation, by any clock, or the client was closed. The machine may have slept, or the store may
  * have been slow. A late request must not be sent.
  */
-function isLate(parts: ClientParts, { reservation, view, begunAt }: ReservedRequest): boolean {
+function isLate(parts: ClientParts, { attempt, view, begunAt }: ReservedRequest): boolean {
   const { settings, sendWithinMs, request } = parts;
   const now = instantOf(settings.clock);
-  const confirmedAfterMs = view.now - reservation.entry.at;
+  const confirmedAfterMs = view.now - attempt.at;
   const elapsedMs = Math.max(maxElapsedMs(begunAt, now), confirmedAfterMs + maxElapsedMs(view.readAt, now));
   return elapsedMs > sendWithinMs || request.signal.aborted;
 }
 
 async function withdraw(
   { settlement }: ClientParts,
-  { reservation, view }: ReservedRequest,
+  { attempt, view }: ReservedRequest,
   probed?: boolean,
 ): Promise<undefined> {
-  await settlement.enter(reservation, { kind: 'unsent', probed }, view);
+  await settlement.enter(attempt, { kind: 'unsent', probed }, view);
 }
 
 /** Sends the one request of a reservation. Undefined: its token was reset on its way. */
@@ -70,28 +70,24 @@ async function send(
 ): Promise<FlightResult | undefined> {
   const { settings, settlement, usableTokens } = parts;
   const { audience, clock, tokenUrl, transport, timeoutMs } = settings;
-  const { flight, secret, reservation, generation, view } = reserved;
+  const { flight, secret, attempt, view } = reserved;
   const sentAt = instantOf(clock);
   const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request, settings);
   const durationMs = clock.monotonic() - sentAt.monotonic;
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
   const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
   const result = repeats ? repeatedAnswer : answer;
-  if (result.kind !== 'token') {
-    // If a probe came first, the endpoint answered it. Otherwise no request would have followed.
-    const outcome = result.kind === 'ambiguous' ? { ...result, answered: reserved.probesFirst } : result;
-    return failed(parts, reserved, outcome, durationMs);
-  }
-  const { entry, keyId } = reservation;
-  const token = await usableTokens.stored(entry.id, generation, result.token, view, secret.key);
-  const settled = await settlement.enter(reservation, { kind: 'issued', token, hash }, view);
-  const usable = usableTokens.issued(entry.id, generation, result.token, sentAt);
-  reportIssuance(settings, entry.reason, usable, result.token, settled, durationMs);
-  const state = audienceStateOf(settled.record, audience, keyId);
-  if (state.revoked >= generation) return undefined;
+  if (result.kind !== 'token') return failed(parts, reserved, result, durationMs);
+  const token = await usableTokens.stored(attempt, result.token, view, secret.key);
+  const settled = await settlement.enter(attempt, { kind: 'issued', token, hash }, view);
+  const usable = usableTokens.issued(attempt, result.token, sentAt);
+  reportIssuance(settings, reasonOf(attempt), usable, result.token, settled, durationMs);
+  const { record } = settled;
+  if (revokedOf(record, audience) >= attempt.generation) return undefined;
   // The new token expires before the one that it was to replace.
-  const inVain = flight.reason === 'refresh' && state.token?.id === flight.cached?.token.id;
-  if (inVain) return keepUntil(parts, state.renewAfter, settled);
+  const inVain = flight.reason === 'refresh' && tokenOf(record, audience, attempt.keyId)?.id === flight.cached?.token.id;
+  const { outcome } = record.attempts.find(({ id }) => id === attempt.id) ?? {};
+  if (inVain) return keepUntil(parts, outcome?.holdUntil ?? 0, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();
   return { kind: 'token', usable };
 }
@@ -99,17 +95,15 @@ async function send(
 /** Settles a request that brought no token. Rejects, or keeps the cached token. */
 async function failed(
   parts: ClientParts,
-  { flight, reservation, view }: ReservedRequest,
+  { flight, attempt, view }: ReservedRequest,
   result: FailedRequest,
   durationMs: number,
 ): Promise<FlightResult> {
   const { settings, settlement } = parts;
-  const { audience, limits } = settings;
-  const { keyId, secretId } = reservation;
-  const settled = await settlement.enter(reservation, result, view);
-  const denial = denialAfter(result, settled, { audience, keyId, secretId }, limits);
+  const settled = await settlement.enter(attempt, result, view);
+  const denial = denialAfter(result, settled, attempt, settings.limits);
   const { status, error } = result;
-  const failure = errorOf(settings, denial, settled, keyId, error);
+  const failure = errorOf(settings, denial, settled, error);
   const { code, retryAt } = failure;
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;

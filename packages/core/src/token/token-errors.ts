@@ -1,41 +1,38 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Denial } from '../ledger/decide.ts';
-import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
+import type { Attempt, Outcome } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { type AudienceState, audienceStateOf, type Failures, type LedgerRecord } from '../ledger/record.ts';
-import { type Answered, isAboutClient } from '../ledger/refusals.ts';
-import type { Outcome } from '../ledger/settle.ts';
+import type { OAuthErrorCode } from '../ledger/oauth-error.ts';
+import { pace } from '../ledger/pace.ts';
+import { isAboutClient } from '../ledger/refusals.ts';
+import type { Answer } from '../ledger/settle.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
 
 /** Returns the denial that follows from a failed request. The view has its outcome. */
-export function denialAfter(outcome: Outcome, { record, now }: View, caller: Caller, limits: Limits): Denial {
-  const cause = outcome.kind === 'released' && outcome.cause !== 'unreachable' ? outcome.cause : 'backoff';
-  const state = audienceStateOf(record, caller.audience, caller.keyId);
-  const holds = holdsOf(record, [state], now, limits).filter(
-    (hold) => hold.kind === cause && binds(hold, caller, 'cold'),
-  );
-  return { cause, retryAt: Math.max(now, ...holds.map(({ until }) => until)) };
+export function denialAfter(answer: Answer, { record, now }: View, attempt: Attempt, limits: Limits): Denial {
+  const cause = answer.kind === 'released' && answer.cause !== 'unreachable' ? answer.cause : 'backoff';
+  const holds = pace(record, now, attempt, 'cold', limits).holds.filter(({ kind }) => kind === cause);
+  const settled = record.attempts.find(({ id }) => id === attempt.id);
+  return { cause, retryAt: Math.max(now, ...holds.map(({ until }) => until)), attempt: settled };
 }
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
 export function errorOf(
-  { audience, clock, timeoutMs }: Settings,
+  { clock, timeoutMs }: Settings,
   denial: Denial,
   view: View,
-  keyId: string,
   foreign?: string,
 ): AnyServiceAuthError {
-  const { record } = view;
-  const state = audienceStateOf(record, audience, keyId);
+  const { outcome } = denial.attempt ?? {};
   const retryAt = toLocalTime(denial.retryAt, view, clock);
   const when = new Date(retryAt).toISOString();
   switch (denial.cause) {
     case 'credentials': {
-      const refusal = refusalOf(record, state, denial);
-      const { status: endpointStatus, oauthError } = refusal;
-      const about = isAboutClient(refusal) ? 'client' : 'request';
+      const { status: endpointStatus = 0, code } = outcome ?? {};
+      const oauthError = code as OAuthErrorCode | undefined;
+      const about = isAboutClient({ status: endpointStatus, code }) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
       const [what, options] =
         about === 'client'
@@ -57,9 +54,9 @@ export function errorOf(
       return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
     }
     case 'misconfigured':
-      return backoffError(state.credentialsBackoff, retryAt, when);
+      return backoffError(outcome, retryAt, when);
     case 'backoff':
-      return backoffError(record.failures, retryAt, when, foreign, timeoutMs);
+      return backoffError(outcome, retryAt, when, foreign, timeoutMs);
     case 'deaths': {
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -75,13 +72,6 @@ export function errorOf(
     case 'limit':
       return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
   }
-}
-
-/** Returns the refusal that a denial follows from: that of the token, or that of the client for another token. */
-function refusalOf({ audiences }: LedgerRecord, state: AudienceState, { retryAt }: Denial): Answered {
-  const states = [state, ...audiences.filter(({ credentialsBackoff: refusal }) => refusal && isAboutClient(refusal))];
-  const [found] = states.filter(({ credentialsBackoff }) => credentialsBackoff?.retryAt === retryAt);
-  return (found ?? state).credentialsBackoff ?? { status: 0 };
 }
 
 function limitError(
@@ -110,13 +100,15 @@ function lengthOf(windowMs: number): string {
 }
 
 function backoffError(
-  failed: Partial<Pick<Failures, 'status' | 'ambiguous' | 'reason'>> | undefined,
+  outcome: Outcome | undefined,
   retryAt: number,
   when: string,
   foreign?: string,
   timeoutMs?: number,
 ): AnyServiceAuthError {
-  const { status, ambiguous = false, reason } = failed ?? {};
+  const { status, charge = 0 } = outcome ?? {};
+  const ambiguous = charge > 0;
+  const reason = outcome?.kind === 'unknown' ? outcome.code : undefined;
   if (reason !== undefined) {
     const cached =
       'is a token that the fleet has, or one that was reset: exclude token requests from the cache that answers them';

@@ -2,7 +2,7 @@ import { createAccessToken } from '../contract/access-token.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
 import { marginOf } from '../ledger/decide.ts';
-import type { StoredToken } from '../ledger/record.ts';
+import type { Attempt, StoredToken } from '../ledger/journal.ts';
 import type { Instant } from '../platform/instant.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { open, type SealingKey, seal } from '../record/seal.ts';
@@ -11,9 +11,9 @@ import type { UsableToken } from './usable-token.ts';
 
 /** Converts a token between three forms: as the endpoint issued it, as the fleet stores it, and as this process uses it. */
 export interface UsableTokens {
-  issued(id: string, generation: number, token: IssuedToken, sentAt: Instant): UsableToken;
+  issued(attempt: Attempt, token: IssuedToken, sentAt: Instant): UsableToken;
   /** Seals an issued token for the store. `view`: the record with the reservation. Never rejects. */
-  stored(id: string, generation: number, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
+  stored(attempt: Attempt, token: IssuedToken, view: View, key: SealingKey): Promise<StoredToken>;
   /** Opens a stored token. Undefined: the token was not sealed with this key for this client and audience. */
   opened(stored: StoredToken, view: View, key: SealingKey): Promise<UsableToken | undefined>;
 }
@@ -26,13 +26,13 @@ export function createUsableTokens({ audience, clock, endpoint }: Settings): Usa
   }
 
   return {
-    issued(id, generation, { value, lifetimeMs }, sentAt) {
+    issued({ id, generation }, { value, lifetimeMs }, sentAt) {
       const token = createAccessToken(id, value, sentAt.wall, sentAt.wall + lifetimeMs);
       const usableUntil = sentAt.monotonic + lifetimeMs - marginOf(lifetimeMs);
       return { token, generation, adopted: false, lifetimeMs, countedFrom: sentAt, usableUntil };
     },
 
-    async stored(id, generation, { value, lifetimeMs }, view, key) {
+    async stored({ id, generation, keyId }, { value, lifetimeMs }, view, key) {
       // The life counts from the reservation, so this expiry is never later than the true one.
       const expiresAt = view.now + lifetimeMs;
       const sealing = () => seal(key, value, contextOf(id, generation, expiresAt));
@@ -40,10 +40,10 @@ export function createUsableTokens({ audience, clock, endpoint }: Settings): Usa
       const sealed = await sealing()
         .catch(sealing)
         .catch(() => '');
-      return { id, generation, expiresAt, lifetimeMs, sealed };
+      return { audience, keyId, id, generation, expiresAt, aheadMs: 0, lifetimeMs, sealed };
     },
 
-    async opened({ id, generation, expiresAt, aheadMs = 0, lifetimeMs, sealed }, view, key) {
+    async opened({ id, generation, expiresAt, aheadMs, lifetimeMs, sealed }, view, key) {
       const value = await open(key, sealed, contextOf(id, generation, expiresAt + aheadMs));
       if (value === undefined) return undefined;
       const localExpiry = toLocalTime(expiresAt, view, clock);

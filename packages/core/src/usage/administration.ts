@@ -1,10 +1,9 @@
 import { configError, problemOfText } from '../contract/config-problems.ts';
-import { refusalOf } from '../ledger/availability.ts';
-import type { Caller } from '../ledger/holds.ts';
-import { audienceStateOf, audienceStatesOf, type LedgerRecord } from '../ledger/record.ts';
-import { isAboutClient } from '../ledger/refusals.ts';
-import { withReset } from '../ledger/resets.ts';
-import { retryRoomAt, withRetry } from '../ledger/retry.ts';
+import { refusalOf } from '../ledger/forecast.ts';
+import { isIssued, type LedgerRecord, revokedOf } from '../ledger/journal.ts';
+import { retryRoomAt, withReset, withRetry } from '../ledger/orders.ts';
+import type { Caller } from '../ledger/pace.ts';
+import { isAboutClient, refusalsOf } from '../ledger/refusals.ts';
 import { instantOf } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';
@@ -48,18 +47,20 @@ export async function readUsage(parts: ClientParts): Promise<Usage> {
 /** Returns who asks. If the client secret cannot be had, it counts as the one that was rejected. */
 async function callerIn({ record, now }: View, { settings, secrets }: ClientParts): Promise<Caller> {
   const { audience } = settings;
-  const refusals = record.audiences.filter(
-    ({ audience: refused, credentialsBackoff: refusal }) => refusal && (refused === audience || isAboutClient(refusal)),
-  );
+  const refusals = refusalsOf(record).filter((refusal) => {
+    return refusal.audience === audience || isAboutClient(refusal.outcome);
+  });
   // Only these holds depend on the secret. The application's vault should not be asked for anything else.
-  const isRenewed = audienceStatesOf(record, audience).some(({ renewAfter }) => renewAfter > now);
+  const isRenewed = record.attempts.some((attempt) => {
+    return attempt.audience === audience && isIssued(attempt) && (attempt.outcome?.holdUntil ?? 0) > now;
+  });
   if (refusals.length === 0 && !isRenewed) return { audience, keyId: '', secretId: '' };
   try {
     const { key } = await secrets.last();
     return { audience, keyId: key.id, secretId: key.secretId };
   } catch {
-    const held = refusals.find((state) => state.audience === audience) ?? refusals[0];
-    return { audience, keyId: held?.keyId ?? '', secretId: held?.credentialsBackoff?.secretId ?? '' };
+    const held = refusals.find((refusal) => refusal.audience === audience) ?? refusals[0];
+    return { audience, keyId: held?.keyId ?? '', secretId: held?.secretId ?? '' };
   }
 }
 
@@ -90,24 +91,25 @@ export async function resetTokens(
     return { record: withReset(found.record, found.now, reset), result: undefined };
   });
   const { record, now } = view;
-  const listed = record.resets.find(({ id }) => id === reset.id);
+  const listed = record.orders.find(({ id }) => id === reset.id);
   const tokenId = listed?.tokenId;
   if (!listed) return { result: { tokenId, retryAt: undefined }, upTo: 0 };
   settings.emit('token_reset', { tokenId, reason });
   const refusal = refusalOf(record, now, { audience, keyId, secretId }, limits, 'reset');
   const retryAt = refusal && toLocalTime(refusal.until, view, clock);
-  return { result: { tokenId, retryAt }, upTo: audienceStateOf(record, audience, keyId).revoked };
+  return { result: { tokenId, retryAt }, upTo: revokedOf(record, audience) };
 }
 
 /** Ends the holds of the fleet: the next token request, of whatever process, is sent in spite of them. */
 export async function retryNow({ settings, sharedRecord }: ClientParts): Promise<RetryResult> {
-  const { clock, limits } = settings;
+  const { clock, limits, instance } = settings;
+  const order = { id: randomId(), by: instance };
   const { result } = await sharedRecord.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
     const holds = holdsIn(view, limits, clock);
     const at = holds.length === 0 ? 0 : retryRoomAt(view.record, view.now);
     const retryAt = at > view.now ? toLocalTime(at, view, clock) : undefined;
     if (holds.length === 0 || retryAt !== undefined) return { record: view.record, result: { ended: [], retryAt } };
-    const record = withRetry(view.record, view.now);
+    const record = withRetry(view.record, view.now, order);
     const left = holdsIn({ ...view, record }, limits, clock);
     const ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
     return { record, result: { ended, retryAt } };

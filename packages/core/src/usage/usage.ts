@@ -1,6 +1,6 @@
-import type { Purpose } from '../ledger/availability.ts';
-import type { HoldKind } from '../ledger/holds.ts';
-import type { IssuanceReason } from '../ledger/record.ts';
+import type { Purpose } from '../ledger/forecast.ts';
+import type { Hold as LedgerHold } from '../ledger/pace.ts';
+import type { IssuanceReason } from '../ledger/journal.ts';
 
 /** A token that was issued, or may have been issued. */
 export interface Issuance {
@@ -41,7 +41,7 @@ export interface WindowUsage {
  * expiry. `unreadable`: a stored token that could not be decrypted was replaced a short time ago; a process without a token gets none meanwhile.
  */
 export interface Hold {
-  readonly kind: Exclude<HoldKind, 'misconfigured'>;
+  readonly kind: Exclude<LedgerHold['kind'], 'misconfigured'>;
   /** Epoch milliseconds of this machine's clock. */
   readonly until: number;
   /** The audience that the hold is for. Undefined: it is for all. */

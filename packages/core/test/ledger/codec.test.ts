@@ -1,340 +1,190 @@
-import { anyText } from '@service-auth/test-tools/any-text';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { checksum } from '../../src/ledger/checksum.ts';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
-import { compact } from '../../src/ledger/condense.ts';
-import type { LedgerEntry, LedgerRecord } from '../../src/ledger/record.ts';
-import { newRecord } from '../../src/ledger/record.ts';
-import { day, hour, minute, noon, second } from '../support/instants.ts';
-import {
-  audienceWith,
-  declaredBy,
-  entriesAt,
-  entryAt,
-  failuresWith,
-  oneWindow,
-  recordWith,
-  seed,
-  spentIn,
-  tokenAt,
-  usualLimits,
-} from '../support/records.ts';
+import { compact } from '../../src/ledger/compact.ts';
+import type { LedgerRecord } from '../../src/ledger/journal.ts';
+import { merge } from '../../src/ledger/merge.ts';
+import { reconcile } from '../../src/ledger/repair.ts';
+import { settle } from '../../src/ledger/settle.ts';
+import { day, hour } from './worlds/world.ts';
+import { historyOf, noon, type Snapshot, wide } from './support/history.ts';
+import { anyRecord, canonical } from './support/records.ts';
 
-const reasons = ['cold', 'refresh', 'expired', 'rejected', 'reset'] as const;
-
-const instant = fc.integer({ min: 0, max: 8e15 });
-const small = fc.integer({ min: 0, max: 1_000_000 });
-const name = anyText(40);
-const spacing = { count: small, retryAt: instant };
-const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
-
-const anEntry = fc.record({
-  id: name,
-  at: instant,
-  pending: fc.boolean(),
-  reason: fc.constantFrom(...reasons),
-  instance: fc.constantFrom('a', 'b', ''),
-  audience: name,
-});
-const aToken = fc.record({ id: name, generation: small, expiresAt: instant, lifetimeMs: small, sealed: name });
-const aFingerprint = fc.record({ hash: name, generation: small, until: instant });
-const anAudience = fc.record({
-  audience: name,
-  keyId: name,
-  revoked: small,
-  token: maybe(aToken),
-  lease: maybe(fc.record({ id: name, generation: small, until: instant })),
-  renewAfter: instant,
-  unreadableUntil: instant,
-  credentialsBackoff: maybe(
-    fc.record({
-      secretId: name,
-      ...spacing,
-      status: small,
-      oauthError: maybe(fc.constantFrom('invalid_client', 'other')),
-    }),
-  ),
-  fingerprints: maybe(fc.array(aFingerprint, { maxLength: 20 })),
-});
-const aTerm = fc
-  .record({
-    tokens: fc.integer({ min: 1, max: 1_000_000 }),
-    windowMs: fc.integer({ min: 1_000, max: 31 * day }),
-    seenAt: instant,
-    by: name,
-  })
-  .map((term) => ({ ...term, reserve: Math.floor(term.tokens / 3) }));
-const aRecord: fc.Arbitrary<LedgerRecord> = fc.record({
-  epoch: name,
-  sequence: small,
-  terms: fc.array(aTerm, { maxLength: 16 }),
-  completeSince: instant,
-  highWaterAt: instant,
-  entries: fc.uniqueArray(anEntry, { selector: ({ id }) => id, maxLength: 20 }),
-  condensed: fc.array(fc.record({ at: instant, pending: fc.boolean(), count: small })),
-  audiences: fc.array(anAudience, { maxLength: 4 }),
-  failures: maybe(
-    fc.record({
-      ...spacing,
-      failedAt: instant,
-      audience: name,
-      shared: fc.boolean(),
-      toldUntil: maybe(instant),
-      probeAt: maybe(instant),
-      ambiguous: fc.boolean(),
-      status: maybe(small),
-      reason: maybe(name),
-    }),
-  ),
-  rateLimit: maybe(fc.record(spacing)),
-  deaths: fc.record({ ...spacing, countedUntil: instant }),
-  resets: fc.array(
-    fc.record({ id: name, at: instant, audience: name, tokenId: maybe(name), instance: name, reason: maybe(name) }),
-    { maxLength: 20 },
-  ),
-  retry: maybe(fc.record({ ...spacing, openUntil: instant, id: maybe(name) })),
-  spentElsewhere: maybe(fc.record({ at: instant, count: small, instance: name, reason: name })),
-});
-
-/** A record in which everything that can be there is there. */
-const full = recordWith({
-  terms: [
-    declaredBy('process', { tokens: 150, windowMs: day, reserve: 30 }, noon),
-    declaredBy('third', { tokens: 10, windowMs: 3_600_000, reserve: 0 }, noon),
-  ],
-  entries: [
-    ...reasons.map((reason) => entryAt(noon, { reason })),
-    entryAt(noon, { pending: true, instance: 'other', audience: 'invoices' }),
-  ],
-  condensed: [{ at: noon - day, pending: false, count: 7 }],
-  audiences: [
-    audienceWith({
-      token: tokenAt(3, noon + day),
-      lease: { id: 'lease', generation: 4, until: noon + minute },
-      credentialsBackoff: {
-        secretId: 'secret',
-        count: 1,
-        retryAt: noon + minute,
-        status: 401,
-        oauthError: 'invalid_client',
-      },
-    }),
-    audienceWith({ audience: 'invoices' }),
-  ],
-  failures: failuresWith({ count: 2, retryAt: noon + second, status: 502, reason: 'not_json' }),
-  rateLimit: { count: 1, retryAt: noon + minute },
-  deaths: { count: 2, retryAt: noon + minute, countedUntil: noon },
-  resets: [
-    { id: 'reset-1', at: noon, audience: 'orders', tokenId: 'token-2', instance: 'process', reason: 'leaked' },
-    { id: 'reset-2', at: noon, audience: 'invoices', tokenId: undefined, instance: 'process', reason: undefined },
-  ],
-  retry: { count: 1, retryAt: noon + minute, openUntil: noon + hour, id: 'retried' },
-  spentElsewhere: { at: noon, count: 40, instance: 'ops', reason: 'counted' },
-});
-
-/** A text with a right checksum around any JSON: what an author of records could write. */
-function authored(json: string): string {
-  const crcOf = (text: string): string => {
-    let crc = 0xffff_ffff;
-    for (const byte of Buffer.from(text, 'utf16le')) {
-      crc ^= byte;
-      for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb8_8320 : crc >>> 1;
-    }
-    return (~crc >>> 0).toString(16).padStart(8, '0');
-  };
-  return `service-auth/2 ${crcOf(json)} ${json}`;
+function decoded(text: string): LedgerRecord {
+  const record = decodeRecord(text);
+  if (typeof record === 'string') throw new Error(record);
+  return record;
 }
 
-/** The full record with one thing changed on the wire. */
-function changed(change: (wire: Record<string, unknown>) => void): string {
-  const wire = JSON.parse(encodeRecord(full).slice('service-auth/2 12345678 '.length)) as Record<string, unknown>;
-  change(wire);
-  return authored(JSON.stringify(wire));
+function textOf(wire: unknown): string {
+  const json = JSON.stringify(wire);
+  return `service-auth/3 ${checksum(json)} ${json}`;
 }
 
-describe('encodeRecord and decodeRecord', () => {
-  test('give back what they were given', () => {
-    for (const record of [full, recordWith(), newRecord('epoch', 0)]) {
-      expect(decodeRecord(encodeRecord(record))).toEqual(record);
+type Wire = Record<string, unknown[][]> & { orders: Record<string, unknown>[] };
+const wireOf = (record: LedgerRecord) =>
+  JSON.parse(encodeRecord(record).slice('service-auth/3 12345678 '.length)) as Wire;
+const [latest] = historyOf(3, { steps: 400 }).slice(-1) as [Snapshot];
+
+describe('a record that was written and read', () => {
+  test('is the same, in every state that a fleet brings about', () => {
+    for (const { record } of historyOf(7, { steps: 300, faults: true })) {
+      const text = encodeRecord(record);
+      expect(canonical(decoded(text))).toBe(canonical(record));
+      expect(encodeRecord(decoded(text)).length).toBe(text.length);
     }
   });
 
-  test.each(['correct_horse_battery_staple', '', 'constructor', 'Invalid_Client'])(
-    'read the text %j in the place of an error code as "other"',
-    (oauthError) => {
-      const text = encodeRecord(full).slice('service-auth/2 12345678 '.length);
-      const record = decodeRecord(authored(text.replace('invalid_client', oauthError)));
-      expect(record).toMatchObject({ audiences: [{ credentialsBackoff: { status: 401, oauthError: 'other' } }, {}] });
-    },
-  );
+  test('is the same, whatever it contains', () => {
+    const law = fc.property(anyRecord, (record) => {
+      expect(canonical(decoded(encodeRecord(record)))).toBe(canonical(record));
+    });
+    fc.assert(law, { numRuns: 2_000 });
+  });
 
-  test(`give back whatever a record may contain (seed ${seed})`, () => {
-    fc.assert(
-      fc.property(aRecord, (record) => {
-        expect(decodeRecord(encodeRecord(record))).toEqual(record);
-      }),
+  test('takes less than 9 kB with 150 tokens that were issued within a day', () => {
+    const token = latest.record.tokens[0];
+    const template = latest.record.attempts.find(({ outcome }) => outcome?.kind === 'issued');
+    if (!template || !token) throw new Error('there is no token');
+    const attempts = Array.from({ length: 150 }, (_, index) => {
+      const at = noon + index * 500_000;
+      const names = {
+        audience: 'https://api.example.com/',
+        instance: 'orders-5d8f',
+        keyId: '123456789012',
+        secretId: '123456789012',
+        epoch: '123456789012',
+      };
+      const outcome = {
+        kind: 'issued',
+        at: at + 523,
+        charge: 1,
+        hash: `hash-${1_000_000 + index}`,
+        expiresAt: at + day,
+      };
+      return { ...template, ...names, id: `${100_000_000_000 + index}`, at, generation: at + 1, outcome };
+    });
+    const record = compact(
+      { ...latest.record, attempts, buckets: [], orders: [], tokens: [] },
+      noon + 76_000_000,
+      wide,
     );
-  });
-
-  test('accept a text that was written elsewhere to the same format', () => {
-    expect(changed(() => {})).toBe(encodeRecord(full));
-  });
-
-  test('name every instance and audience once, in the order in which they come', () => {
-    const wire = JSON.parse(encodeRecord(full).slice('service-auth/2 12345678 '.length)) as { names: string[] };
-    expect(wire.names).toEqual(['process', 'third', 'orders', 'other', 'invoices']);
-  });
-
-  test('write what every version of this format reads', () => {
-    expect(encodeRecord({ ...newRecord('epoch', 7), sequence: 7 })).toBe(
-      'service-auth/2 1937b45f {"epoch":"epoch","sequence":7,"terms":[],"completeSince":7,"highWaterAt":7,"entries":[],"condensed":[],"slots":[],"deaths":{"countedUntil":7},"names":[]}',
-    );
-  });
-
-  test('give back nothing that a polluted prototype adds', () => {
-    const polluted = ['failures', 'rateLimit', 'token', 'lease', 'refused', 'retry'];
-    try {
-      for (const field of polluted) Reflect.set(Object.prototype, field, { count: 1, retryAt: 8e15, id: 'x' });
-      const record = decodeRecord(encodeRecord({ ...recordWith(), failures: undefined, rateLimit: undefined }));
-      expect(record).not.toBe('damaged');
-      expect(Object.values(record).some((value) => (value as { retryAt?: number } | undefined)?.retryAt === 8e15)).toBe(
-        false,
-      );
-    } finally {
-      for (const field of polluted) Reflect.deleteProperty(Object.prototype, field);
-    }
+    expect(encodeRecord(record).length).toBeLessThan(9_000);
   });
 });
 
 describe('a text that cannot be trusted', () => {
-  test('no single flipped bit goes unnoticed', () => {
-    const decodedAs = new Set<unknown>();
-    for (const record of [full, recordWith(), recordWith({ entries: entriesAt(noon, 3), epoch: 'ü€😀' })]) {
-      const bytes = Buffer.from(encodeRecord(record));
-      for (let bit = 0; bit < bytes.length * 8; bit++) {
-        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-        decodedAs.add(decodeRecord(bytes.toString()));
-        bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      }
+  const text = encodeRecord(latest.record);
+
+  test('no flipped bit and no lost end goes unnoticed', () => {
+    for (let at = 0; at < text.length; at += 11) {
+      const flipped =
+        text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ (1 << (at % 7))) + text.slice(at + 1);
+      expect(typeof decodeRecord(flipped)).toBe('string');
+      expect(decodeRecord(text.slice(0, at))).toBe('damaged');
     }
-    // No flip leads to a record, be it the one that was written.
-    expect(decodedAs).toEqual(new Set(['damaged', 'unknown version']));
   });
 
-  test('no truncation goes unnoticed', () => {
-    const text = encodeRecord(full);
-    for (let length = 0; length < text.length; length++) expect(decodeRecord(text.slice(0, length))).toBe('damaged');
-    expect(decodeRecord(`${text} `)).toBe('damaged');
+  test('a later form is told apart from damage', () => {
+    expect(decodeRecord(text.replace('auth/3', 'auth/4'))).toBe('unknown version');
+    expect(decodeRecord(text.replace('auth/3', 'auth/x'))).toBe('damaged');
   });
 
-  test('a later version is told apart from damage', () => {
-    expect(decodeRecord('service-auth/3 12345678 {}')).toBe('unknown version');
-    expect(decodeRecord('service-auth/999999 anything')).toBe('unknown version');
-    expect(decodeRecord('service-auth/9999999 anything')).toBe('damaged');
-    expect(decodeRecord('is not service-auth/2 at all')).toBe('damaged');
-  });
-
-  test.each(['', ' ', '{}', 'null', 'service-auth/', 'service-auth/2', 'service-auth/2 ', 'service-auth/2 00000000 '])(
-    'damaged: %j',
-    (text) => expect(decodeRecord(text)).toBe('damaged'),
-  );
-
-  test.each(['null', '1', '"text"', '[]', '{}', '{"__proto__":{}}', '{', '[[[[', 'NaN'])(
-    'damaged, though the checksum is right: %s',
-    (json) => expect(decodeRecord(authored(json))).toBe('damaged'),
-  );
-
-  const entries = (wire: Record<string, unknown>) => wire['entries'] as unknown[][];
-  const first = (wire: Record<string, unknown>, list: string) => (wire[list] as Record<string, unknown>[])[0] ?? {};
-  const damages: Record<string, (wire: Record<string, unknown>) => void> = {
-    'a field is missing': (wire) => Reflect.deleteProperty(wire, 'terms'),
-    'a term is short': (wire) => Object.assign(wire, { terms: [[1, 1_000, 0, 7]] }),
-    'a term keeps all of its tokens': (wire) => Object.assign(wire, { terms: [[1, 1_000, 1, 7, 0]] }),
-    'a term has no window': (wire) => Object.assign(wire, { terms: [[1, 0, 0, 7, 0]] }),
-    'there are too many terms': (wire) => Object.assign(wire, { terms: new Array(17).fill([1, 1_000, 0, 7, 0]) }),
-    'an audience is unknown': (wire) => Object.assign(first(wire, 'slots'), { audience: 99 }),
-    'a number is negative': (wire) => Object.assign(wire, { sequence: -1 }),
-    'a number is a fraction': (wire) => Object.assign(wire, { completeSince: 1.5 }),
-    'a number is text': (wire) => Object.assign(wire, { highWaterAt: '1' }),
-    'an instant is beyond what a Date can show': (wire) =>
-      Object.assign(wire, { failures: { ...full.failures, retryAt: 8.1e15 } }),
-    'a text is a list': (wire) => Object.assign(wire, { epoch: [] }),
-    'a flag is a number': (wire) => Object.assign(entries(wire)[0] ?? [], { 2: 1 }),
-    'a reason is unknown': (wire) => Object.assign(entries(wire)[0] ?? [], { 3: 9 }),
-    'a name is unknown': (wire) => Object.assign(entries(wire)[0] ?? [], { 4: 99 }),
-    'an entry is short': (wire) => entries(wire)[0]?.pop(),
-    'an entry is long': (wire) => entries(wire)[0]?.push(0),
-    'an entry is no list': (wire) => Object.assign(wire, { entries: [{}] }),
-    'an id comes twice': (wire) => entries(wire).push(entries(wire)[0] ?? []),
-    'an id is endless': (wire) => Object.assign(entries(wire)[0] ?? [], { 0: 'x'.repeat(40_001) }),
-    'a bucket is short': (wire) => Object.assign(wire, { condensed: [[1, true]] }),
-    'a reset is short': (wire) => Object.assign(wire, { resets: [['id', 1, 0, null, 0]] }),
-    'there are too many resets': (wire) =>
-      Object.assign(wire, { resets: new Array(21).fill(['id', 1, 0, null, 0, null]) }),
-    'a slot is no object': (wire) => Object.assign(wire, { slots: ['slot'] }),
-    'a slot has no key': (wire) => Reflect.deleteProperty(first(wire, 'slots'), 'keyId'),
-    'a token is incomplete': (wire) => Object.assign(first(wire, 'slots'), { token: { id: 'x' } }),
-    'an optional field is null': (wire) => Object.assign(wire, { rateLimit: null }),
-    'there are too many names': (wire) => Object.assign(wire, { names: new Array(16_061).fill('x') }),
-    'there are too many slots': (wire) => Object.assign(wire, { slots: new Array(10_001).fill(first(wire, 'slots')) }),
-    'there are too many buckets': (wire) => Object.assign(wire, { condensed: new Array(4_001).fill([1, true, 1]) }),
-    'there are more entries than are ever written': (wire) =>
-      Object.assign(wire, { entries: Array.from({ length: 3_003 }, (_, index) => [`${index}`, 1, true, 0, 0, 0]) }),
+  const damages: Record<string, (wire: Wire) => unknown> = {
+    'an attempt twice': (wire) => wire['attempts']?.push(wire['attempts'][0] as unknown[]),
+    'a name that is not in the list': (wire) => (wire['attempts'] as unknown[][])[0]?.splice(3, 1, 9_999),
+    'an instant that is no integer': (wire) => (wire['attempts'] as unknown[][])[0]?.splice(1, 1, 1.5),
+    'a negative count': (wire) => wire['buckets']?.push([0, 1, 0, 1, -1]),
+    'no list of attempts': (wire) => delete wire['attempts'],
+    'a term that allows nothing': (wire) => wire['terms']?.push([5, 1, 5, 0, 0]),
+    'an unknown part that is nested too deep': (wire) => Object.assign(wire, { later: [[[[[[[[[[[]]]]]]]]]]] }),
   };
   test.each(Object.entries(damages))('damaged, though the checksum is right: %s', (_, damage) => {
-    expect(decodeRecord(changed(damage))).toBe('damaged');
-  });
-
-  test('a million entries and ten megabytes are refused before they are read', () => {
-    const million = changed((wire) => Object.assign(wire, { entries: new Array(1_000_000).fill(0) }));
-    expect(decodeRecord(million)).toBe('damaged');
-    expect(decodeRecord(`service-auth/2 00000000 ${'x'.repeat(10_000_000)}`)).toBe('damaged');
-  });
-
-  test('instants in the year 9999 are believed, so that they count as live', () => {
-    const at = Date.UTC(9999, 11, 31);
-    const record = recordWith({ entries: [entryAt(at)] });
-    expect(decodeRecord(encodeRecord(record))).toEqual(record);
-    expect(spentIn(compact(record, noon, usualLimits)).used).toBe(1);
+    const wire = wireOf(latest.record);
+    expect(typeof decodeRecord(textOf(wire))).toBe('object');
+    damage(wire);
+    expect(decodeRecord(textOf(wire))).toBe('damaged');
   });
 });
 
-describe('the size of a record', () => {
-  const limits = oneWindow(100_000, day, 0);
-
-  test('is at most 48 KB at a limit of 100,000 with 100,000 issuances, and every one of them counts', () => {
-    const issue = (index: number): LedgerEntry =>
-      entryAt(noon + index * 864, {
-        id: `id-${index}`.padEnd(12, 'x'),
-        pending: index % 3 === 0,
-        reason: 'expired',
-        instance: `instance-${index % 150}`.padEnd(64, 'i'),
-        audience: `https://api-${index % 150}.example.com/`.padEnd(60, 'a'),
-      });
-    let record = recordWith();
-    for (let index = 0; index < 100_000; ) {
-      const batch = Array.from({ length: 100 }, () => issue(index++));
-      const [newest] = batch.slice(-1);
-      record = compact({ ...record, entries: [...record.entries, ...batch] }, newest?.at ?? 0, limits);
+describe('what a later release writes', () => {
+  /** The record as a release writes it that has further members, row ends, kinds, reasons and orders. */
+  function ofLaterRelease(record: LedgerRecord): LedgerRecord {
+    const wire = wireOf(record);
+    for (const part of ['attempts', 'tokens', 'terms', 'buckets']) {
+      for (const cells of wire[part] ?? []) {
+        while (part === 'attempts' && cells.length < 16) cells.push(0);
+        cells.push('a later cell', { of: ['a later release'] });
+      }
     }
-    const audiences = [audienceWith({ token: tokenAt(100_000, noon + 2 * day, { sealed: 's'.repeat(2_000) }) })];
-    const text = encodeRecord({ ...record, audiences });
-    expect(spentIn(record, noon + day, limits).used).toBe(100_000);
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(48 * 1_024);
-    expect(decodeRecord(text)).toEqual({ ...record, audiences });
+    for (const cells of wire['attempts'] ?? []) {
+      const outcome = cells[9] as unknown[] | undefined;
+      if (Array.isArray(outcome)) {
+        while (outcome.length < 5) outcome.push(0);
+        outcome.splice(4, 1, { ...(outcome[4] as object), laterFact: 1 }, 'a later cell');
+      }
+    }
+    const foreign = wire['attempts']?.at(-1);
+    foreign?.splice(0, 1, 'later');
+    foreign?.splice(8, 2, 'later reason', ['later kind', 5, 0, 0, { charge: 1, laterFact: 2 }, 7]);
+    for (const order of wire.orders) Object.assign(order, { laterFact: 3 });
+    wire.orders.push({ id: 'later order', at: latest.now, kind: 'later kind', by: 'somebody', laterFact: 4 });
+    return decoded(textOf({ ...wire, laterMember: { of: ['a later release'] } }));
+  }
+
+  const written = ofLaterRelease(latest.record);
+  /** What this release does not know, in the stored text. */
+  const laterParts = (record: LedgerRecord) =>
+    encodeRecord(record)
+      .match(/later ?[A-Za-z]*/g)
+      ?.sort();
+  const wanted = laterParts(written);
+
+  test('counts, paces and refuses nobody', () => {
+    const { outcome, reason } = written.attempts.find(({ id }) => id === 'later') ?? {};
+    expect([outcome?.kind, outcome?.charge, reason]).toEqual(['later kind', 1, 'later reason']);
+    expect(written.orders.find(({ id }) => id === 'later order')).toMatchObject({
+      kind: 'later kind',
+      more: { laterFact: 4 },
+    });
   });
 
-  test('leaves room for a reservation of two tokens on top of those in detail', () => {
-    const record = recordWith({ entries: entriesAt(noon, 3_002, { pending: true }) });
-    expect(decodeRecord(encodeRecord(record))).toEqual(record);
+  test.each<[string, (record: LedgerRecord) => LedgerRecord]>([
+    ['a read and a write', (record) => decoded(encodeRecord(record))],
+    ['a compaction', (record) => compact(record, latest.now, wide)],
+    ['a merge with a copy of this release', (record) => merge(record, latest.record)],
+    ['a merge the other way round', (record) => merge(latest.record, record)],
+    [
+      'a lost store',
+      (record) => {
+        const { epoch, sequence } = record;
+        const seen = {
+          epoch,
+          sequence,
+          record,
+          now: latest.now,
+          ledgerNow: latest.now,
+          elapsedMs: 1_000,
+          maxElapsedMs: 1_000,
+        };
+        return reconcile(undefined, seen, latest.now + 1_000, 'new epoch', wide).record;
+      },
+    ],
+  ])('survives %s', (_, step) => {
+    expect(wanted?.length).toBeGreaterThan(300);
+    expect(laterParts(step(written))).toEqual(wanted);
   });
 
-  test('is at most four million characters', () => {
-    const audienceOf = (length: number) => audienceWith({ token: tokenAt(1, noon, { sealed: 's'.repeat(length) }) });
-    const most = (length: number) =>
-      recordWith({ audiences: [...new Array(99).fill(audienceOf(40_000)), audienceOf(length)] });
-    const spare = 4_000_000 - encodeRecord(most(0)).length;
-    expect(decodeRecord(encodeRecord(most(spare)))).toEqual(most(spare));
-    expect(decodeRecord(encodeRecord(most(spare + 1)))).toBe('damaged');
+  test('survives an outcome of this release', () => {
+    const attempt = {
+      ...(written.attempts[0] as LedgerRecord['attempts'][number]),
+      outcome: undefined,
+      outcomeMore: undefined,
+    };
+    const open = { ...written, attempts: [attempt, ...written.attempts.slice(1)] };
+    const settled = settle(open, latest.now + hour, attempt, { kind: 'ambiguous', charge: 1 });
+    expect(settled.attempts[0]).toMatchObject({ id: attempt.id, more: attempt.more, outcome: { kind: 'unknown' } });
+    expect(laterParts(settled)).toEqual(laterParts(open));
   });
 });

@@ -1,464 +1,191 @@
 import { describe, expect, test } from 'vitest';
-import { confirms, type Decision, decide, denialOf, marginOf, type Query } from '../../src/ledger/decide.ts';
-import { revoke } from '../../src/ledger/generations.ts';
-import type { LedgerRecord } from '../../src/ledger/record.ts';
-import { day, hour, minute, noon, second } from '../support/instants.ts';
-import {
-  audienceWith,
-  entriesAt,
-  entryAt,
-  failuresWith,
-  queryFor,
-  recordWith,
-  tokenAt,
-  usualLimits,
-  usualTerm,
-} from '../support/records.ts';
+import { compact } from '../../src/ledger/compact.ts';
+import { confirms, decide, marginOf } from '../../src/ledger/decide.ts';
+import { type LedgerRecord, revokedOf } from '../../src/ledger/journal.ts';
+import { retryRoomAt, withReset, withRetry } from '../../src/ledger/orders.ts';
+import { settle } from '../../src/ledger/settle.ts';
+import { declare, foreignTerms, isDeclarationDue, maxTerms } from '../../src/ledger/terms.ts';
+import { day, hour, minute, second } from './worlds/world.ts';
+import { attemptAt, issued, queryFor, recordWith, tried, usual } from './support/attempts.ts';
+import { noon } from './support/history.ts';
+import { canonical } from './support/records.ts';
 
-const decideAt = (now: number, record: LedgerRecord, query: Partial<Query> = {}): Decision =>
-  decide(record, now, queryFor(query), usualLimits);
-const decideOn = (record: LedgerRecord, query: Partial<Query> = {}): Decision => decideAt(noon, record, query);
+const decision = (record: LedgerRecord, fields: Parameters<typeof queryFor>[0] = {}, now = noon) =>
+  decide(record, now, queryFor(fields), usual);
+const token = {
+  audience: 'orders',
+  keyId: 'key',
+  id: 'token',
+  generation: noon - hour,
+  expiresAt: noon + hour,
+  aheadMs: 0,
+  lifetimeMs: day,
+  sealed: 'sealed',
+};
+const withToken = recordWith([attemptAt(noon - hour, { id: 'token' })], { tokens: [token] });
 
-const issued = noon - hour;
-const current = tokenAt(issued + 5, noon + hour);
-const withCurrent = recordWith({ audiences: [audienceWith({ token: current })] });
-const cachedCurrent = { id: current.id, generation: issued + 5 };
+describe('a token of the record', () => {
+  test('is used until its margin, unless it is unusable, reset, or the one to be renewed', () => {
+    expect(decision(withToken)).toEqual({ kind: 'use', token });
+    expect([marginOf(day), marginOf(minute)]).toEqual([minute, 6 * second]);
+    expect(decision(withToken, {}, token.expiresAt - minute).kind).toBe('write');
+    expect(decision(withToken, { unusable: ['token'] }).kind).toBe('write');
+    expect(decision(withToken, { reason: 'refresh', cached: token }).kind).toBe('write');
+    expect(decision({ ...withToken, revoked: { orders: token.generation } }).kind).toBe('write');
+    expect(decision(withToken, { keyId: 'other key' }).kind).toBe('write');
+  });
 
-/** The record that the decision wants to swap in. */
-function reserved(decision: Decision): LedgerRecord {
-  if (decision.kind !== 'write') expect.fail(`expected a reservation, not ${decision.kind}`);
-  return decision.record;
-}
+  test('replaces an older one in the memory of the process', () => {
+    const older = { id: 'older', generation: token.generation - 1 };
+    const newer = { id: 'newer', generation: token.generation + 1 };
+    expect(decision(withToken, { reason: 'revalidate', cached: older })).toEqual({ kind: 'use', token });
+    expect(decision(withToken, { reason: 'revalidate', cached: newer }).kind).toBe('keep');
+    expect(confirms({ kind: 'use', token }, older)).toBe(false);
+    expect(confirms({ kind: 'use', token }, token)).toBe(true);
+    expect(confirms({ kind: 'drop' }, older)).toBe(false);
+  });
 
-describe('marginOf', () => {
-  test('is a minute, or a tenth of a life shorter than ten', () => {
-    expect([day, 10 * minute, 30 * second].map(marginOf)).toEqual([minute, minute, 3 * second]);
+  test('that the process has is dropped if it was reset, or is older than any token can be', () => {
+    const reset = { ...withToken, revoked: { orders: token.generation } };
+    expect(decision(reset, { reason: 'revalidate', cached: token }).kind).toBe('drop');
+    expect(
+      decision(recordWith([]), { reason: 'refresh', cached: { id: 'old', generation: noon - 32 * day } }).kind,
+    ).toBe('drop');
   });
 });
 
-describe('a token in the record', () => {
-  test('is used while its margin of life is left', () => {
-    const expired = { ...current, expiresAt: noon + minute };
-    const record = recordWith({ audiences: [audienceWith({ token: expired })] });
-    expect(decideAt(noon - 1, record)).toEqual({ kind: 'use', token: expired });
-    expect(decideOn(record).kind).toBe('write');
-  });
+describe('an attempt', () => {
+  const first = decision(recordWith([]));
+  if (first.kind !== 'write') throw new Error(first.kind);
+  const { record } = first;
 
-  test('is used instead of the one in memory when it is newer, whatever the reason for asking', () => {
-    for (const reason of ['refresh', 'rejected', 'expired'] as const) {
-      const decision = decideOn(withCurrent, {
-        reason,
-        cached: { id: 'older', generation: issued + 4 },
-        unusable: ['older'],
-      });
-      expect(decision).toEqual({ kind: 'use', token: current });
-    }
-  });
-
-  test('is used although this machine takes it for expired: the clock of the store counts', () => {
-    expect(decideOn(withCurrent, { reason: 'expired', cached: cachedCurrent })).toEqual({
-      kind: 'use',
-      token: current,
+  test('is admitted when the record has it, and the others wait for it', () => {
+    expect(decision(record)).toMatchObject({
+      kind: 'admitted',
+      attempt: { id: 'asked', at: noon, until: noon + 40 * second },
     });
-  });
-
-  test('is used instead of an expired one of a later reservation, because it may come from processes with another key', () => {
-    const cached = { id: 'newer', generation: issued + 6 };
-    expect(decideOn(withCurrent, { reason: 'expired', cached, unusable: ['newer'] }).kind).toBe('use');
-  });
-
-  test('is not used when it is older than the one in memory', () => {
-    const cached = { id: 'newer', generation: issued + 6 };
-    expect(decideOn(withCurrent, { reason: 'revalidate', cached })).toEqual({
-      kind: 'keep',
-      retryAt: noon,
-    });
-    expect(decideOn(withCurrent, { reason: 'refresh', cached }).kind).toBe('write');
-  });
-
-  test('is not used when the asking process may not use it', () => {
-    expect(decideOn(withCurrent, { unusable: [current.id] }).kind).toBe('write');
-  });
-
-  test('of another audience or key is no concern', () => {
-    expect(decideOn(withCurrent, { audience: 'invoices' }).kind).toBe('write');
-    expect(decideOn(withCurrent, { keyId: 'other key' }).kind).toBe('write');
-  });
-});
-
-describe('a revalidation', () => {
-  const revalidation = { reason: 'revalidate' } as const;
-
-  test('finds the cached token', () => {
-    expect(decideOn(withCurrent, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'use', token: current });
-  });
-
-  test('drops a cached token that is older than any token can be: the machine slept', () => {
-    const kept = (generation: number) =>
-      decideOn(recordWith(), { reason: 'revalidate', cached: { id: 'old', generation } }).kind;
-    expect([kept(noon - 31 * day + 1), kept(noon - 31 * day)]).toEqual(['keep', 'drop']);
-  });
-
-  test('keeps the cached token when the record has none', () => {
-    const decision = decideOn(recordWith(), { ...revalidation, cached: cachedCurrent });
-    expect(decision).toEqual({ kind: 'keep', retryAt: noon });
-  });
-
-  test('drops what was reset, under whichever key', () => {
-    const record = recordWith({ audiences: [audienceWith({ revoked: issued + 5 })] });
-    expect(decideOn(record, { ...revalidation, cached: cachedCurrent })).toEqual({ kind: 'drop' });
-    expect(decideOn(record, { ...revalidation, cached: cachedCurrent, keyId: 'new key' })).toEqual({ kind: 'drop' });
-  });
-});
-
-describe('a decision', () => {
-  const reserved = { kind: 'write', record: recordWith({}) } as const;
-  const kept = { kind: 'keep', retryAt: noon } as const;
-
-  test('confirms the cached token, unless the fleet reset or replaced it', () => {
-    const use = { kind: 'use', token: current } as const;
-    const confirmed = [use, reserved, kept].map((decision) => confirms(decision, cachedCurrent));
-    expect(confirmed).toEqual([true, true, true]);
-    expect(confirms(use, { id: 'other', generation: issued + 4 })).toBe(false);
-    expect(confirms(use, undefined)).toBe(false);
-    expect(confirms({ kind: 'drop' }, cachedCurrent)).toBe(false);
-  });
-});
-
-describe('a token that was reset', () => {
-  const reset = audienceWith({ revoked: issued + 5 });
-
-  test.each(['refresh', 'rejected', 'expired'] as const)(
-    'is dropped before anything is credentialsBackoff, when the reason is %s',
-    (reason) => {
-      const spent = recordWith({ audiences: [reset], entries: entriesAt(noon, 120) });
-      expect(decideOn(spent, { reason, cached: cachedCurrent })).toEqual({ kind: 'drop' });
-      const leased = recordWith({
-        audiences: [{ ...reset, lease: { id: 'other', generation: issued + 6, until: noon + minute } }],
-      });
-      expect(decideOn(leased, { reason, cached: cachedCurrent })).toEqual({ kind: 'drop' });
-    },
-  );
-
-  test('by this process, and forgotten by the store, is reset once more before anything else', () => {
-    const record = recordWith({
-      audiences: [audienceWith({ token: tokenAt(5, noon + hour) }), audienceWith({ audience: 'invoices' })],
-    });
-    const resetUpTo = noon - 31 * day + 1;
-    for (const reason of ['cold', 'revalidate'] as const) {
-      expect(reserved(decideOn(record, { resetUpTo, reason }))).toEqual(revoke(record, 'orders', 'key', resetUpTo));
-    }
-    const again = decideOn(revoke(record, 'orders', 'key', resetUpTo), { resetUpTo, reason: 'revalidate' });
-    expect(again).toEqual({ kind: 'keep', retryAt: noon });
-    expect(decideOn(record, { resetUpTo: resetUpTo - 1 }).kind).toBe('use');
-  });
-
-  test('is replaced from the slots that only a reset may use', () => {
-    const record = recordWith({ audiences: [reset], entries: entriesAt(noon, 115) });
-    expect(reserved(decideOn(record)).entries.at(-1)).toMatchObject({ reason: 'reset' });
-    const expired = { token: tokenAt(issued + 6, noon) };
-    expect(decideOn({ ...record, audiences: [{ ...reset, ...expired }] })).toMatchObject({
-      kind: 'deny',
-      reason: 'cold',
-    });
-    // The processes of each key need a token.
-    const elsewhere = audienceWith({ keyId: 'other key', ...expired });
-    expect(reserved(decideOn({ ...record, audiences: [reset, elsewhere] })).entries.at(-1)).toMatchObject({
-      reason: 'reset',
-    });
-  });
-
-  test('leaves the slots for resets alone once it was replaced, under whichever key, and also if the record had no space for the token', () => {
-    const replacement = entryAt(noon - minute, { reason: 'reset' });
-    const spent = recordWith({ audiences: [reset], entries: [...entriesAt(noon, 115), replacement] });
-    expect(decideOn(spent)).toMatchObject({ kind: 'deny', reason: 'cold' });
-    expect(decideOn(spent, { keyId: 'other key' })).toMatchObject({ kind: 'deny', reason: 'cold' });
-    for (const other of [{ at: issued + 25 }, { at: noon + minute }, { pending: true }, { audience: 'invoices' }]) {
-      const entries = [...entriesAt(noon, 115), { ...replacement, ...other }];
-      expect(reserved(decideOn({ ...spent, entries })).entries.at(-1)).toMatchObject({ reason: 'reset' });
-    }
-  });
-
-  test('is not used, whatever is stored beside the reset', () => {
-    const lease = { id: 'asked', generation: issued + 5, until: noon + minute };
-    const entries = [entryAt(noon - second, { id: 'asked', pending: true })];
-    const under = (keyId: string) => audienceWith({ keyId, token: current, lease });
-    for (const audiences of [
-      [{ ...under('key'), revoked: issued + 5 }],
-      [under('key'), audienceWith({ keyId: 'other key', revoked: issued + 5 })],
-    ]) {
-      expect(decideOn(recordWith({ audiences, entries })).kind).toBe('write');
-    }
-  });
-});
-
-describe('a reservation', () => {
-  test('charges a slot and takes the lease', () => {
-    const record = reserved(decideOn(recordWith(), { instance: 'b', leaseMs: 30 * second }));
-    const entry = { id: 'asked', at: noon, pending: true, reason: 'cold', instance: 'b', audience: 'orders' };
-    expect(record.entries).toEqual([entry]);
-    expect(record.audiences).toEqual([
-      audienceWith({ lease: { id: 'asked', generation: noon + 1, until: noon + 30 * second } }),
-    ]);
-  });
-
-  test('is admitted when the record has it with the lease, and not when another has taken the lease over', () => {
-    const record = reserved(decideOn(recordWith({ entries: [entryAt(noon - minute)] })));
-    const admitted = { kind: 'admitted', entry: record.entries[1], generation: noon + 1, probesFirst: false };
-    expect(decideOn(record)).toEqual(admitted);
-    const takenOver = {
-      ...record,
-      audiences: [audienceWith({ lease: { id: 'other', generation: noon + 2, until: noon + minute } })],
-    };
-    expect(decideOn(takenOver)).toEqual({ kind: 'wait', until: noon + minute });
-  });
-
-  test('that spares the budget is allowed earlier, and sent only after a probe', () => {
-    const failures = failuresWith({ count: 9, retryAt: noon + hour, probeAt: noon, ambiguous: true });
-    const record = reserved(decideOn(recordWith({ failures })));
-    expect(decideOn(record)).toMatchObject({ kind: 'admitted', probesFirst: true });
-    const later = { ...record, failures: { ...failures, retryAt: noon } };
-    expect(decideOn(later)).toMatchObject({ kind: 'admitted', probesFirst: false });
-    const tooEarly = recordWith({ failures: { ...failures, probeAt: noon + 1 } });
-    expect(decideOn(tooEarly)).toMatchObject({ kind: 'deny', denial: { cause: 'backoff', retryAt: noon + 1 } });
-  });
-
-  test('that lost its lease is made again, in place of the first', () => {
-    const first = entryAt(noon - minute, { id: 'asked', pending: true });
-    const { entries } = reserved(decideOn(recordWith({ entries: [first] })));
-    expect(entries).toEqual([{ ...first, at: noon }]);
-  });
-
-  test('leaves other slots alone', () => {
-    const other = audienceWith({ audience: 'invoices', token: tokenAt(issued + 3, noon + hour) });
-    expect(reserved(decideOn(recordWith({ audiences: [other] }))).audiences).toContainEqual(other);
-  });
-});
-
-describe('the lease of another process', () => {
-  const leased = (until: number) =>
-    recordWith({
-      audiences: [audienceWith({ token: current, lease: { id: 'other', generation: issued + 9, until } })],
-    });
-
-  test('is waited for by those without a token', () => {
-    const record = leased(noon + minute);
-    for (const reason of ['cold', 'expired', 'rejected'] as const) {
-      const decision = decideOn(record, { reason, unusable: [current.id], cached: cachedCurrent });
-      expect(decision).toEqual({ kind: 'wait', until: noon + minute });
-    }
-  });
-
-  test('is not waited for by those who can go on', () => {
-    const decision = decideOn(leased(noon + minute), { reason: 'refresh', cached: cachedCurrent });
-    expect(decision).toEqual({ kind: 'keep', retryAt: noon + minute });
-  });
-
-  test('is taken over when it has run out', () => {
-    const record = reserved(decideOn(leased(noon), { unusable: [current.id] }));
-    expect(record.audiences[0]?.lease?.id).toBe('asked');
-  });
-
-  test('of each of 512 audiences means a wait until the first of them ends', () => {
-    const busy = Array.from({ length: 512 }, (_, index) =>
-      audienceWith({
-        audience: `other-${index}`,
-        lease: { id: `${index}`, generation: issued + 9, until: noon + minute + index },
-      }),
+    expect(decision(record, { id: 'other' })).toEqual({ kind: 'wait', until: noon + 40 * second });
+    expect(decision(record, { id: 'other', reason: 'refresh', cached: { id: 'mine', generation: noon } }).kind).toBe(
+      'keep',
     );
-    // The store has room for all their tokens.
-    const limits = { ...usualLimits, maxBytes: 4_000_000 };
-    const decideAmong = (audiences: typeof busy, now = noon) =>
-      decide(recordWith({ audiences }), now, queryFor(), limits);
-    expect(decideAmong(busy)).toEqual({ kind: 'wait', until: noon + minute });
-    expect(decideAmong(busy.slice(1)).kind).toBe('write');
-    expect(decideAmong(busy, noon + minute).kind).toBe('write');
-  });
-});
-
-describe('denials', () => {
-  const denial = (fields: Partial<LedgerRecord>, query: Partial<Query> = {}) => {
-    const decision = decideOn(recordWith(fields), query);
-    return 'denial' in decision ? { kind: decision.kind, ...decision.denial } : decision.kind;
-  };
-  const later = noon + minute;
-  const failures = failuresWith({ count: 1, retryAt: later, ambiguous: true });
-  const credentialsBackoff = { secretId: 'secret', count: 1, retryAt: later, status: 401 };
-
-  test('the budget is spent', () => {
-    expect(denial({ entries: entriesAt(noon, 110) })).toMatchObject({
-      kind: 'deny',
-      cause: 'limit',
-      retryAt: noon + usualTerm.settledMs,
-      room: { term: usualTerm, used: 110, own: true },
-    });
-    expect(denial({ entries: entriesAt(noon, 109) })).toBe('write');
+    expect(decision(record, { id: 'other', audience: 'invoices' }).kind).toBe('write');
+    expect(decision(record, { id: 'other', keyId: 'other key' }).kind).toBe('write');
   });
 
-  test('the token endpoint failed, until the pause is over', () => {
-    expect(denial({ failures })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
-    expect(denial({ failures: { ...failures, retryAt: noon } })).toBe('write');
-  });
-
-  test('the token endpoint failed for another audience: this one may ask', () => {
-    expect(denial({ failures: { ...failures, audience: 'invoices' } })).toBe('write');
-    const shared = { ...failures, audience: 'invoices', shared: true };
-    expect(denial({ failures: shared })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
-    const told = { ...failures, audience: 'invoices', retryAt: later + hour, toldUntil: later };
-    expect(denial({ failures: told })).toEqual({ kind: 'deny', cause: 'backoff', retryAt: later });
-  });
-
-  test('the token endpoint failed for several audiences: the one that failed last leaves the next request to others', () => {
-    const shared = { ...failures, failedAt: noon, shared: true };
-    const audiences = [audienceWith({ audience: 'invoices' })];
-    const retryAt = (fields: Partial<LedgerRecord['failures']>) =>
-      denial({ audiences, failures: { ...shared, ...fields } });
-    expect(retryAt({})).toMatchObject({ retryAt: later + 30 * second });
-    expect(retryAt({ retryAt: noon + second })).toMatchObject({ retryAt: noon + 1.5 * second });
-    expect(retryAt({ retryAt: noon + 40 * minute })).toMatchObject({ retryAt: noon + 50 * minute });
-    expect(retryAt({ retryAt: noon + 2 * hour })).toMatchObject({ retryAt: noon + 2.25 * hour });
-    expect(retryAt({ ambiguous: false })).toMatchObject({ retryAt: later });
-    expect(denial({ failures: shared })).toMatchObject({ retryAt: later });
-  });
-
-  test('the token endpoint failed for several audiences: one at a time tries whether it answers again, and the others wait for that', () => {
-    const lease = { id: 'tries', generation: noon, until: noon + minute };
-    const audiences = [audienceWith({ audience: 'invoices', lease })];
-    const over = { ...failures, failedAt: noon - hour, retryAt: noon - hour + minute, shared: true };
-    const decision = (fields: Partial<LedgerRecord['failures']>, query: Partial<Query> = {}) =>
-      decideOn(recordWith({ audiences, failures: { ...over, ...fields } }), query);
-    expect(decision({})).toEqual({ kind: 'wait', until: noon + minute });
-    const cached = { id: 'cached', generation: noon - 1 };
-    expect(decision({}, { cached, reason: 'refresh' })).toMatchObject({ kind: 'keep', retryAt: noon + minute });
-    expect(decision({ shared: false, audience: 'invoices' }).kind).toBe('write');
-    expect(decideOn(recordWith({ audiences })).kind).toBe('write');
-    // Another audience had a token since, and those that failed go on one at a time.
-    const lost = { pending: true, audience: 'orders', at: noon - 2 * hour };
-    const entries = [
-      entryAt(noon - 2 * hour, lost),
-      entryAt(noon, { pending: true, audience: 'invoices', id: 'tries' }),
-    ];
-    const alone = { ...over, shared: false, audience: 'invoices' };
-    expect(decideOn(recordWith({ audiences, entries, failures: alone }))).toEqual({
-      kind: 'wait',
-      until: noon + minute,
-    });
-    expect(decideAt(noon + minute, recordWith({ audiences, failures: over })).kind).toBe('write');
-  });
-
-  test('the address or the audience is wrong: no other secret helps', () => {
-    const audiences = [audienceWith({ credentialsBackoff: { ...credentialsBackoff, status: 404 } })];
-    for (const secretId of ['secret', 'new secret'])
-      expect(denial({ audiences }, { secretId })).toEqual({ kind: 'deny', cause: 'misconfigured', retryAt: later });
-  });
-
-  test('the token endpoint answered 429', () => {
-    const rateLimit = { count: 1, retryAt: later };
-    expect(denial({ rateLimit, failures })).toEqual({ kind: 'deny', cause: 'rate_limited', retryAt: later });
-    expect(denial({ rateLimit: { count: 1, retryAt: noon } })).toBe('write');
-  });
-
-  test('of several denials the one that ends last is named', () => {
-    const rateLimit = { count: 1, retryAt: later + minute };
-    const credentials = { audiences: [audienceWith({ credentialsBackoff })] };
-    expect(denial({ rateLimit, failures, ...credentials })).toMatchObject({
-      cause: 'rate_limited',
-      retryAt: later + minute,
-    });
-    expect(denial({ ...credentials, entries: entriesAt(noon, 110) })).toMatchObject({ cause: 'limit' });
-  });
-
-  test('the credentials were rejected: these, not others', () => {
-    const audiences = [audienceWith({ credentialsBackoff })];
-    expect(denial({ audiences })).toEqual({ kind: 'deny', cause: 'credentials', retryAt: later });
-    expect(denial({ audiences }, { secretId: 'new secret' })).toBe('write');
-  });
-
-  test('an early renewal failed: no other early renewal so soon, but everything else is allowed', () => {
-    const audiences = [audienceWith({ renewAfter: later })];
-    const query = { reason: 'refresh', cached: cachedCurrent } as const;
-    expect(denial({ audiences }, query)).toEqual({ kind: 'keep', cause: 'renewal', retryAt: later });
-    expect(denial({ audiences }, { ...query, reason: 'expired' })).toBe('write');
-  });
-
-  test('a token that cannot be opened is replaced, but not again for a quarter of an hour', () => {
-    const record = reserved(decideOn(recordWith(), { unreadable: true }));
-    expect(record.audiences[0]?.unreadableUntil).toBe(noon + 15 * minute);
-    const again = { audiences: [audienceWith({ unreadableUntil: noon + 15 * minute })] };
-    expect(denial(again, { unreadable: true })).toEqual({
-      kind: 'deny',
-      cause: 'unreadable',
-      retryAt: noon + 15 * minute,
-    });
-    expect(denial(again)).toBe('write');
-  });
-
-  test('those who can go on are told when to ask again, the others are denied', () => {
-    for (const reason of ['refresh', 'rejected'] as const) {
-      expect(denial({ failures }, { reason, cached: cachedCurrent })).toMatchObject({ kind: 'keep', retryAt: later });
-    }
-    for (const reason of ['cold', 'expired'] as const) {
-      expect(denial({ failures }, { reason, cached: cachedCurrent })).toMatchObject({ kind: 'deny' });
+  test('that was too slow, or whose token was reset on its way, is not sent, and costs nothing', () => {
+    const late = decision(record, {}, noon + 40 * second);
+    const reset = decision(
+      withReset(record, noon, { id: 'reset', audience: 'orders', keyId: 'key', instance: 'process' }),
+    );
+    for (const lapsed of [late, reset]) {
+      if (lapsed.kind !== 'lapsed') throw new Error(lapsed.kind);
+      expect(lapsed.record.attempts).toMatchObject([{ id: 'asked', outcome: { kind: 'unsent', charge: 0 } }]);
+      expect(compact(lapsed.record, noon + minute, usual).attempts).toEqual([]);
     }
   });
 
-  test('renewals ahead of expiry are denied long before a cold start', () => {
-    const entries = entriesAt(noon, 84);
-    expect(denial({ entries }, { reason: 'refresh', cached: cachedCurrent })).toMatchObject({
-      kind: 'keep',
-      cause: 'limit',
+  test('has a later generation than everything, whatever the clock says', () => {
+    const ahead = recordWith([attemptAt(noon, { generation: noon + hour })], {
+      revoked: { invoices: noon + 2 * hour },
+      folded: { other: noon + 3 * hour },
     });
-    expect(denial({ entries })).toBe('write');
+    expect(decision(ahead)).toMatchObject({ record: { attempts: [{}, { generation: noon + 3 * hour + 1 }] } });
+  });
+
+  test('of 512 that are under way is waited for by all', () => {
+    const limits = { ...usual, terms: [{ tokens: 9_000, windowMs: day, reserve: 0 }], maxBytes: 4_000_000 };
+    const open = Array.from({ length: 512 }, (_, index) =>
+      attemptAt(noon + index, { audience: `${index}`, until: noon + minute + index, outcome: undefined }),
+    );
+    expect(decide(recordWith(open), noon + second, queryFor(), limits)).toEqual({ kind: 'wait', until: noon + minute });
+    expect(decide(recordWith(open.slice(1)), noon + second, queryFor(), limits).kind).toBe('write');
+  });
+
+  test('that is settled twice is settled once, and a token that was reset on its way is not kept', () => {
+    const { attempt, record: once, now } = tried(recordWith([]), noon, {}, issued);
+    expect(canonical(settle(once, now, attempt, issued(attempt, now)))).toBe(canonical(once));
+    const reset = { ...record, revoked: { orders: attempt.generation } };
+    const settled = settle(reset, now, attempt, issued(attempt, now));
+    expect([settled.tokens, settled.attempts[0]?.outcome?.hash]).toEqual([[], 'hash asked']);
+  });
+
+  test('that failed does not take back what arrived', () => {
+    const { attempt, record: arrived, now } = tried(recordWith([]), noon, {}, issued);
+    expect(settle(arrived, now, attempt, { kind: 'unsent' }).attempts[0]?.outcome?.kind).toBe('issued');
   });
 });
 
-describe('renewals caused by 401s', () => {
-  /** When the renewals of an API that rejects everything are allowed, each at the first moment it is. */
-  function renewals(until: number): number[] {
-    const allowed: number[] = [];
-    let record = recordWith();
-    for (let now = noon; now < until; ) {
-      const query = queryFor({
-        reason: 'rejected',
-        cached: cachedCurrent,
-        unusable: [current.id],
-        id: `${allowed.length}`,
-      });
-      const decision = decide(record, now, query, usualLimits);
-      if (decision.kind === 'write') {
-        allowed.push(now);
-        const entries = decision.record.entries.filter(({ at }) => at + usualTerm.settledMs > now);
-        record = { ...decision.record, entries: entries.map((entry) => ({ ...entry, pending: false })), audiences: [] };
-      } else if (decision.kind === 'keep') now = decision.retryAt;
-      else expect.fail(`unexpected: ${decision.kind}`);
-    }
-    return allowed;
-  }
+describe('a reset', () => {
+  const reset = { audience: 'orders', keyId: 'key', instance: 'process', reason: 'found in a log' };
 
-  test('are spaced 1, 2, 4 … 60 minutes apart, and 20 per window', () => {
-    const allowed = renewals(noon + 2 * day);
-    const gaps = allowed.slice(1).map((at, index) => (at - (allowed[index] ?? 0)) / minute);
-    expect(gaps.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
-    expect(Math.max(...allowed.map((from) => allowed.filter((at) => at >= from && at < from + day).length))).toBe(20);
+  test('ends the token for everybody, is listed once, and is known again by who ordered it', () => {
+    const record = withReset(withToken, noon, { id: 'reset', ...reset });
+    expect(revokedOf(record, 'orders')).toBe(noon);
+    expect(record.orders).toEqual([
+      {
+        id: 'reset',
+        at: noon,
+        kind: 'reset',
+        by: 'process',
+        audience: 'orders',
+        tokenId: 'token',
+        reason: 'found in a log',
+      },
+    ]);
+    expect(withReset(record, noon, { id: 'reset', ...reset }).orders).toEqual(record.orders);
+    expect(decision(withToken, { resetUpTo: noon })).toMatchObject({
+      kind: 'write',
+      record: { revoked: { orders: noon } },
+    });
   });
 
-  test('are spaced for their audience, while other renewals are not', () => {
-    const record = recordWith({ entries: [entryAt(noon, { reason: 'rejected' })] });
-    const query = { cached: cachedCurrent, unusable: [current.id] };
-    expect(decideOn(record, { ...query, reason: 'rejected' })).toMatchObject({ denial: { cause: 'rejections' } });
-    expect(decideOn(record, { ...query, reason: 'rejected', audience: 'invoices' }).kind).toBe('write');
-    expect(decideOn(record, { ...query, reason: 'expired' }).kind).toBe('write');
+  test('of a token that was replaced already leaves its replacement', () => {
+    const record = withReset(withToken, noon, { id: 'reset', ...reset });
+    const { record: replaced, now } = tried(record, noon, {}, issued);
+    const cached = { id: 'token', generation: token.generation, isServed: true };
+    expect(revokedOf(withReset(replaced, now, { id: 'again', ...reset, cached }), 'orders')).toBe(noon);
+    expect(
+      revokedOf(withReset(replaced, now, { id: 'again', ...reset, cached: { ...cached, isServed: false } }), 'orders'),
+    ).toBeGreaterThan(noon);
   });
 
-  test('do not use entries of other reasons as their own', () => {
-    const entries = [...entriesAt(noon - 20 * hour, 19, { reason: 'rejected' }), entryAt(noon)];
-    expect(decideOn(recordWith({ entries }), { reason: 'rejected', cached: cachedCurrent }).kind).toBe('write');
+  test('of an audience that nobody knows changes nothing', () => {
+    expect(withReset(withToken, noon, { id: 'reset', ...reset, audience: 'ordres' })).toBe(withToken);
+  });
+
+  test('may be followed by a token from those that are kept for it, once', () => {
+    const spent = Array.from({ length: 110 }, (_, index) =>
+      attemptAt(noon - hour + 1 + index, { audience: 'invoices' }),
+    );
+    const full = { ...withToken, attempts: [...withToken.attempts, ...spent] };
+    expect(decision(full, { unusable: ['token'] })).toMatchObject({ kind: 'deny', denial: { cause: 'limit' } });
+    const record = withReset(full, noon, { id: 'reset', ...reset });
+    const { record: replaced, now, attempt } = tried(record, noon, {}, issued);
+    expect(attempt.reason).toBe('reset');
+    expect(decision({ ...replaced, tokens: [] }, { id: 'next' }, now)).toMatchObject({ kind: 'deny', reason: 'cold' });
   });
 });
 
-describe('denialOf', () => {
-  test('is nothing where no process has declared an agreement yet', () => {
-    const noTerms = { ...usualLimits, terms: [] };
-    expect(denialOf(recordWith({ terms: [] }), noon, queryFor(), 'cold', noTerms)).toBeUndefined();
-  });
+test('orders to try again are 1, 2, 4 minutes apart, and begin anew after an hour without one', () => {
+  const first = withRetry(recordWith([]), noon, { id: 'first', by: 'somebody' });
+  const next = withRetry(first, noon + minute, { id: 'second', by: 'somebody' });
+  const later = withRetry(next, noon + 2 * hour, { id: 'third', by: 'somebody' });
+  expect([first, next, later].map((record) => retryRoomAt(record, noon))).toEqual([
+    noon + minute,
+    noon + 3 * minute,
+    noon + 2 * hour + minute,
+  ]);
+});
+
+test('the terms of others are kept for an hour, and a process declares its own again after 20 minutes', () => {
+  const record = declare(recordWith([]), noon, usual, 'process');
+  const other = { ...usual, terms: [{ tokens: 10, windowMs: hour, reserve: 0 }] };
+  expect(isDeclarationDue(record, noon + 20 * minute - 1, usual)).toBe(false);
+  expect(isDeclarationDue(record, noon + 20 * minute, usual)).toBe(true);
+  expect(foreignTerms(record, noon + hour - 1, other)).toHaveLength(1);
+  expect(foreignTerms(record, noon + hour, other)).toHaveLength(0);
+  let many = record;
+  for (let tokens = 1; tokens < 40; tokens++)
+    many = declare(many, noon + tokens, { ...usual, terms: [{ tokens, windowMs: day, reserve: 0 }] }, 'process');
+  expect(many.terms).toHaveLength(maxTerms);
 });

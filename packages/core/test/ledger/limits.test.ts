@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { leavesAt, limitsFor, type StoreDurability, termLimits } from '../../src/ledger/limits.ts';
+import { leavesAt } from '../../src/ledger/count.ts';
+import { limitsFor, type StoreDurability, termLimits } from '../../src/ledger/limits.ts';
 import { day, hour, minute, noon, second } from '../support/instants.ts';
-import { entryAt, oneWindow, seed, termOf, usualTerm } from '../support/records.ts';
+import { attemptAt, unknownAt, usual } from './support/attempts.ts';
+import { oneWindow, seed, termOf } from './support/records.ts';
+
+const usualTerm = termOf(usual);
 
 const durabilities: readonly StoreDurability[] = ['process', 'durable', 'replicated'];
 
@@ -105,9 +109,9 @@ describe('the numbers of a term', () => {
   });
 });
 
-test('a pending entry leaves later than a settled one', () => {
-  expect(leavesAt(entryAt(noon), usualTerm)).toBe(noon + usualTerm.settledMs);
-  expect(leavesAt(entryAt(noon, { pending: true }), usualTerm)).toBe(noon + usualTerm.pendingMs);
+test('a token of unknown outcome leaves later than one that was issued', () => {
+  expect(leavesAt(attemptAt(noon), usualTerm)).toBe(noon + usualTerm.settledMs);
+  expect(leavesAt(attemptAt(noon, unknownAt(noon)), usualTerm)).toBe(noon + usualTerm.pendingMs);
 });
 
 describe('several windows', () => {

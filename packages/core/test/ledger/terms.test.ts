@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { admission, tightest } from '../../src/ledger/admission.ts';
-import { compact } from '../../src/ledger/condense.ts';
-import { type Limits, leavesAt, limitsFor } from '../../src/ledger/limits.ts';
-import { type DeclaredTerm, type LedgerRecord, newRecord } from '../../src/ledger/record.ts';
+import { compact } from '../../src/ledger/compact.ts';
+import { admission, leavesAt, tightest } from '../../src/ledger/count.ts';
+import { type Attempt, type DeclaredTerm, type LedgerRecord, newRecord } from '../../src/ledger/journal.ts';
+import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import {
   currentTerms,
   declare,
@@ -15,7 +15,17 @@ import {
   unitedTerms,
 } from '../../src/ledger/terms.ts';
 import { day, hour, minute, noon } from '../support/instants.ts';
-import { declaredBy, entryAt, oneWindow, recordWith, seed, usualLimits } from '../support/records.ts';
+import { attemptAt, recordWith as recordOf, unknownAt, usual as usualLimits } from './support/attempts.ts';
+import { declaredBy, oneWindow, seed } from './support/records.ts';
+
+const recordWith = (fields: Partial<LedgerRecord> = {}) => recordOf(fields.attempts ?? [], fields);
+
+/** So many tokens, issued at these instants. */
+function many(count: number, at: (index: number) => number): Attempt[] {
+  return Array.from({ length: count }, (_, index) => {
+    return attemptAt(at(index), { id: `${index}`, generation: at(index) + index });
+  });
+}
 
 const usual = { tokens: 150, windowMs: day, reserve: 30 };
 const hourly = { tokens: 10, windowMs: hour, reserve: 0 };
@@ -138,19 +148,20 @@ test(`whoever writes the record with whatever agreement, a term whose record is 
     fc.property(fc.array(step, { minLength: 2, maxLength: 30 }), (steps) => {
       let now = noon;
       let record: LedgerRecord = newRecord('epoch', now);
-      const issued: { at: number; pending: boolean }[] = [];
+      const issued: Attempt[] = [];
       for (const { limits, idleMs, tokens } of steps) {
         now += idleMs;
         record = compact(declare({ ...record, highWaterAt: now }, now, limits, 'me'), now, limits);
         for (let count = 0; count < tokens; count += 1) {
           // The promise is about the count. Whether there is room does not matter for it.
-          const entry = entryAt(now, { pending: count % 2 === 0 });
-          issued.push(entry);
-          record = compact({ ...record, entries: [...record.entries, entry] }, now, limits);
+          const names = { id: `${issued.length}`, generation: now + count };
+          const attempt = attemptAt(now, { ...names, ...(count % 2 === 0 ? unknownAt(now) : {}) });
+          issued.push(attempt);
+          record = compact({ ...record, attempts: [...record.attempts, attempt] }, now, limits);
         }
         for (const other of agreements) {
           for (const { term, used } of admission(declare(record, now, other, 'other'), now, other, 'cold')) {
-            const mustCount = issued.filter((entry) => leavesAt(entry, term) > now);
+            const mustCount = issued.filter((attempt) => leavesAt(attempt, term) > now);
             const known = mustCount.filter(({ at }) => at >= record.completeSince);
             expect(used).toBeGreaterThanOrEqual(known.length);
             if (now >= record.completeSince + term.pendingMs) expect(known).toHaveLength(mustCount.length);
@@ -164,7 +175,7 @@ test(`whoever writes the record with whatever agreement, a term whose record is 
 
 test('a process with a short window does not take away what others count', () => {
   let record = declare(recordWith(), noon, usualLimits, 'fleet');
-  record = { ...record, entries: Array.from({ length: 120 }, () => entryAt(noon)) };
+  record = { ...record, attempts: many(120, () => noon) };
   for (const windowMs of [hour, 86_400, minute]) {
     const short = oneWindow(150, windowMs);
     const now = noon + 14 * hour;
@@ -178,7 +189,7 @@ test('a process with a short window does not take away what others count', () =>
 test('after a change from 300 to 150, nothing is issued until fewer than the smaller limit allows count', () => {
   const before = oneWindow(300);
   let record = declare(recordWith(), noon, before, 'old');
-  record = { ...record, entries: Array.from({ length: 200 }, (_, index) => entryAt(noon + index * minute)) };
+  record = { ...record, attempts: many(200, (index) => noon + index * minute) };
   const now = noon + 4 * hour;
   const room = tightest(admission(declare(record, now, usualLimits, 'new'), now, usualLimits, 'reset'));
   // 200 count. There is room when the 81st leaves.
@@ -219,9 +230,10 @@ describe('a process that inherits the agreement', () => {
   });
 
   test('keeps a week of tokens in a record without terms, and says that earlier ones may be missing', () => {
-    const entries = [9, 7, 1].map((days) => entryAt(noon - days * day));
-    const record = compact(recordWith({ entries }), noon, inherits);
-    expect(record.entries).toEqual(entries.slice(1));
+    const days = [9, 7, 1];
+    const attempts = many(3, (index) => noon - (days[index] ?? 0) * day);
+    const record = compact(recordWith({ attempts }), noon, inherits);
+    expect(record.attempts.map(({ at }) => at)).toEqual(attempts.slice(1).map(({ at }) => at));
     expect(record.completeSince).toBe(noon - 9 * day + 1);
     const weekly = oneWindow(20, 6 * day);
     expect(tightest(admission(record, noon, weekly, 'reset'))).toMatchObject({ used: 1, room: 15 });
@@ -231,12 +243,12 @@ describe('a process that inherits the agreement', () => {
   });
 
   test('condenses the tokens of a record without terms as finely as the usual agreement needs', () => {
-    const entries = Array.from({ length: 400 }, (_, index) => entryAt(noon - 26 * hour + index * 2 * minute));
-    const record = compact(recordWith({ entries }), noon, inherits);
+    const attempts = many(400, (index) => noon - 26 * hour + index * 2 * minute);
+    const record = compact(recordWith({ attempts }), noon, inherits);
     const { used = 0 } = tightest(admission(record, noon, inherits, 'reset')) ?? {};
-    const exact = entries.filter(({ at }) => at + 25 * hour + 10 * minute > noon).length;
+    const exact = attempts.filter(({ at }) => at + 25 * hour + 10 * minute > noon).length;
     expect(used).toBeGreaterThanOrEqual(exact);
-    // A bucket has 17 minutes of a day, so at most 8 of these tokens count for longer.
+    // A bucket has a quarter of an hour, so at most 8 of these tokens count for longer.
     expect(used).toBeLessThanOrEqual(exact + 8);
   });
 });

@@ -1,5 +1,5 @@
+import { type Attempt, newRecord } from '../../../../packages/core/src/ledger/journal.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
-import { newRecord } from '../../../../packages/core/src/ledger/record.ts';
 import type { Instant } from '../../../../packages/core/src/platform/instant.ts';
 import type { Flight } from '../../../../packages/core/src/token/flight.ts';
 import { type after, emptyMemory, type Memory } from '../../../../packages/core/src/token/memory.ts';
@@ -45,7 +45,7 @@ export interface RunningFlight {
   readonly isSame?: boolean;
   readonly stage:
     | { readonly name: 'reading' }
-    | { readonly name: 'sent'; readonly reservedAt: number; readonly generation: number; readonly sentAt: Instant }
+    | { readonly name: 'sent'; readonly attempt: Attempt; readonly sentAt: Instant }
     | { readonly name: 'landing'; readonly result: FlightEnd };
 }
 

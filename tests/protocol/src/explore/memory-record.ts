@@ -1,9 +1,16 @@
 import type { AccessToken } from '../../../../packages/core/src/contract/access-token.ts';
-import { compact } from '../../../../packages/core/src/ledger/condense.ts';
+import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { confirms, decide, marginOf, type Query } from '../../../../packages/core/src/ledger/decide.ts';
-import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
-import type { IssuanceReason, LedgerRecord, StoredToken } from '../../../../packages/core/src/ledger/record.ts';
-import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import {
+  type Attempt,
+  type LedgerRecord,
+  latestGeneration,
+  revoke,
+  revokedOf,
+  type StoredToken,
+} from '../../../../packages/core/src/ledger/journal.ts';
+import { pace } from '../../../../packages/core/src/ledger/pace.ts';
+import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import type { Instant } from '../../../../packages/core/src/platform/instant.ts';
 import { resetDone, revalidated } from '../../../../packages/core/src/token/memory.ts';
 import {
@@ -86,8 +93,7 @@ export function createRecordSteps(records: Records): RecordSteps {
       case 'deny':
         return landing(written, index, kind, running, { kind: 'failed' });
       case 'admitted': {
-        const { entry, generation } = decision;
-        const stage = { name: 'sent', reservedAt: entry.at, generation, sentAt: now } as const;
+        const stage = { name: 'sent', attempt: decision.attempt, sentAt: now } as const;
         return update(written, index, { [kind]: { ...running, stage }, flights: process.flights + 1 });
       }
       default:
@@ -107,13 +113,14 @@ export function createRecordSteps(records: Records): RecordSteps {
   function answered(state: MemoryState, index: number, running: RunningFlight): MemoryState {
     const { stage, id } = running;
     if (stage.name !== 'sent') return state;
-    const { reservedAt, generation, sentAt } = stage;
-    const stored = { id, generation, expiresAt: reservedAt + lifetimeMs, lifetimeMs, sealed: id };
+    const { attempt, sentAt } = stage;
+    const { generation } = attempt;
+    const life = { expiresAt: attempt.at + lifetimeMs, lifetimeMs, aheadMs: 0 };
+    const stored: StoredToken = { audience, keyId, id, generation, ...life, sealed: id };
     const tokens = { ...state.tokens, [id]: { generation, expiresAt: state.time + lifetimeMs } };
-    const record = settled(state, index, running, { kind: 'issued', token: stored });
+    const record = settled(state, attempt, { kind: 'issued', token: stored });
     const next = { ...state, tokens, record: records.add(record) };
-    const isReset = record.audiences.some(({ revoked }) => revoked >= generation);
-    if (isReset) {
+    if (revokedOf(record, audience) >= generation) {
       const process = state.processes[index] as Process;
       const again: RunningFlight = { ...running, id: `${index}.${process.flights}`, stage: { name: 'reading' } };
       return update(next, index, { acquiring: again });
@@ -124,33 +131,31 @@ export function createRecordSteps(records: Records): RecordSteps {
   }
 
   function unanswered(state: MemoryState, index: number, running: RunningFlight): MemoryState {
+    const { stage, flight } = running;
+    if (stage.name !== 'sent') return state;
     const process = state.processes[index] as Process;
-    const record = settled(state, index, running, { kind: 'released', cause: 'unreachable' });
-    const { reason } = running.flight;
-    const retryAt = instantAt(state, process).monotonic + Math.max(0, (record.failures?.retryAt ?? 0) - state.time);
-    const result: FlightEnd =
-      reason === 'cold' || reason === 'expired' ? { kind: 'failed' } : { kind: 'keep', retryAt };
+    const record = settled(state, stage.attempt, { kind: 'released', cause: 'unreachable' });
+    const { holds } = pace(record, state.time, { audience, keyId, secretId }, 'refresh', limits);
+    const pauseMs = Math.max(0, ...holds.map(({ until }) => until - state.time));
+    const retryAt = instantAt(state, process).monotonic + pauseMs;
+    const isNeeded = flight.reason === 'cold' || flight.reason === 'expired';
+    const result: FlightEnd = isNeeded ? { kind: 'failed' } : { kind: 'keep', retryAt };
     return landing({ ...state, record: records.add(record) }, index, 'acquiring', running, result);
   }
 
-  function settled(state: MemoryState, index: number, running: RunningFlight, outcome: Outcome): LedgerRecord {
-    const { stage, id } = running;
-    const at = stage.name === 'sent' ? stage.reservedAt : state.time;
-    const reason = running.flight.reason as IssuanceReason;
-    const entry = { id, at, pending: true, reason, instance: `${index}`, audience: audience };
-    const reservation = { entry, keyId, secretId: secretId };
+  function settled(state: MemoryState, attempt: Attempt, answer: Answer): LedgerRecord {
     const stored = recordOf(state);
     const now = Math.max(state.time, stored.highWaterAt);
-    const record = settle(stored, now, reservation, outcome, limits);
+    const record = settle(stored, now, attempt, answer);
     return { ...compact(record, now, limits), sequence: stored.sequence + 1 };
   }
 
   function tellsOfReset(state: MemoryState, process: Process, index: number): MemoryState {
     const stored = recordOf(state);
     const now = Math.max(state.time, stored.highWaterAt);
-    const latest = latestGeneration(stored, audience, now);
+    const latest = latestGeneration(stored, now);
     const upTo = Math.max(latest, process.resetting?.cached?.generation ?? 0);
-    const record = { ...revoke(stored, audience, keyId, upTo), sequence: stored.sequence + 1 };
+    const record = { ...revoke(stored, audience, upTo), sequence: stored.sequence + 1 };
     const told = { ...state, record: records.add(record), resets: [...state.resets, { upTo, at: state.time }] };
     return update(told, index, { memory: resetDone(process.memory, upTo), resetting: undefined });
   }

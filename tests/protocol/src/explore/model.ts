@@ -1,6 +1,6 @@
 import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
+import type { Attempt, LedgerRecord } from '../../../../packages/core/src/ledger/journal.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
-import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
 
 /** At most so many tokens in a window of so many hours. */
 export interface SearchedTerm {
@@ -91,6 +91,7 @@ type Doing =
   | 'retrying'
   | 'repairing'
   | 'reserving'
+  | 'withdrawing'
   | 'admitted'
   | 'waiting'
   | 'settling'
@@ -119,8 +120,8 @@ export interface Process {
   readonly view: View;
   /** The record that it is about to write. */
   readonly next: number;
-  /** When its reservation was stamped, and which generation it has. */
-  readonly reserved: { readonly at: number; readonly generation: number };
+  /** Its reservation, as the record had it. */
+  readonly reserved: Attempt | undefined;
   readonly sentAt: number;
   readonly outcome: OutcomeKind | '';
   readonly seen: { readonly record: number; readonly now: number; readonly ledgerNow: number; readonly at: number };
@@ -186,7 +187,7 @@ const nobody: Process = {
   attempt: 0,
   view: { stored: -1, record: -1, now: 0, at: 0, declaredAt: 0 },
   next: -1,
-  reserved: { at: 0, generation: 0 },
+  reserved: undefined,
   sentAt: 0,
   outcome: '',
   seen: { record: -1, now: 0, ledgerNow: 0, at: 0 },

@@ -1,5 +1,4 @@
-import { admission } from '../../../../packages/core/src/ledger/admission.ts';
-import { withDeaths } from '../../../../packages/core/src/ledger/deaths.ts';
+import { admission } from '../../../../packages/core/src/ledger/count.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import {
   aheadMs,
@@ -25,7 +24,6 @@ import { createSteps } from './steps.ts';
 /** Says what can happen next: to a process, on its way to the service and back, to the store, or nothing while time passes. */
 export function createMoves(scope: Scope, records: Records): (state: State) => Move<State>[] {
   const terms = allTerms(scope);
-  const limits: Limits = limitsOf(termsOf(scope, 0));
   const limitsOfTerms: readonly Limits[] = terms.map((term) => limitsOf([term]));
   const storeNow = (state: State) => state.time + state.clockOffset;
 
@@ -37,7 +35,7 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
       found.push({ label, state: simplified(next, scope), broken: broken ?? brokenIn(next) });
     state.processes.forEach((process, index) => {
       for (const [label, next] of movesOf(state, process, index)) {
-        const tooEarly = label === 'sends' ? waitedFor(state) : undefined;
+        const tooEarly = label === 'sends' ? waitedFor(state, process) : undefined;
         add(`${index} ${label}`, next, tooEarly);
       }
     });
@@ -113,15 +111,20 @@ export function createMoves(scope: Scope, records: Records): (state: State) => M
   }
 
   /**
-   * The promise: no process sends during the pause for the deaths of others. A lease is longer than the time from a reservation to its
-   * request, unless the store's clock was set forward in between: then the lease of the process itself looks like another death.
+   * The promise: when processes that died one after another during their requests may have spent a quarter of the tokens, the next one waits, or asks only after a
+   * probe. A lease is longer than the time from a reservation to its request, unless the store's clock was set in between.
    */
-  function waitedFor(state: State): string | undefined {
+  function waitedFor(state: State, { reserved }: Process): string | undefined {
     const record = records.get(state.stored);
-    if (!record || state.losses > 0 || state.clockOffset !== 0 || scope.agreements.length > 1) return undefined;
+    const isMoved = state.clockOffset !== 0 || scope.kinds.includes('ahead');
+    if (!record || reserved?.probed || state.losses > 0 || isMoved || scope.agreements.length > 1) return undefined;
     const now = Math.max(record.highWaterAt, storeNow(state));
-    const { count, retryAt } = withDeaths(record, now, limits).deaths;
-    return retryAt > now ? `a request after ${count} deaths` : undefined;
+    const deaths = record.attempts.filter(({ until, outcome }) => !outcome && until <= now);
+    const last = Math.max(...deaths.map(({ at }) => at));
+    const isHeldUp = termsOf(scope, 0).some((term) => {
+      return deaths.length >= Math.max(2, term.tokens / 4) && now < last + (4 * spanOf(term)) / term.tokens;
+    });
+    return isHeldUp ? `a request after ${deaths.length} deaths` : undefined;
   }
 
   /** The promises: never more than the limit within a window; the record counts every token. */

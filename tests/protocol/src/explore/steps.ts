@@ -1,10 +1,9 @@
-import { compact } from '../../../../packages/core/src/ledger/condense.ts';
+import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { type Decision, decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
-import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
+import { type Attempt, type LedgerRecord, latestGeneration, revoke } from '../../../../packages/core/src/ledger/journal.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
-import type { LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
 import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
-import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { declare, isDeclarationDue } from '../../../../packages/core/src/ledger/terms.ts';
 import {
   allTerms,
@@ -79,9 +78,9 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const keepsOlder = scope.kinds.includes('regress');
     const older = keepsOlder ? [...state.older, state.stored] : state.older;
     const own = all.map((term) => termsOf(scope, index).some((other) => isSameTerm(other, term)));
-    const before = new Set(records.get(state.stored)?.entries.map(({ id }) => id));
+    const before = new Set(records.get(state.stored)?.attempts.map(({ id }) => id));
     const record = records.get(next) as LedgerRecord;
-    const made = record.entries.filter(({ id, instance }) => instance === `${index}` && !before.has(id));
+    const made = record.attempts.filter(({ id, instance }) => instance === `${index}` && !before.has(id));
     const terms = all.flatMap((_, number) =>
       own[number] || (state.declared[number] ?? 0) + hour > at ? [number] : [],
     );
@@ -132,18 +131,8 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const process = state.processes[index] as Process;
     const record = records.get(process.view.record) as LedgerRecord;
     const id = idOf(index, process);
-    const query: Query = {
-      ...{
-        audience,
-        keyId,
-        secretId: 'secret',
-        reason: 'cold',
-        unusable: [],
-        resetUpTo: 0,
-        unreadable: false,
-      },
-      ...{ id, instance: `${index}`, leaseMs },
-    };
+    const asked = { reason: 'cold', unusable: [], resetUpTo: 0 } as const;
+    const query: Query = { ...asked, audience, keyId, secretId: 'secret', id, instance: `${index}`, leaseMs };
     const decision: Decision = decide(record, process.view.now, query, limitsAt(index));
     switch (decision.kind) {
       case 'use': {
@@ -152,14 +141,12 @@ export function createSteps(scope: Scope, records: Records): Steps {
         return update(state, index, { ...finished(process), goodUntil, ...(usedExpired && { usedExpired }) });
       }
       case 'write':
-        return update(state, index, {
-          doing: 'reserving',
-          next: written(decision.record, record, process.view.now, index),
-        });
-      case 'admitted': {
-        const reserved = { at: decision.entry.at, generation: decision.generation };
-        return update(state, index, { doing: 'admitted', reserved });
+      case 'lapsed': {
+        const doing = decision.kind === 'write' ? 'reserving' : 'withdrawing';
+        return update(state, index, { doing, next: written(decision.record, record, process.view.now, index) });
       }
+      case 'admitted':
+        return update(state, index, { doing: 'admitted', reserved: decision.attempt });
       default:
         // It waits or is denied. It may ask again at any time under the same id, because nothing was written under this id.
         return update(state, index, { doing: process.doing === 'retrying' ? 'retrying' : 'nothing' });
@@ -172,9 +159,10 @@ export function createSteps(scope: Scope, records: Records): Steps {
 
   function sendOrWithdraw(state: State, process: Process, index: number): [string, State] {
     const { view, reserved } = process;
-    const lateMs = view.now - reserved.at + state.time - view.at;
+    const reservedAt = (reserved as Attempt).at;
+    const lateMs = view.now - reservedAt + state.time - view.at;
     if (lateMs > sendWithinMs) return ['is too late', settling(state, index, 'unsent')];
-    const request = { process: index, attempt: process.attempt, reservedAt: reserved.at };
+    const request = { process: index, attempt: process.attempt, reservedAt };
     const sent = { ...state, underway: [...state.underway, request] };
     return ['sends', update(sent, index, { doing: 'waiting', sentAt: state.time })];
   }
@@ -198,20 +186,18 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const process = state.processes[index] as Process;
     const { view, reserved } = process;
     const record = records.get(view.record) as LedgerRecord;
-    const id = idOf(index, process);
-    const entry = { id, at: reserved.at, pending: true, reason: 'cold', instance: `${index}`, audience } as const;
     // Counted from before the request, whenever it is entered.
-    const outcome = outcomeOf(process, id, view.now - Math.max(0, view.at - process.sentAt));
-    const after = settle(record, now, { entry, keyId, secretId: 'secret' }, outcome, limitsAt(index));
-    return written(after, record, now, index);
+    const answer = answerTo(process, view.now - Math.max(0, view.at - process.sentAt));
+    return written(settle(record, now, reserved as Attempt, answer), record, now, index);
   }
 
-  function outcomeOf({ outcome, reserved }: Process, id: string, now: number): Outcome {
+  function answerTo({ outcome, reserved }: Process, now: number): Answer {
     if (outcome === 'unsent') return { kind: 'unsent' };
     if (outcome === 'released') return { kind: 'released', cause: 'unreachable' };
     if (outcome === 'ambiguous') return { kind: 'ambiguous', charge: 1 };
-    const { generation } = reserved;
-    return { kind: 'issued', token: { id, generation, expiresAt: now + lifetimeMs, lifetimeMs, sealed: id } };
+    const { id, generation } = reserved as Attempt;
+    const life = { expiresAt: now + lifetimeMs, lifetimeMs, aheadMs: 0 };
+    return { kind: 'issued', token: { audience, keyId, id, generation, ...life, sealed: id } };
   }
 
   /** A write: executed or in conflict; and, as a fault, without an answer: executed, not executed, or executed later. */
@@ -240,6 +226,9 @@ export function createSteps(scope: Scope, records: Records): Steps {
     const after = update(stored(state, next, index, read), index, { view, seen });
     if (doing === 'reserving' || doing === 'repairing') return decided(after, index);
     const process = after.processes[index] as Process;
+    // Another reservation has another id.
+    if (doing === 'withdrawing')
+      return update(after, index, { doing: 'retrying', attempt: process.attempt + 1, next: -1 });
     // A declaration that follows a decision does not change the decision.
     if (doing === 'declaring') return update(after, index, { doing: 'nothing', next: -1 });
     if (doing === 'resetting') return update(after, index, { doing: 'nothing', next: -1, goodUntil: 0 });
@@ -261,7 +250,7 @@ export function createSteps(scope: Scope, records: Records): Steps {
     return update(state, index, {
       doing: 'resetting',
       view,
-      next: written(revoke(record, audience, keyId, latestGeneration(record, audience, now)), record, now, index),
+      next: written(revoke(record, audience, latestGeneration(record, now)), record, now, index),
     });
   }
 

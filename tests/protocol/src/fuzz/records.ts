@@ -1,10 +1,15 @@
 import { encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
-import { compact } from '../../../../packages/core/src/ledger/condense.ts';
+import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
-import { latestGeneration, revoke } from '../../../../packages/core/src/ledger/generations.ts';
+import {
+  type Attempt,
+  type IssuanceReason,
+  type LedgerRecord,
+  newRecord,
+} from '../../../../packages/core/src/ledger/journal.ts';
 import { type Limits, limitsFor } from '../../../../packages/core/src/ledger/limits.ts';
-import { type IssuanceReason, type LedgerRecord, newRecord } from '../../../../packages/core/src/ledger/record.ts';
-import { type Outcome, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { withReset, withRetry, withSpentElsewhere } from '../../../../packages/core/src/ledger/orders.ts';
+import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { declare } from '../../../../packages/core/src/ledger/terms.ts';
 import { createRandom, type Random } from '../random.ts';
 
@@ -27,17 +32,19 @@ export function drawnQuery(random: Random): Query & { readonly reason: IssuanceR
   };
 }
 
-/** Draws the outcome of a request. */
-export function drawnOutcome(random: Random, id: string, generation: number, now: number): Outcome {
-  const token = { id, generation, expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, sealed: 'c2VhbGVk' };
-  return random.pick<Outcome>([
+/** Draws what came of an attempt. */
+export function drawnAnswer(random: Random, attempt: Attempt, now: number): Answer {
+  const { audience, keyId, id, generation } = attempt;
+  const life = { expiresAt: now + 3_600_000, lifetimeMs: 3_600_000, aheadMs: 0 };
+  const token = { audience, keyId, id, generation, ...life, sealed: 'c2VhbGVk' };
+  return random.pick<Answer>([
     { kind: 'issued', token, hash: `hash ${random.integer(1, 9)}` },
-    { kind: 'ambiguous', charge: random.pick([1, 2]), status: 503, reason: 'not_json' },
+    { kind: 'ambiguous', charge: random.pick([1, 2]), status: 503, retryAfterMs: 60_000, reason: 'not_json' },
     { kind: 'released', cause: 'unreachable' },
     { kind: 'released', cause: 'misconfigured', status: 404 },
     { kind: 'released', cause: 'credentials', status: 401, oauthError: 'invalid_client' },
     { kind: 'released', cause: 'rate_limited', retryAfterMs: 1_000 },
-    { kind: 'unsent' },
+    { kind: 'unsent', probed: random.chance(0.5) },
   ]);
 }
 
@@ -55,16 +62,18 @@ export function grownRecord(seed: number): {
     const declared = declare(record, now, limits, `process ${step % 3}`);
     record = compact({ ...declared, highWaterAt: now, sequence: record.sequence + 1 }, now, limits);
     const query = drawnQuery(random);
+    const { audience, keyId, instance } = query;
+    const order = { id: `order ${step}`, by: instance };
+    if (random.chance(0.1)) record = withReset(record, now, { ...order, audience, keyId, instance });
+    if (random.chance(0.1)) record = withRetry(record, now, order);
     if (random.chance(0.1))
-      record = revoke(record, query.audience, query.keyId, latestGeneration(record, query.audience, now));
+      record = withSpentElsewhere(record, now, { ...order, reason: 'a count', tokens: 2 }, limits) ?? record;
     const decision = decide(record, now, query, limits);
     if (decision.kind !== 'write') continue;
     record = decision.record;
     const admitted = decide(record, now, query, limits);
     if (admitted.kind !== 'admitted' || random.chance(0.2)) continue;
-    const { entry, generation } = admitted;
-    const outcome = drawnOutcome(random, entry.id, generation, now);
-    record = settle(record, now + 500, { entry, keyId: query.keyId, secretId: query.secretId }, outcome, limits);
+    record = settle(record, now + 500, admitted.attempt, drawnAnswer(random, admitted.attempt, now));
   }
   return { record, text: encodeRecord(record), now };
 }
@@ -76,7 +85,7 @@ export function forged(json: string): string {
     crc ^= byte;
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
   }
-  return `service-auth/2 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
+  return `service-auth/3 ${(~crc >>> 0).toString(16).padStart(8, '0')} ${json}`;
 }
 
 /** The JSON inside the text of a record. */

@@ -4,11 +4,12 @@ import { canariesIn, secretCanary } from '@service-auth/test-tools/canaries';
 import fc from 'fast-check';
 import { readTokenResponse } from '../../../../packages/core/src/endpoint/token-response.ts';
 import { urlScope } from '../../../../packages/core/src/endpoint/url-scope.ts';
-import { admission } from '../../../../packages/core/src/ledger/admission.ts';
 import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
-import { decide } from '../../../../packages/core/src/ledger/decide.ts';
-import { revoke } from '../../../../packages/core/src/ledger/generations.ts';
-import { audienceStateOf, type LedgerRecord } from '../../../../packages/core/src/ledger/record.ts';
+import { admission } from '../../../../packages/core/src/ledger/count.ts';
+import { decide, withAttempt } from '../../../../packages/core/src/ledger/decide.ts';
+import { type Attempt, type LedgerRecord, revoke, revokedOf } from '../../../../packages/core/src/ledger/journal.ts';
+import { merge } from '../../../../packages/core/src/ledger/merge.ts';
+import { pace } from '../../../../packages/core/src/ledger/pace.ts';
 import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
 import { settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { createRandom } from '../random.ts';
@@ -17,7 +18,7 @@ import { bases, bodies, jsonTrouble, jwt, payloads, retryAfters, urls, urlTroubl
 import { errorOf, failures, wasNeverSent } from './failures.ts';
 import { liesWithin } from './lies-within.ts';
 import { mutated } from './mutated.ts';
-import { begun, drawnOutcome, drawnQuery, forged, grownRecord, jsonOf, limits } from './records.ts';
+import { begun, drawnAnswer, drawnQuery, forged, grownRecord, jsonOf, limits } from './records.ts';
 import { anything, type Target, target } from './target.ts';
 
 const day = 86_400_000;
@@ -226,21 +227,15 @@ export const targets: Readonly<Record<string, Target>> = {
       }
       // A write without a reservation enters a reset that the record had lost, and happens once.
       if (decision.kind === 'write' && used.counts === before.counts) {
-        assert.equal(audienceStateOf(next, query.audience, query.keyId).revoked, query.resetUpTo);
+        assert.equal(revokedOf(next, query.audience), query.resetUpTo);
         const again = decide(next, now, query, limits);
         assert(again.kind !== 'write' || rooms(again.record, now).counts === before.counts + before.terms);
       }
-      const entry = {
-        id: query.id,
-        at: now,
-        pending: true,
-        reason: query.reason,
-        instance: query.instance,
-        audience: query.audience,
-      };
-      const outcome = drawnOutcome(random, query.id, 1, now);
-      const settled = settle(next, now, { entry, keyId: query.keyId, secretId: query.secretId }, outcome, limits);
-      const text = encodeRecord(revoke(settled, query.audience, query.keyId, now));
+      // The store may lose the attempt before its outcome is known.
+      const asked = pace(next, now, query, query.reason, limits);
+      const attempt = withAttempt(next, now, query, query.reason, asked).attempts.at(-1) as Attempt;
+      const settled = settle(next, now, attempt, drawnAnswer(random, attempt, now));
+      const text = encodeRecord(revoke(merge(settled, known.record), query.audience, now));
       assert.notEqual(decodeRecord(text), 'unknown version');
     },
   ),

@@ -16,6 +16,10 @@ export interface Mutant extends Change {
   readonly modes: readonly string[];
   /** A second change, where one alone is harmless. */
   readonly also?: Change;
-  /** Why no seed notices, if that is so: another defence does the same, or only a directed test can. */
+  /** If no seed notices: the test that fails with it, under `packages/core/test`, without `.test.ts`. */
+  readonly test?: string;
+  /** If no seed notices: the scripted course of events that is broken by it. */
+  readonly scenario?: string;
+  /** Why no seed notices. */
   readonly survives?: string;
 }

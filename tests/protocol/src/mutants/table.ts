@@ -26,44 +26,45 @@ Written by \`pnpm mutants\`; \`pnpm mutants --check\`, which the tests run, trie
 
 /** The document's text. */
 export function render(rows: readonly Row[]): string {
-  const unexplained = rows.filter(({ mutant, caught }) => !caught && !mutant.survives);
+  const unexplained = rows.filter(({ mutant, caught }) => !caught && !isSearched(mutant));
   if (unexplained.length > 0)
     throw new Error(`Nothing catches, or explains: ${unexplained.map(({ mutant }) => mutant.name).join(', ')}`);
-  const caught = rows.filter((row) => row.caught !== undefined);
+  const bySeed = rows.flatMap(({ mutant, caught }) => (caught && 'seed' in caught ? [{ mutant, caught }] : []));
   const chapters = Object.entries(promises).map(([chapter, kept]) => {
-    const tables = kept.map((promise) => tableOf(wordsOf(promise), caught));
+    const tables = kept.map((promise) => {
+      const lines = bySeed.filter(({ caught }) => caught.promise === wordsOf(promise));
+      const cells = lines.map(({ mutant, caught }) => [mutant.name, mutant.about, caught.mode, `${caught.seed}`]);
+      return `### ${wordsOf(promise)}\n${tableOf(['mutant', 'what is wrong', 'mode', 'seed'], cells)}`;
+    });
     return `## ${chapter}\n\n${tables.join('\n')}`;
   });
-  const survivors = rows.filter((row) => row.caught === undefined);
-  // A test of whole clients also names a test of the ledger now and then.
-  const ofLedger = survivors.filter(
-    ({ mutant }) => /test\/ledger\//.test(`${mutant.survives}`) && !/service-auth/.test(`${mutant.survives}`),
-  );
-  const others = survivors.filter((row) => !ofLedger.includes(row));
+  const others = rows.flatMap(({ mutant, caught }) => (caught && !('seed' in caught) ? [{ mutant, caught }] : []));
+  const noticed = others.map(({ mutant, caught }) => {
+    return [mutant.name, mutant.about, 'test' in caught ? testOf(caught.test) : caught.scenario, mutant.survives ?? ''];
+  });
+  const searched = rows.filter(({ caught }) => !caught);
   return `${introduction}
 ${chapters.join('\n')}
 ## Those that no seed finds
 
-${caught.length} of ${rows.length} are caught. The others, and why no seed notices them:
-
-${others.map(reasonOf).join('\n')}
-
-Only a test of how the ledger works today notices these, so another ledger needs another test for them:
-
-${ofLedger.map(reasonOf).join('\n')}
+${bySeed.length} of ${rows.length} are caught by a seed. A test of \`packages/core/test\`, or a scripted course of events, notices these:
+${tableOf(['mutant', 'what is wrong', 'noticed by', 'why no seed notices'], noticed)}
+A test of the exhaustive search finds these: ${searched.map(({ mutant: { name, about, survives } }) => `**${name}** (${about}): ${survives}`).join('; ')}.
 `;
 }
 
-function reasonOf({ mutant }: Row): string {
-  return `- **${mutant.name}** (${mutant.about}): ${mutant.survives}.`;
+/** Returns whether `tests/protocol/test/exploration.test.ts` searches for a mutant. */
+export function isSearched({ test, scenario, survives }: Mutant): boolean {
+  return survives !== undefined && test === undefined && scenario === undefined;
 }
 
-function tableOf(promise: string, caught: readonly Row[]): string {
-  const lines = caught
-    .filter((row) => row.caught?.promise === promise)
-    .map(({ mutant, caught }) => `| ${mutant.name} | ${mutant.about} | ${caught?.mode} | ${caught?.seed} |\n`);
-  const table = `\n| mutant | what is wrong | mode | seed |\n| --- | --- | --- | ---: |\n${lines.join('')}`;
-  return `### ${promise}\n${lines.length > 0 ? table : ''}`;
+const testOf = (test: string) => `\`${test}.test.ts\``;
+
+function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  const rule = titles.map((title) => (title === 'seed' ? '---:' : '---'));
+  return `\n${[titles, rule, ...rows].map(line).join('')}`;
 }
 
 /** Reads the rows of the document. */
@@ -71,12 +72,12 @@ export function readTable(): Row[] {
   const lines = readFileSync(document, 'utf8').split('\n');
   return mutants.map((mutant) => {
     const at = lines.findIndex((line) => line.startsWith(`| ${mutant.name} |`));
-    const [, , , mode, seed] = lines[at]?.split('|').map((cell) => cell.trim()) ?? [];
-    const promise = lines
-      .slice(0, Math.max(0, at))
-      .findLast((line) => line.startsWith('### '))
-      ?.slice(4);
-    if (mode === undefined || promise === undefined) return { mutant, caught: undefined };
-    return { mutant, caught: { mode, seed: Number(seed), promise } };
+    const cells = lines[at]?.split('|').map((cell) => cell.trim()) ?? [];
+    const [, , , by, seed] = cells;
+    const title = lines.slice(0, Math.max(0, at)).findLast((line) => /^##/.test(line));
+    if (by === undefined || title === undefined) return { mutant, caught: undefined };
+    if (title.startsWith('### ')) return { mutant, caught: { mode: by, seed: Number(seed), promise: title.slice(4) } };
+    const test = /^`(.*)\.test\.ts`$/.exec(by)?.[1];
+    return { mutant, caught: test === undefined ? { scenario: by } : { test } };
   });
 }

@@ -17,8 +17,8 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'const ledgerNow = Math.max(record.highWaterAt, now);',
     replace: 'const ledgerNow = now;',
     modes: ['faults', 'feasible', 'clock-set-back'],
-    survives:
-      'within the tolerance of ten minutes nothing depends on it, and beyond it the reserve carries; a test in packages/core/test/ledger/repair.test.ts notices',
+    test: 'ledger/repair',
+    survives: 'within the tolerance of ten minutes nothing depends on it, and beyond it the reserve carries',
   },
   {
     name: 'blind write',
@@ -68,9 +68,9 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'elapsedMs > sendWithinMs',
     replace: 'elapsedMs < 0',
     also: {
-      file: 'ledger/settle.ts',
-      find: 'const at = Math.max(known.at, Math.min(now, known.at + Math.max(0, ...shifts)));',
-      replace: 'const { at } = entry;',
+      file: 'ledger/count.ts',
+      find: 'Math.min(outcome.at, at + latestMs) : at;',
+      replace: 'Math.min(at, outcome.at + latestMs) : at;',
     },
     modes: ['pauses', 'faults', 'sleep'],
   },
@@ -86,7 +86,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     name: 'found late, sent all the same',
     about: 'lateness counts from the last read, not from the reservation',
     file: 'token/send-reserved-request.ts',
-    find: 'const confirmedAfterMs = view.now - reservation.entry.at;',
+    find: 'const confirmedAfterMs = view.now - attempt.at;',
     replace: 'const confirmedAfterMs = -1e15;',
     modes: ['pauses', 'faults', 'sleep'],
   },
@@ -100,13 +100,13 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'what was added up is put back twice',
-    about: 'after a store went back, buckets that it still has are added to themselves',
-    file: 'ledger/repair.ts',
-    find: '(same?.count ?? 0)',
-    replace: '(same ? 0 : 0)',
+    about: 'when records are united, buckets that both have are added',
+    file: 'ledger/merge.ts',
+    find: 'count: Math.max(one.count, other.count), last',
+    replace: 'count: one.count + other.count, last',
     modes: ['failover'],
-    survives:
-      'it counts too much, which breaks no promise, and takes more than 150 tokens in a window; a test in packages/core/test/ledger/repair.test.ts notices',
+    test: 'ledger/laws',
+    survives: 'it counts too much, which breaks no promise, and takes more than 150 tokens in a window',
   },
   {
     name: 'an older state is taken for the present one',
@@ -118,10 +118,10 @@ export const timeAndStoreMutants: readonly Mutant[] = [
   },
   {
     name: 'put back too young by mistake of sign',
-    about: 'entries from memory are shifted the wrong way',
-    file: 'ledger/repair.ts',
-    find: 'at: Math.max(0, Math.ceil(part.at + shiftMs)),',
-    replace: 'at: Math.max(0, Math.ceil(part.at - shiftMs - seen.elapsedMs)),',
-    modes: ['remembered'],
+    about: 'when a clock leapt, what is past is moved the wrong way',
+    file: 'ledger/clock.ts',
+    find: 'Math.ceil(at + byMs)',
+    replace: 'Math.ceil(at - byMs)',
+    modes: ['remembered', 'leaps'],
   },
 ];

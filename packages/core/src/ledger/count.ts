@@ -1,0 +1,214 @@
+import { type Attempt, chargeOf, type IssuanceReason, isCertain, isFolded, type LedgerRecord, type Order } from './journal.ts';
+import type { Limits, TermLimits } from './limits.ts';
+import { type EnforcedTerm, enforcedTerms } from './terms.ts';
+
+const minute = 60_000;
+
+/** The answer of one term to a token for one reason. */
+export interface TermRoom extends EnforcedTerm {
+  /** The tokens that count in this term. Those of unknown outcome are included. */
+  readonly used: number;
+  /** The tokens whose outcome is unknown. */
+  readonly unknown: number;
+  /** So many tokens may be issued now for this reason. */
+  readonly room: number;
+  /** The instant from which at least one token may be issued for this reason, `now` at the earliest. */
+  readonly roomAt: number;
+  /** When the next token leaves the term. Undefined: none counts in it. */
+  readonly nextFreeAt: number | undefined;
+  /** Tokens that the record does not know may count, which leaves less room than the term: until this instant only so many may be issued. */
+  readonly newRecord?: { readonly allowed: number; readonly remaining: number; readonly endsAt: number } | undefined;
+}
+
+/** Some tokens that leave a term at one moment. */
+export interface Part {
+  readonly at: number;
+  readonly unknown: boolean;
+  readonly count: number;
+  readonly leavesAt: number;
+}
+
+/** At most `ceiling` of these tokens may count, until the rule ends. */
+interface Rule {
+  readonly parts: readonly Part[];
+  readonly ceiling: number;
+  readonly endsAt: number;
+}
+
+/**
+ * Says for each enforced term whether a token may be issued for this reason. All of them must have room. The terms of this process come first.
+ * `now` is the ledger's time.
+ */
+export function admission(record: LedgerRecord, now: number, limits: Limits, reason: IssuanceReason): TermRoom[] {
+  return enforcedTerms(record, now, limits).map((enforced) => {
+    const { term, enforcedUntil } = enforced;
+    const parts = partsOf(record, now, term);
+    const termRule: Rule = { parts, ceiling: term.ceilings[reason], endsAt: enforcedUntil };
+    const newRecordRule: Rule | undefined = mayMissTokens(record, now, term)
+      ? {
+          parts: parts.filter(({ at }) => at >= record.completeSince),
+          ceiling: newRecordAllowance(term, reason),
+          endsAt: Math.min(enforcedUntil, record.completeSince + term.pendingMs),
+        }
+      : undefined;
+    const roomAtOf = (rule: Rule) => Math.min(rule.endsAt, freeAt(rule.parts, now, term, rule.ceiling));
+    const roomOf = (rule: Rule) => Math.max(0, rule.ceiling - countOf(rule.parts));
+    const termRoomAt = roomAtOf(termRule);
+    const newRecordRoomAt = newRecordRule ? roomAtOf(newRecordRule) : termRoomAt;
+    const termRoom = roomOf(termRule);
+    const remaining = newRecordRule ? roomOf(newRecordRule) : termRoom;
+    const isLess = remaining < termRoom || newRecordRoomAt > termRoomAt;
+    return {
+      ...enforced,
+      newRecord:
+        newRecordRule && isLess
+          ? { allowed: newRecordRule.ceiling, remaining, endsAt: newRecordRule.endsAt }
+          : undefined,
+      used: countOf(parts),
+      unknown: countOf(parts.filter((part) => part.unknown)),
+      room: Math.min(termRoom, remaining),
+      nextFreeAt: parts.length > 0 ? Math.min(...parts.map((part) => part.leavesAt)) : undefined,
+      roomAt: Math.max(termRoomAt, newRecordRoomAt),
+    };
+  });
+}
+
+/** Returns how many tokens a term allows while the record may miss some. Two of them are kept for resets. */
+function newRecordAllowance({ newRecordCeiling, usable }: TermLimits, reason: IssuanceReason): number {
+  const isSpared = reason !== 'reset' && newRecordCeiling < usable;
+  return isSpared ? newRecordCeiling - Math.min(2, Math.floor(newRecordCeiling / 6)) : newRecordCeiling;
+}
+
+/** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */
+export function tightest(rooms: readonly TermRoom[]): TermRoom | undefined {
+  return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0];
+}
+
+/**
+ * Returns the instant from which a 401 of the API may cause a renewal for an audience. Each window has a share for such renewals. If others spent it, an
+ * audience that has had less than its part of it may take what renewals ahead of expiry may take.
+ */
+export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
+  const renewals = record.attempts.filter((attempt) => attempt.reason === 'rejected' && chargeOf(attempt) > 0);
+  if (renewals.length === 0) return now;
+  const roomAts = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
+    const counted = renewals.filter((attempt) => leavesAt(attempt, term) > now);
+    // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
+    const parts = counted.map((attempt) => partOf(attempt, term));
+    const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));
+    const ofAudience = counted.filter((attempt) => attempt.audience === audience);
+    const audiences = new Set(counted.map((attempt) => attempt.audience)).add(audience);
+    const hadItsPart = ofAudience.length >= Math.max(1, Math.floor(term.rejectedShare / audiences.size));
+    if (sharedAt <= now || hadItsPart) return sharedAt;
+    return Math.min(sharedAt, freeAt(partsOf(record, now, term), now, term, term.ceilings.refresh));
+  });
+  return Math.max(now, ...roomAts);
+}
+
+/** What spares the budget in an outage. */
+export interface Spared {
+  /** One more token may be spent on an unknown outcome then. 0: a quarter is not spent yet. */
+  readonly until: number;
+  /** Less than half is of unknown outcome from then on. */
+  readonly halfAt: number;
+}
+
+/** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
+export function sparedBy(record: LedgerRecord, now: number, limits: Limits, lastAt: number): Spared {
+  let [until, halfAt] = [0, 0];
+  for (const { term, enforcedUntil } of enforcedTerms(record, now, limits)) {
+    const unknown = partsOf(record, now, term).filter((part) => part.unknown);
+    const spared = (budget: number) => sparedIn(term, now, unknown, budget, lastAt);
+    const usual = spared(term.usable);
+    // While earlier tokens are unknown, less may be gained than is usable. An outage must not take all of that.
+    const young = mayMissTokens(record, now, term) ? spared(term.newRecordCeiling) : usual;
+    const grownAt = record.completeSince + term.pendingMs;
+    const sooner = (one: number, other: number) => Math.min(enforcedUntil, one, Math.max(other, grownAt));
+    if (young.until > 0) until = Math.max(until, Math.ceil(sooner(young.until, usual.until)));
+    halfAt = Math.max(halfAt, sooner(young.halfAt, usual.halfAt));
+  }
+  return { until, halfAt };
+}
+
+function sparedIn(term: TermLimits, now: number, unknown: readonly Part[], budget: number, lastAt: number): Spared {
+  /** 0: less than this share is of unknown outcome. */
+  const belowAt = (share: number) => {
+    const at = freeAt(unknown, now, term, Math.max(2, budget * share));
+    return at > now ? at : 0;
+  };
+  const freelyAt = belowAt(1 / 4);
+  const onceMs = (4 * term.pendingMs) / budget;
+  // From three eighths on, twice as slowly.
+  const twiceMs = Math.min(2 * onceMs, Math.max(onceMs, 110 * minute));
+  const pausedUntil = Math.min(lastAt + twiceMs, Math.max(lastAt + onceMs, belowAt(3 / 8)));
+  return { until: Math.min(pausedUntil, freelyAt), halfAt: belowAt(1 / 2) };
+}
+
+/** Returns whether tokens that the record does not know may still count in a term. */
+function mayMissTokens(record: LedgerRecord, now: number, term: TermLimits): boolean {
+  return now < record.completeSince + term.pendingMs;
+}
+
+/** Returns what counts in a term. */
+export function partsOf(record: LedgerRecord, now: number, term: TermLimits): Part[] {
+  const parts: Part[] = [];
+  const add = (part: Part) => {
+    if (part.count > 0 && part.leavesAt > now) parts.push(part);
+  };
+  for (const attempt of record.attempts) if (!isFolded(record, attempt)) add(partOf(attempt, term));
+  for (const { last, unknown, count } of record.buckets) {
+    add({ at: last, unknown, count, leavesAt: last + (unknown ? term.pendingMs : term.settledMs) });
+  }
+  const { at = 0, tokens = 0 } = spentElsewhere(record, now - term.settledMs) ?? {};
+  add({ at, unknown: false, count: tokens, leavesAt: at + term.settledMs });
+  return parts;
+}
+
+function partOf(attempt: Attempt, term: TermLimits): Part {
+  return {
+    at: countsFrom(attempt),
+    unknown: !isCertain(attempt),
+    count: chargeOf(attempt),
+    leavesAt: leavesAt(attempt, term),
+  };
+}
+
+/** An outcome that the store hears of late: the largest difference between how long a token of unknown outcome counts, and one that arrived. */
+const latestMs = 110 * minute;
+
+/** Returns the instant from which an attempt counts. A token was issued between its reservation and its outcome. */
+export function countsFrom(attempt: Attempt): number {
+  const { at, outcome } = attempt;
+  return outcome && isCertain(attempt) ? Math.min(outcome.at, at + latestMs) : at;
+}
+
+/** Returns the instant at which an attempt leaves a term. One that was issued never counts for longer than one of unknown outcome. */
+export function leavesAt(attempt: Attempt, { settledMs, pendingMs }: TermLimits): number {
+  const unknownUntil = attempt.at + pendingMs;
+  return isCertain(attempt) ? Math.min(countsFrom(attempt) + settledMs, unknownUntil) : unknownUntil;
+}
+
+/** Returns what somebody said about tokens that the record has not seen: of several numbers that still count, the largest, from the latest instant on. */
+export function spentElsewhere({ orders }: LedgerRecord, after: number): Order | undefined {
+  const said = orders.filter(({ kind, at }) => kind === 'spent' && at > after);
+  const [largest] = [...said].sort((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0));
+  return largest && { ...largest, at: Math.max(...said.map(({ at }) => at)) };
+}
+
+export function countOf(parts: readonly Part[]): number {
+  let count = 0;
+  for (const part of parts) count += part.count;
+  return count;
+}
+
+/** Returns the instant from which fewer than `ceiling` tokens count, `now` at the earliest. */
+function freeAt(parts: readonly Part[], now: number, term: TermLimits, ceiling: number): number {
+  let used = countOf(parts);
+  if (used < ceiling) return now;
+  for (const part of [...parts].sort((a, b) => a.leavesAt - b.leavesAt)) {
+    used -= part.count;
+    if (used < ceiling) return part.leavesAt;
+  }
+  // A ceiling of 0 never has room. Ask again when the window has passed.
+  return now + term.settledMs;
+}

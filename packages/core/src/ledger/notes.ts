@@ -1,0 +1,80 @@
+import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord, revokedOf } from './journal.ts';
+import { openOrder } from './orders.ts';
+import { refusalsOf } from './refusals.ts';
+import { fleetOf, isFailure, knownAt } from './streaks.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** A record knows the hashes of so many tokens of an audience. */
+const maxHashes = 20;
+
+/** What is asked for of attempts that do not count. */
+export interface Notes {
+  isNeeded(attempt: Attempt): boolean;
+  /** The hashes are kept of so many tokens of an audience and key only. */
+  hasHash(attempt: Attempt): boolean;
+}
+
+/**
+ * Returns which attempts are asked for although they do not count: the newest failures of an audience, the tokens that ended a streak, what the endpoint said,
+ * what it refused, renewals after 401s, the hashes of tokens in use. `counts`: whether an attempt has not left every term.
+ */
+export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Attempt) => boolean): Notes {
+  const { attempts } = record;
+  const fleet = fleetOf(record, now);
+  const newest = new Map<string, Attempt>();
+  const latest = (name: string, attempt: Attempt, by: (attempt: Attempt) => number) => {
+    const before = newest.get(name);
+    if (!before || by(attempt) >= by(before)) newest.set(name, attempt);
+  };
+  const generation = (attempt: Attempt) => attempt.generation;
+  const arrivedAt = ({ outcome }: Attempt) => outcome?.at ?? 0;
+  const hashes = new Map<string, Map<string, Attempt>>();
+  const issuedAt = new Map<string, number>();
+  for (const attempt of attempts) {
+    const name = `${attempt.audience} ${attempt.keyId}`;
+    if (isIssued(attempt)) issuedAt.set(name, Math.max(arrivedAt(attempt), issuedAt.get(name) ?? 0));
+  }
+  for (const attempt of attempts) {
+    const { audience, keyId, outcome } = attempt;
+    const isCostly = chargeOf(attempt) > 0;
+    const { at: arrived = -1 } = fleet.issuedAt.get(audience) ?? {};
+    if (isFailure(attempt, now) && knownAt(attempt) >= arrived) {
+      latest(`failure ${isCostly} ${audience}`, attempt, generation);
+      latest(`known ${isCostly} ${audience}`, attempt, knownAt);
+    }
+    if (isFailure(attempt, now)) latest(`last ${isCostly}`, attempt, knownAt);
+    if (!isIssued(attempt)) continue;
+    latest('issued', attempt, arrivedAt);
+    latest('reserved', attempt, ({ at }) => at);
+    if (attempt.order !== undefined) latest('pardon', attempt, arrivedAt);
+    if (fleet.streaks.has(audience) || revokedOf(record, audience) > 0) latest(`token ${audience}`, attempt, arrivedAt);
+    if ((outcome?.holdUntil ?? 0) > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
+    // A cache may repeat a token that has expired, until the next one was issued.
+    const { hash, expiresAt = 0 } = outcome ?? {};
+    if (hash === undefined || expiresAt <= (issuedAt.get(`${audience} ${keyId}`) ?? 0)) continue;
+    const known = hashes.get(`${audience} ${keyId}`) ?? new Map<string, Attempt>();
+    if (!known.has(hash)) hashes.set(`${audience} ${keyId}`, known.set(hash, attempt));
+  }
+  const order = openOrder(record, now) ? undefined : record.orders.findLast(({ kind }) => kind === 'retry')?.id;
+  const hashed = new Set([...hashes.values()].flatMap((known) => [...known.values()].slice(-maxHashes)));
+  const notes = new Set<Attempt>([
+    ...newest.values(),
+    ...hashed,
+    ...refusalsOf(record).filter(({ outcome }) => outcome.holdUntil + hour > now),
+  ]);
+  const isNeeded = (attempt: Attempt): boolean => {
+    const { at, reason, outcome, unreadable } = attempt;
+    return (
+      notes.has(attempt) ||
+      isOpen(attempt, now) ||
+      (outcome?.toldUntil ?? 0) > now ||
+      (unreadable === true && at + 15 * minute > now) ||
+      (reason === 'rejected' && chargeOf(attempt) > 0 && counts(attempt)) ||
+      (outcome?.kind === 'unsent' && outcome.charge > 0) ||
+      (order !== undefined && attempt.order === order && at + day > now)
+    );
+  };
+  return { isNeeded, hasHash: (attempt) => hashed.has(attempt) };
+}
