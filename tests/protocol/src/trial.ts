@@ -130,10 +130,9 @@ function isProvided({ tokens, underWay, resets, issuances }: Usage, audience: st
 export async function tryTwoDeaths(
   copies: Copies,
   now: number,
+  { availableNow, underWay, holds, issuances, windows }: Usage,
   { timeoutMs = 30_000, durability }: Settings,
 ): Promise<boolean | undefined> {
-  const copy = copies(now);
-  const { availableNow, underWay, holds, issuances, windows } = await copy.client('visitor').getUsage();
   const [newest] = issuances;
   // A token says nothing about another audience, whose processes may still die.
   const isOver =
@@ -144,6 +143,7 @@ export async function tryTwoDeaths(
   );
   const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
   if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
+  const copy = copies(now);
   for (let death = 0; death < 2; death++) {
     await copy.isServed('visitor');
     copy.pass(timeoutMs + 40_000);
