@@ -19,10 +19,9 @@ export interface Witness {
   ask(): void;
 }
 
-/** One of so many answers is tried, and one of so many tokens. In a long run ever fewer are: the fifth part of those so far would be too many. */
-const triedAnswers = 10;
+/** One of so many answers is tried, and one of so many tokens. In a long run ever fewer are. */
+const triedAnswers = 6;
 const triedTokens = 2;
-const ofThoseSoFar = 5;
 
 /** Creates the witness of a run. It changes nothing: what it does is drawn from a randomness of its own. */
 export function createWitness(
@@ -54,7 +53,7 @@ export function createWitness(
   let [answers, tokens] = [0, 0];
   let newest: string | undefined;
 
-  const isTried = (one: number, sofar: number) => random.chance(1 / Math.max(one, sofar / ofThoseSoFar));
+  const isTried = (oneOf: number, soFar: number) => random.chance(1 / Math.max(oneOf, soFar / 5));
 
   async function question(): Promise<void> {
     const usage = await reader.getUsage();
