@@ -118,6 +118,10 @@ describe('a token', () => {
     [{ parameters: { a: '1' } }, { parameters: { a: '2' } }],
     [{ parameters: { a: '1' } }, { parameters: { b: '1' } }],
     [{}, { audience: '(none)' }],
+    [{}, { tokenEndpoint: 'https://auth.example.com/tenant/token' }],
+    [{}, { tokenEndpoint: 'https://auth.example.com/tenant/token?version=3' }],
+    [{ issuer: 'https://i.example' }, { issuer: 'https://i.example', tokenEndpoint: 'https://auth.example.com/?a' }],
+    [{}, { tokenEndpoint: 'https://auth.example.com/tenant/token', audience: '?version=2' }],
   ])('for %j is not that for %j', async (one, other) => {
     expect(await issuedTo(one, other, one, other)).toBe(2);
   });
@@ -145,7 +149,7 @@ describe('a token', () => {
     const { client, events, token } = createBed();
     const auth = client({ ...server, audience: 'api', scope: 'b a', parameters: { organization: 'acme' } });
     await token(auth);
-    const name = 'api scope=a b organization=acme';
+    const name = 'api ?version=2 scope=a b organization=acme';
     expect(new Set(events.map(({ audience }) => audience))).toEqual(new Set([name]));
     const usage = await auth.getUsage();
     expect([usage.tokens[0]?.audience, usage.issuances[0]?.audience]).toEqual([name, name]);
@@ -446,12 +450,21 @@ describe('wrong options', () => {
       { tokenEndpoint: 'http://auth.example.com/token' },
       'tokenEndpoint must begin with https:// (http: only on loopback, or with allowInsecureHttp: true)',
     ],
-    ...['client_secret', 'client_id', 'client_assertion', 'password', 'grant_type', 'scope', 'my_secret'].map(
-      (name): [object, string] => [
-        { tokenEndpoint: `https://auth.example.com/token?${name}=canary` },
-        'tokenEndpoint must not contain parameters of the token request in its query',
-      ],
-    ),
+    ...[
+      'client_secret',
+      'client_id',
+      'client_assertion',
+      'password',
+      'grant_type',
+      'scope',
+      'my_secret',
+      'api-key',
+      'sig',
+      'Access_Token',
+    ].map((name): [object, string] => [
+      { tokenEndpoint: `https://auth.example.com/token?${name}=canary` },
+      'tokenEndpoint must not contain parameters of the token request, or a secret, in its query',
+    ]),
     [{ issuer: 'canary' }, 'issuer must be an absolute URL such as https://auth.example.com'],
     [{ issuer: new URL('https://a.example') }, 'issuer must be a string'],
     [{ issuer: 'https://a.example/?canary' }, 'issuer must not contain a query or a fragment'],

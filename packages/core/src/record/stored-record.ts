@@ -169,6 +169,8 @@ export function failuresInRow(record: string, now = 0): readonly RepeatedFailure
 
 /** What a token is requested for, as in the options of `createServiceAuth()`. */
 export interface RequestedToken {
+  /** Its query is a part of what is asked for. */
+  tokenEndpoint?: string | URL | undefined;
   audience?: string | undefined;
   scope?: string | readonly string[] | undefined;
   resource?: string | readonly string[] | undefined;
