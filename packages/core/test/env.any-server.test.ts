@@ -194,7 +194,7 @@ describe('the environment', () => {
     [{ ...secret, SERVICE_AUTH_RESOURCE: 'api' }, ['SERVICE_AUTH_RESOURCE must be absolute URIs without fragments']],
     [
       { ...secret, SERVICE_AUTH_TOKEN_ENDPOINT: 'https://auth.example.com/token?client_secret=canary' },
-      ['SERVICE_AUTH_TOKEN_ENDPOINT must not contain parameters of the token request in its query'],
+      ['SERVICE_AUTH_TOKEN_ENDPOINT must not contain parameters of the token request, or a secret, in its query'],
     ],
     [{ SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_ISSUER: '' }, ['SERVICE_AUTH_ISSUER is not set']],
     [

@@ -2,13 +2,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createServiceAuth, createUsageReader, memoryStore, type ServiceAuthOptions } from '../src/index.ts';
 import {
+  type ClientAuthentication,
   clientAssertion,
   clientSecretBasic,
   clientSecretPost,
   privateKeyJwt,
   tlsClientAuth,
 } from '../src/oauth2/index.ts';
-import { recordKey } from '../src/record/stored-record.ts';
+import { recordKey, secretInRecord } from '../src/record/stored-record.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 import { answering, gated } from './support/scripted-endpoint.ts';
@@ -71,8 +72,8 @@ describe('a request', () => {
     await clock.advance(25 * hour);
     await token(auth);
     expect(endpoint.requests.map(({ body }) => new URLSearchParams(body).get('client_assertion'))).toEqual([
-      `for.true.${tokenEndpoint.length}.1`,
       `for.true.${tokenEndpoint.length}.2`,
+      `for.true.${tokenEndpoint.length}.4`,
     ]);
   });
 
@@ -269,6 +270,16 @@ describe('the count', () => {
 });
 
 describe('a refusal', () => {
+  const certified = (certificate: string) => {
+    return { clientAuthentication: tlsClientAuth({ certificate }), clientSecret: undefined, storeKey };
+  };
+  let made = 0;
+  /** Assertions that are made for each request. */
+  const asserted = (sub: string) => ({
+    clientAuthentication: clientAssertion(() => `${btoa('{}')}.${btoa(JSON.stringify({ sub, jti: made++ }))}.c`),
+    clientSecret: undefined,
+    storeKey,
+  });
   const refused = (status: number, error: string) => answering(status, JSON.stringify({ error }));
 
   test.each([
@@ -345,6 +356,48 @@ describe('a refusal', () => {
     await token(other);
     await token(one);
     expect(endpoint.issued).toBe(2);
+  });
+
+  test.each<[string, () => Partial<ServiceAuthOptions>, () => Partial<ServiceAuthOptions>]>([
+    [
+      'kind of authentication',
+      () => ({ clientAuthentication: clientSecretPost() }),
+      () => ({ clientAuthentication: clientSecretBasic() }),
+    ],
+    [
+      'way of writing Basic',
+      () => ({ clientAuthentication: clientSecretBasic({ encoding: 'none' }) }),
+      () => ({ clientAuthentication: clientSecretBasic() }),
+    ],
+    ['kind than JSON', () => ({ clientAuthentication: undefined, audience: 'a' }), () => ({ audience: 'a' })],
+    ['subject of an assertion', () => asserted('a'), () => asserted('b')],
+    [
+      'certificate',
+      () => certified('-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----'),
+      () => certified('-----BEGIN CERTIFICATE-----\nB\n-----END CERTIFICATE-----'),
+    ],
+  ])('of the client does not hold for another %s', async (_, one, other) => {
+    const { client, clock, endpoint, token } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    for (let each = 0; each < 2; each += 1)
+      await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, ...one() }).getToken()));
+    await token(client({ ...server, ...other() }));
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  test('is shown for the secret with its kind of authentication', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(client(server).getToken()));
+    const owner = { clientId: 'client-1', clientSecret: secretCanary, tokenEndpoint };
+    const seen = async (clientAuthentication?: ClientAuthentication) =>
+      (await secretInRecord((await store.text()) ?? '', { ...owner, clientAuthentication }, clock.now())).rejection
+        ?.status;
+    expect([await seen(clientSecretPost()), await seen(clientSecretBasic()), await seen()]).toEqual([
+      401,
+      undefined,
+      undefined,
+    ]);
   });
 
   test('of the client does not hold for another secret', async () => {

@@ -50,7 +50,7 @@ export function lateAuthentication(
     // The assertion is addressed to the issuer.
     problems: ({ issuer }) =>
       method === 'private_key_jwt' && issuer === undefined ? [{ option: 'issuer', message: 'must be given' }] : [],
-    credentialId: async () => `${await (await load()).credentialId?.()}`,
+    credentialId: async (request) => `${await (await load()).credentialId?.(request)}`,
     write: async (request) => (await load()).write(request),
   };
 }
