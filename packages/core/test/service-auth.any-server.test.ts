@@ -89,6 +89,22 @@ describe('a request', () => {
   });
 });
 
+describe('a request that somebody else writes', () => {
+  test.each([undefined, {}, { headers: {} }, { body: 7, headers: {} }, { body: '', headers: { a: 1 } }])(
+    'is not sent as %j',
+    async (written) => {
+      const { client, clock, endpoint } = createBed();
+      const auth = client({
+        ...server,
+        clientAuthentication: { ...clientSecretPost(), write: () => written as never },
+      });
+      const { message } = await failure('ERR_CLIENT_SECRET', clock.until(auth.getToken()));
+      expect(message).toContain('The client authentication failed (its result must be headers and a text as body)');
+      expect(endpoint.requests).toEqual([]);
+    },
+  );
+});
+
 describe('a token', () => {
   /** How many tokens clients with these options have issued. */
   async function issuedTo(...all: Partial<ServiceAuthOptions>[]): Promise<number> {
@@ -496,7 +512,7 @@ describe('wrong options', () => {
   });
 
   test.each<[object, string]>([
-    [{ authUrl: 'https://auth.example.com' }, 'tokenEndpoint must not be given with authUrl'],
+    [{ authUrl: 'https://auth.example.com' }, 'tokenEndpoint must not be given with authUrl (SERVICE_AUTH_URL)'],
     [{ tokenEndpoint: `${tokenEndpoint}#x` }, 'tokenEndpoint must not contain a fragment'],
     [{ tokenEndpoint: 'https://a:canary@auth.example.com/' }, 'tokenEndpoint must not contain credentials'],
     [
@@ -570,11 +586,34 @@ describe('wrong options', () => {
       { clientAuthentication: 'client_secret_basic' },
       'clientAuthentication must be a ClientAuthentication, such as clientSecretBasic()',
     ],
-    [{ clientAuthentication: tlsClientAuth() }, 'clientSecret must not be given with this clientAuthentication'],
+    ...(
+      [
+        [{ write: undefined }, 'must be a ClientAuthentication, such as clientSecretBasic()'],
+        [{ problems: [] }, 'must be a ClientAuthentication, such as clientSecretBasic()'],
+        [{ usesSecret: undefined }, 'must have usesSecret, which is true or false'],
+        [{ credentialId: 'canary' }, 'must have a function as credentialId, or none'],
+        [{ probe: undefined }, 'must have a probe: a request with headers and a text as its body'],
+        [{ probe: { headers: {} } }, 'must have a probe: a request with headers and a text as its body'],
+        [{ probe: { body: '' } }, 'must have a probe: a request with headers and a text as its body'],
+        [
+          { probe: { headers: { a: 1 }, body: '' } },
+          'must have a probe: a request with headers and a text as its body',
+        ],
+        [{ problems: () => 7 }, 'must return a list from problems()'],
+      ] as const
+    ).map(([part, problem]): [object, string] => [
+      { clientAuthentication: { ...clientSecretBasic(), ...part } },
+      `clientAuthentication ${problem}`,
+    ]),
+    [
+      { clientAuthentication: tlsClientAuth({ certificate: 'canary' }), clientSecret: undefined },
+      'clientAuthentication.certificate must be a certificate as PEM',
+    ],
+    [{ clientAuthentication: tlsClientAuth() }, 'clientSecret must not be given: this clientAuthentication sends none'],
     [{ clientSecret: undefined }, 'clientSecret must be a string that is not empty'],
     [
       { clientAuthentication: tlsClientAuth(), clientSecret: undefined, store: createBed().store },
-      'storeKey must be given, because there is no clientSecret',
+      'storeKey must be given: it encrypts the tokens in the store, because there is no clientSecret',
     ],
     [{ audience: '' }, 'audience must be a string that is not empty'],
     [{ issuanceLimit: 'none' }, 'issuanceLimit must be an object such as { tokens: 150 }, or unlimited'],

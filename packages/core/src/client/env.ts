@@ -6,7 +6,7 @@ import { authenticationVariables, secretVariables, unreadVariables, variables } 
 import { builtinModule } from '../platform/builtin-module.ts';
 import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
-import { lateAuthentication } from './late-authentication.ts';
+import { lateAuthentication, problemOfKey } from './late-authentication.ts';
 import { resolveOptions } from './resolve-options.ts';
 import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
 
@@ -29,7 +29,7 @@ interface NodeFiles {
  *
  * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE` (separated by
  * spaces), `SERVICE_AUTH_PARAMETERS` (written as a query) and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
- * `SERVICE_AUTH_PRIVATE_KEY` and `SERVICE_AUTH_KEY_ID`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
+ * `SERVICE_AUTH_PRIVATE_KEY`, `SERVICE_AUTH_KEY_ID` and `SERVICE_AUTH_KEY_ALGORITHM`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
  * read for each request. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
  *
  * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
@@ -100,8 +100,10 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   const file = read(authenticationVariables.keyFile) ?? read(authenticationVariables.assertionFile);
   if (file !== undefined && clientAuthentication) {
     const { text, problem } = contentOf(file);
-    const message = problem ?? (text?.trim() ? undefined : 'names a file that is empty');
     const [option] = [authenticationVariables.keyFile, authenticationVariables.assertionFile].filter(read) as [string];
+    const wrong = option === authenticationVariables.keyFile && text?.trim() ? problemOfKey(text, read) : undefined;
+    const found = wrong && `names a file whose content ${wrong}`;
+    const message = problem ?? (text?.trim() ? found : 'names a file that is empty');
     if (message !== undefined) mistakes.push({ option, message });
   }
   if (/\S\s+\S/.test(texted['audience'] ?? '')) {
@@ -213,7 +215,11 @@ function named({ option: given, message }: ConfigProblem, read: (name: string) =
   const whole = variableOption(given);
   if (!Object.hasOwn(variables, whole)) return { option: given, message };
   const option = variables[whole as keyof typeof variables];
-  if (read(option) === undefined) return { option, message: 'is not set' };
+  if (read(option) === undefined) {
+    const why = /^must be given(: .*)/.exec(message)?.[1] ?? '';
+    const orElse = whole === 'authUrl' ? `, nor ${variables.tokenEndpoint}` : '';
+    return { option, message: `is not set${orElse}${why}` };
+  }
   if (whole === 'parameters' && given !== whole)
     return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
   const isLimit = whole === 'issuanceLimit.tokens';

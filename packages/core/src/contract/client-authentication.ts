@@ -7,6 +7,16 @@ export interface WrittenRequest {
   readonly body: string;
 }
 
+/** Returns whether a value is a written request. */
+export function isWritten(value: unknown): value is WrittenRequest {
+  const { headers, body } = Object(value) as Partial<WrittenRequest>;
+  return (
+    typeof body === 'string' &&
+    Object.values(Object(headers) as object).every((text) => typeof text === 'string') &&
+    Object(headers) === headers
+  );
+}
+
 /** A token request that is not written yet. */
 export interface UnwrittenRequest {
   readonly clientId: string;

@@ -1,4 +1,4 @@
-import type { UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
+import { isWritten, type UnwrittenRequest, type WrittenRequest } from '../contract/client-authentication.ts';
 import { problemOfSecret } from '../contract/config-problems.ts';
 import { serviceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
@@ -68,7 +68,9 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
 
   function write({ value }: CurrentSecret, withinMs: number): Promise<WrittenRequest> {
     const run = async (signal: AbortSignal) => authentication.write(requestOf(value, signal));
-    return had('client authentication', withinMs, run, () => undefined);
+    return had('client authentication', withinMs, run, (written) =>
+      isWritten(written) ? undefined : 'must be headers and a text as body',
+    );
   }
 
   function requestOf(value: string, signal: AbortSignal): UnwrittenRequest {
