@@ -205,6 +205,10 @@ describe('the environment', () => {
       { SERVICE_AUTH_CLIENT_ASSERTION_FILE: fileWith('empty', '\n') },
       ['SERVICE_AUTH_CLIENT_ASSERTION_FILE names a file that is empty'],
     ],
+    [
+      { ...secret, SERVICE_AUTH_TOKEN_LIMIT: 'unlimited', SERVICE_AUTH_RESERVE: '5' },
+      ['SERVICE_AUTH_RESERVE must not be set with SERVICE_AUTH_TOKEN_LIMIT=unlimited: there is nothing to keep back'],
+    ],
     [{ SERVICE_AUTH_PRIVATE_KEY: rsaPem }, [`SERVICE_AUTH_PRIVATE_KEY ${needsAlgorithm}`]],
     [{ SERVICE_AUTH_PRIVATE_KEY: rsaJwk() }, [`SERVICE_AUTH_PRIVATE_KEY ${needsAlgorithm}`]],
     [

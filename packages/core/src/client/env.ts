@@ -96,6 +96,10 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   }
   if (query && new Set(query.keys()).size < [...query].length)
     mistakes.push({ option: variables.parameters, message: 'has a name twice' });
+  if (tokens === 'unlimited' && reserve !== undefined) {
+    const message = `must not be set with ${variables['issuanceLimit.tokens']}=unlimited: there is nothing to keep back`;
+    mistakes.push({ option: variables['issuanceLimit.reserve'], message });
+  }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   const file = read(authenticationVariables.keyFile) ?? read(authenticationVariables.assertionFile);
   if (file !== undefined && clientAuthentication) {
