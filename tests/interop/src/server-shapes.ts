@@ -1,10 +1,16 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { ServiceAuthOptions } from '@service-auth/core';
+import { privateKeyJwt } from '@service-auth/core/oauth2';
+
 /** A server as its operator describes it. Each is a part of docs/servers.md, and a test. */
 export interface ServerShape {
   readonly name: string;
   /** A block of variables to copy. */
   readonly variables: Readonly<Record<string, string>>;
   /** Further options in code, as written on the page and as given in the test. */
-  readonly options?: { readonly code: string; readonly value: { readonly recognizedTokenTypes: readonly string[] } };
+  readonly options?: { readonly code: string; readonly value: Partial<ServiceAuthOptions> };
+  /** What its assertion says, for a server that takes no secret. */
+  readonly assertion?: Readonly<Record<'alg' | 'kid' | 'typ' | 'aud', string>>;
   /** What is special about it, in Markdown. */
   readonly special: string;
   /** What it answers to a good request. */
@@ -30,6 +36,11 @@ const json = (error: string, description: string, more: object = {}) =>
 const secret = { SERVICE_AUTH_CLIENT_ID: 'your-client', SERVICE_AUTH_CLIENT_SECRET: 'your-secret' };
 const basic = { ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_basic' };
 const post = { ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post' };
+
+const ofApple = { kid: 'your-key-id', aud: 'https://account.apple.com/auth/oauth2/v2/token', typ: 'JWT' };
+const key = String(
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
+);
 
 export const serverShapes: readonly ServerShape[] = [
   {
@@ -111,6 +122,35 @@ export const serverShapes: readonly ServerShape[] = [
       'https://auth0.com/docs/get-started/authentication-and-authorization-flow/client-credentials-flow, https://auth0.com/docs/fine-grained-m2m-token-quotas, auth0/node-auth0#682, auth0/auth0-python#173',
   },
   {
+    name: 'Okta',
+    variables: {
+      SERVICE_AUTH_TOKEN_ENDPOINT: 'https://your-org.okta.com/oauth2/your-server/v1/token',
+      SERVICE_AUTH_ISSUER: 'https://your-org.okta.com/oauth2/your-server',
+      SERVICE_AUTH_SCOPE: 'your-scope',
+      ...basic,
+    },
+    special:
+      "A scope has to be named: one of your own, of a custom authorization server. `/oauth2/v1/token` without a server's id is for Okta's own API, takes Okta's scopes alone, and wants a key: [A key in place of a secret](#a-key-in-place-of-a-secret). The requests of a minute are limited for the whole organization, so a 429 need not come from this client.",
+    answer: {
+      access_token: 'eyJh.eyJz.c2ln',
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      scope: 'your-scope',
+    },
+    lifetimeSeconds: 3_600,
+    refusals: [
+      {
+        status: 400,
+        body: json('invalid_scope', 'Custom scopes are not allowed for this request.'),
+        means: "this scope, at the organization's own server",
+        about: 'request',
+      },
+      { status: 429, body: '{}', means: 'the limit of the minute', about: 'ERR_RATE_LIMITED' },
+    ],
+    source:
+      'https://developer.okta.com/docs/guides/implement-client-creds/, https://developer.okta.com/docs/reference/rl2-token-oauth, https://devforum.okta.com/t/13539',
+  },
+  {
     name: 'Microsoft Entra ID',
     variables: {
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://login.microsoftonline.com/your-tenant/oauth2/v2.0/token',
@@ -150,6 +190,39 @@ export const serverShapes: readonly ServerShape[] = [
       { status: 400, body: '{"error":"invalid_client"}', means: 'unknown client or wrong secret', about: 'client' },
     ],
     source: 'https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html',
+  },
+  {
+    name: 'Ory Hydra',
+    variables: {
+      SERVICE_AUTH_TOKEN_ENDPOINT: 'https://hydra.example.com/oauth2/token',
+      SERVICE_AUTH_ISSUER: 'https://hydra.example.com/',
+      SERVICE_AUTH_AUDIENCE: 'your-api',
+      SERVICE_AUTH_SCOPE: 'your-scope',
+      SERVICE_AUTH_TOKEN_LIMIT: 'unlimited',
+      ...basic,
+    },
+    special:
+      'The audience and the scopes have to be among those of the client. A client has one kind of authentication, `client_secret_basic` if it was created without saying another one: a request of another kind is answered like a wrong secret.',
+    answer: { access_token: 'ory_at_c2lnbmF0dXJl.c2ln', expires_in: 3_599, scope: 'your-scope', token_type: 'bearer' },
+    lifetimeSeconds: 3_599,
+    refusals: [
+      {
+        status: 401,
+        body: json(
+          'invalid_client',
+          'Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method).',
+        ),
+        means: 'unknown client, wrong secret, or another kind of authentication',
+        about: 'client',
+      },
+      {
+        status: 400,
+        body: json('invalid_scope', 'The requested scope is invalid, unknown, or malformed.'),
+        means: 'this scope',
+        about: 'request',
+      },
+    ],
+    source: 'https://github.com/ory/fosite, `errors.go`',
   },
   {
     name: 'Salesforce',
@@ -210,6 +283,26 @@ export const serverShapes: readonly ServerShape[] = [
       'https://developer.ebay.com/api-docs/static/oauth-qref-client-credentials-grant.html, https://developer.ebay.com/api-docs/static/oauth-rate-limits.html',
   },
   {
+    name: 'PayPal',
+    variables: { SERVICE_AUTH_TOKEN_ENDPOINT: 'https://api-m.paypal.com/v1/oauth2/token', ...basic },
+    special:
+      'The sandbox is `https://api-m.sandbox.paypal.com/v1/oauth2/token`. Tokens live for about nine hours. The limit of requests is not published.',
+    answer: {
+      scope: 'https://uri.paypal.com/services/invoicing openid',
+      access_token: 'A21AAJ_c2lnbmF0dXJl-c2ln',
+      token_type: 'Bearer',
+      app_id: 'APP-80W284485P519543T',
+      expires_in: 31_349,
+      nonce: '2026-11-24T00:00:00Zc2ln',
+    },
+    lifetimeSeconds: 31_349,
+    refusals: [
+      { status: 429, body: '{"name":"RATE_LIMIT_REACHED"}', means: 'too many requests', about: 'ERR_RATE_LIMITED' },
+    ],
+    source:
+      'https://developer.paypal.com/docs/api/reference/get-an-access-token/, https://developer.paypal.com/api/rest/reference/rate-limiting',
+  },
+  {
     name: 'UPS',
     variables: { SERVICE_AUTH_TOKEN_ENDPOINT: 'https://onlinetools.ups.com/security/v1/oauth/token', ...basic },
     special: 'The numbers of its answer are texts, which is understood.',
@@ -237,6 +330,72 @@ export const serverShapes: readonly ServerShape[] = [
     lifetimeSeconds: 86_399,
     refusals: [],
     source: 'https://developer.adobe.com/developer-console/docs/guides/authentication/ServerToServerAuthentication/ims',
+  },
+  {
+    name: 'Amadeus',
+    variables: {
+      SERVICE_AUTH_TOKEN_ENDPOINT: 'https://test.api.amadeus.com/v1/security/oauth2/token',
+      ...post,
+    },
+    special:
+      'This is the test environment. Tokens live for about half an hour, so the default of 150 in 24 hours is enough for one of them at a time, and not for two clients with one id and no common store.',
+    answer: {
+      type: 'amadeusOAuth2Token',
+      username: 'you@example.com',
+      application_name: 'your-application',
+      client_id: 'your-client',
+      token_type: 'Bearer',
+      access_token: 'c2lnbmF0dXJlc2lnbmF0dXJl',
+      expires_in: 1_799,
+      state: 'approved',
+      scope: '',
+    },
+    lifetimeSeconds: 1_799,
+    refusals: [
+      {
+        status: 401,
+        body: json('invalid_client', 'Client credentials are invalid', { code: 38_187, title: 'Invalid parameters' }),
+        means: 'unknown client or wrong secret',
+        about: 'client',
+      },
+    ],
+    source:
+      'https://developers.amadeus.com/self-service/apis-docs/guides/developer-guides/API-Keys/authorization/, https://amadeus4dev.github.io/developer-guides/common-errors/',
+  },
+  {
+    name: 'Apple Business Manager and School Manager',
+    variables: {
+      SERVICE_AUTH_TOKEN_ENDPOINT: 'https://account.apple.com/auth/oauth2/token',
+      SERVICE_AUTH_SCOPE: 'business.api',
+      SERVICE_AUTH_CLIENT_ID: 'your-client',
+    },
+    options: {
+      code: "{ clientAuthentication: privateKeyJwt({ key, keyId: 'your-key-id', audience: 'https://account.apple.com/auth/oauth2/v2/token', header: { typ: 'JWT' } }) }",
+      value: {
+        clientAuthentication: privateKeyJwt({
+          key,
+          keyId: ofApple.kid,
+          audience: ofApple.aud,
+          header: { typ: ofApple.typ },
+        }),
+      },
+    },
+    assertion: { alg: 'ES256', ...ofApple },
+    special:
+      'The key is the PEM that Apple gives you (P-256). The audience of the assertion is another address than the one that it is sent to, which needs code: the variables address it to the issuer. `SERVICE_AUTH_STORE_KEY` has to be set for a store that several processes share. Use one store: a token for each process was answered with 429. What it answers to a good request is not documented; the test has an answer as RFC 6749 describes it.',
+    answer: { access_token: 'eyJh.eyJz.c2ln', token_type: 'Bearer', expires_in: 3_600, scope: 'business.api' },
+    lifetimeSeconds: 3_600,
+    refusals: [
+      {
+        status: 400,
+        body: '{"error":"invalid_client"}',
+        means: 'the assertion: its key, key id, audience or client id',
+        about: 'client',
+      },
+      { status: 429, body: '', means: 'too many tokens', about: 'ERR_RATE_LIMITED' },
+    ],
+    source:
+      'https://developer.apple.com/documentation/apple-school-and-business-manager-api/implementing-oauth-for-the-apple-school-manager-and-apple-business-api, https://developer.apple.com/forums/thread/818652',
   },
   {
     name: 'Zoho',
@@ -269,9 +428,9 @@ export const serverShapes: readonly ServerShape[] = [
 export function sectionOf({ name, variables, options, special, refusals, source }: ServerShape): string {
   const lines = Object.entries(variables).map(([variable, value]) => `${variable}='${value}'`);
   const rows = refusals.map(({ status, body, means, about }) => {
-    const { error = '' } = JSON.parse(body) as { error?: string };
+    const { error } = JSON.parse(body || '{}') as { error?: string };
     const said = about.startsWith('ERR_') ? `\`${about}\`` : `about the ${about}`;
-    return `| ${status} \`${error}\` | ${means} | ${said} |`;
+    return `| ${status}${error === undefined ? '' : ` \`${error}\``} | ${means} | ${said} |`;
   });
   return [
     `## ${name}`,

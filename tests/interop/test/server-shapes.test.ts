@@ -36,6 +36,10 @@ describe.each(serverShapes.map((shape) => [shape.name, shape] as const))('%s', (
     expect(headers['authorization']).toBe(isBasic ? `Basic ${btoa('your-client:your-secret')}` : undefined);
     expect(fields['client_id']).toBe(isBasic ? undefined : 'your-client');
     expect(fields['scope']).toBe(shape.variables['SERVICE_AUTH_SCOPE']);
+    const signed = fields['client_assertion']?.split('.').slice(0, 2) ?? [];
+    const said = signed.map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    if (shape.assertion) expect(Object.assign({}, ...said)).toMatchObject(shape.assertion);
+    else expect(said).toEqual([]);
     expect(fields['audience']).toBe(shape.variables['SERVICE_AUTH_AUDIENCE']);
     await auth.close();
   });
