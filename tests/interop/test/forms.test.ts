@@ -11,17 +11,21 @@ import {
   type ServiceAuthOptions,
 } from '@service-auth/core';
 import { clientSecretBasic, clientSecretPost, discoverTokenEndpoint, privateKeyJwt } from '@service-auth/core/oauth2';
+import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startTestService, type TestClientAuthentication } from '@service-auth/testing';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startAuthlib } from '../src/start-authlib.ts';
 import { startNodeOauthServer } from '../src/start-node-oauth-server.ts';
 import { startOauth2MockServer } from '../src/start-oauth2-mock-server.ts';
 import { resource, startOidcForms } from '../src/start-oidc-forms.ts';
 
 const plain = await startOidcForms(false);
+const authlib = await orSkip(startAuthlib);
 const servers = {
   'oidc-provider': plain,
   'oidc-provider, https': await startOidcForms(true),
   '@node-oauth/oauth2-server': await startNodeOauthServer(),
+  ...(authlib && { 'Authlib, in Python': authlib }),
 };
 afterAll(() => Promise.all(Object.values(servers).map((server) => server.close())));
 
