@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -106,7 +106,7 @@ describe('the environment', () => {
 
   test('needs an issuer with a private key, which addresses assertions to it', async () => {
     expect(await problemsOf({ SERVICE_AUTH_PRIVATE_KEY: 'a key', SERVICE_AUTH_ISSUER: '' })).toContain(
-      'SERVICE_AUTH_ISSUER is not set: assertions are addressed to it',
+      'SERVICE_AUTH_ISSUER is empty: assertions are addressed to it',
     );
   });
 
@@ -165,6 +165,30 @@ describe('the environment', () => {
     expect((await failure('ERR_CLIENT_SECRET', auth.getToken())).message).toContain('NO_ASSERTION');
     rmSync(file);
     expect((await failure('ERR_CLIENT_SECRET', auth.getToken())).message).toContain('ENOENT');
+  });
+
+  const expired = `e30.${btoa(JSON.stringify({ exp: 1 }))}.c`;
+  test.each([
+    ['nothing', '', 'NO_ASSERTION: the assertion must be a text of visible ASCII, without white space'],
+    ['a line end', '\n', 'NO_ASSERTION'],
+    ['two assertions', 'a.b.canary\nd.e.canary\n', 'NO_ASSERTION'],
+    ['umlauts', 'a.b.canär', 'NO_ASSERTION'],
+    ['an expired one', expired, 'EXPIRED_ASSERTION: the assertion expired'],
+    ['an expired one and a line end', `${expired}\n`, 'EXPIRED_ASSERTION'],
+    ['a directory', undefined, 'EISDIR'],
+  ])('sends no request once the file of the assertion has %s', async (what, content, message) => {
+    const file = fileWith(what.replaceAll(' ', '-'), 'a.b.c');
+    const endpoint = createScriptedEndpoint();
+    const env = { ...common, SERVICE_AUTH_CLIENT_ASSERTION_FILE: file };
+    const auth = createServiceAuthFromEnv(env, { store: memoryStore(), transport: endpoint.transport });
+    rmSync(file);
+    if (content === undefined) mkdirSync(file);
+    else writeFileSync(file, content);
+    const error = await failure('ERR_CLIENT_SECRET', auth.getToken());
+    expect(error.message).toContain(message);
+    expect(String(error.stack)).not.toContain('canary');
+    expect([endpoint.requests.length, (await auth.getUsage()).used]).toEqual([0, 0]);
+    await auth.close();
   });
 
   test('leaves everything to the overrides that are given', () => {
@@ -258,7 +282,7 @@ describe('the environment', () => {
     ],
     [
       { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_ISSUER: '' },
-      ['SERVICE_AUTH_ISSUER is not set: assertions are addressed to it'],
+      ['SERVICE_AUTH_ISSUER is empty: assertions are addressed to it'],
     ],
     [
       { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_PRIVATE_KEY_FILE: fileWith('key-twice', pem) },

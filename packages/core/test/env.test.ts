@@ -61,7 +61,7 @@ describe('createServiceAuthFromEnv', () => {
   test('names the variables that are missing or empty, all at once', async () => {
     expect(await problemsOf({ SERVICE_AUTH_AUDIENCE: '' })).toEqual({
       SERVICE_AUTH_URL: 'is not set, nor SERVICE_AUTH_TOKEN_ENDPOINT',
-      SERVICE_AUTH_AUDIENCE: 'is not set',
+      SERVICE_AUTH_AUDIENCE: 'is empty',
       SERVICE_AUTH_CLIENT_ID: 'is not set',
       SERVICE_AUTH_CLIENT_SECRET: 'is not set',
     });

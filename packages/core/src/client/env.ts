@@ -115,7 +115,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     mistakes.push({ option: variables.audience, message });
   }
   const problems = problemsOf(options).map((problem) =>
-    isOverridden(problem.option) ? problem : named(problem, read),
+    isOverridden(problem.option) ? problem : named(problem, read, env),
   );
   // An option without a value has no further problem if the file with its value has one.
   const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option.startsWith(option)));
@@ -215,14 +215,19 @@ function variableOption(option: string): string {
 }
 
 /** Names the variable of a problem in place of its option. */
-function named({ option: given, message }: ConfigProblem, read: (name: string) => string | undefined): ConfigProblem {
+function named(
+  { option: given, message }: ConfigProblem,
+  read: (name: string) => string | undefined,
+  env: Env,
+): ConfigProblem {
   const whole = variableOption(given);
   if (!Object.hasOwn(variables, whole)) return { option: given, message };
   const option = variables[whole as keyof typeof variables];
   if (read(option) === undefined) {
     const why = /^must be given(: .*)/.exec(message)?.[1] ?? '';
     const orElse = whole === 'authUrl' ? `, nor ${variables.tokenEndpoint}` : '';
-    return { option, message: `is not set${orElse}${why}` };
+    const how = ownProperty(env, option) === '' ? 'is empty' : 'is not set';
+    return { option, message: `${how}${orElse}${why}` };
   }
   if (whole === 'parameters' && given !== whole)
     return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
