@@ -102,7 +102,7 @@ describe('createServiceAuthFromEnv', () => {
       'issuanceLimit.tokens': expect.any(String),
     });
     expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: '' }, { issuanceLimit: { tokens: 5 } })).toEqual({
-      SERVICE_AUTH_AUDIENCE: 'is not set',
+      SERVICE_AUTH_AUDIENCE: 'is empty',
     });
     const windows = [{ tokens: 0, windowMs: 3_600_000 }];
     const { SERVICE_AUTH_TOKEN_LIMIT: _, ...others } = env;

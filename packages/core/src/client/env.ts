@@ -105,7 +105,10 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   if (file !== undefined && clientAuthentication) {
     const { text, problem } = contentOf(file);
     const [option] = [authenticationVariables.keyFile, authenticationVariables.assertionFile].filter(read) as [string];
-    const wrong = option === authenticationVariables.keyFile && text?.trim() ? problemOfKey(text, read) : undefined;
+    const wrong =
+      option === authenticationVariables.keyFile && text?.trim()
+        ? problemOfKey(text, read(authenticationVariables.keyAlgorithm))
+        : undefined;
     const found = wrong && `names a file whose content ${wrong}`;
     const message = problem ?? (text?.trim() ? found : 'names a file that is empty');
     if (message !== undefined) mistakes.push({ option, message });

@@ -3,35 +3,26 @@ import type { ConfigProblem } from '../contract/errors.ts';
 import { authenticationVariables } from '../contract/variables.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
-/** The algorithms of a signature, as `SigningAlgorithm` of core/oauth2 has them. */
-const algorithm = /^([ERP]S(256|384|512)|EdDSA|Ed25519)$/;
-
 /**
- * Returns what keeps a private key from signing, as far as its text shows it without the code that reads keys. `read`: reads a variable.
+ * Returns what keeps a private key from signing, as far as its text shows it without the code that reads keys. `algorithm`: the one that a variable states. The words
+ * complete a sentence.
  */
-export function problemOfKey(text: string, read: (name: string) => string | undefined): string | undefined {
-  const { keyAlgorithm } = authenticationVariables;
-  const stated = read(keyAlgorithm);
-  if (stated !== undefined && !algorithm.test(stated))
-    return `needs ${keyAlgorithm} to be one such as ES256, RS256, PS256 or EdDSA (RFC 7518 section 3.1)`;
+export function problemOfKey(text: string, algorithm: string | undefined): string | undefined {
   const key = text.trim();
   const jwk = key.startsWith('{') ? parsed(key) : undefined;
-  if (jwk && typeof ownProperty(jwk, 'd') !== 'string')
-    return 'must be a private key: this JWK has no member d, or is no JSON';
-  if (!jwk && !/^-----BEGIN PRIVATE KEY-----/.test(key))
-    return key.startsWith('-----BEGIN')
-      ? 'must be PKCS #8 without a password: openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW writes it'
-      : 'must be PKCS #8 as PEM, which begins with -----BEGIN PRIVATE KEY-----, or a JWK';
+  const isPrivate = jwk ? ownProperty(jwk, 'd') : key.startsWith('-----BEGIN PRIVATE KEY-----');
+  if (!isPrivate)
+    return 'must be a private key: PKCS #8 as PEM without a password (openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW), or a JWK';
   // So the identifier of RSA is written in PKCS #8 (RFC 8017 appendix C), in Base64.
   const isRsa = jwk ? ownProperty(jwk, 'kty') === 'RSA' : key.includes('BgkqhkiG9w0BAQ');
-  return isRsa && (stated ?? ownProperty(jwk, 'alg')) === undefined
-    ? `is an RSA key, which can sign in several ways: set ${keyAlgorithm} to that of the server, such as RS256 or PS256`
+  return isRsa && !(algorithm ?? ownProperty(jwk, 'alg'))
+    ? `is an RSA key, which can sign in several ways: set ${authenticationVariables.keyAlgorithm} to RS256, PS256 or another one, as the server has it`
     : undefined;
 }
 
-function parsed(json: string): object {
+function parsed(json: string): unknown {
   try {
-    return Object(JSON.parse(json));
+    return JSON.parse(json);
   } catch {
     return {};
   }
@@ -72,13 +63,17 @@ export function lateAuthentication(
   if (method !== 'private_key_jwt')
     for (const name of [variables.keyId, variables.keyAlgorithm])
       if (read(name) !== undefined) report({ option: name, message: 'belongs to a private key, and there is none' });
-  const problem = key === undefined ? undefined : problemOfKey(key, read);
-  if (hasKey && problem) report({ option: variables.key, message: problem });
+  const keyAlgorithm = read(variables.keyAlgorithm);
+  const problem = key === undefined ? undefined : problemOfKey(key, keyAlgorithm);
+  if (problem) report({ option: variables.key, message: problem });
+  // As the type `SigningAlgorithm` of core/oauth2 has them.
+  if (keyAlgorithm !== undefined && !/^([ERP]S(256|384|512)|EdDSA|Ed25519)$/.test(keyAlgorithm))
+    report({ option: variables.keyAlgorithm, message: 'must be like ES256, RS256, PS256 or EdDSA' });
   const file = keyFile ?? assertionFile;
   const described = {
     method,
     keyId: read(variables.keyId),
-    keyAlgorithm: read(variables.keyAlgorithm),
+    keyAlgorithm,
     read: async () => key ?? (file === undefined ? '' : readFile(file)),
   };
   const load = async () => (await import('@service-auth/core/oauth2')).authenticationOf(described);

@@ -172,29 +172,23 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   }));
 }
 
-/** Returns the problem of a client authentication that somebody else may have written. */
-function problemOfAuthentication(given: ClientAuthentication): string | undefined {
-  const { usesSecret, probe, credentialId } = given;
-  return (
-    problemOfMethods(given, ['write', 'problems'], 'a ClientAuthentication, such as clientSecretBasic()') ??
-    (typeof usesSecret === 'boolean' ? undefined : 'must have usesSecret, which is true or false') ??
-    (credentialId === undefined || typeof credentialId === 'function'
-      ? undefined
-      : 'must have a function as credentialId, or none') ??
-    (isWritten(probe) ? undefined : 'must have a probe: a request with headers and a text as its body')
-  );
+/** Returns whether a client authentication has what it must have. Somebody else may have written it. */
+function isWhole({ usesSecret, probe, problems, write, credentialId }: ClientAuthentication): boolean {
+  const areFunctions = [problems, write, credentialId ?? write].every((each) => typeof each === 'function');
+  return areFunctions && typeof usesSecret === 'boolean' && isWritten(probe);
 }
 
 /** Checks the client authentication, and the secret that it needs or must not have. */
 function authenticationOf(options: Partial<ServiceAuthOptions>, report: Report): ClientAuthentication {
   const { clientAuthentication: given, clientSecret } = options;
-  const problem = given && problemOfAuthentication(given);
-  report('clientAuthentication', problem);
-  const authentication = given && !problem ? given : jsonAuthentication;
+  if (given && !isWhole(given))
+    report(
+      'clientAuthentication',
+      'must be a ClientAuthentication, such as clientSecretBasic(), with all that its type has',
+    );
+  const authentication = given && isWhole(given) ? given : jsonAuthentication;
   const client = options as Record<string, unknown>;
-  const own: unknown = authentication.problems(client);
-  if (!Array.isArray(own)) report('clientAuthentication', 'must return a list from problems()');
-  for (const { option, message } of [...problemsOfRequest(client), ...(Array.isArray(own) ? own : [])])
+  for (const { option, message } of [problemsOfRequest(client), authentication.problems(client)].flat())
     report(`${option}`, `${message}`);
   if (authentication.usesSecret) {
     if (typeof clientSecret !== 'function') report('clientSecret', problemOfSecret(clientSecret));
