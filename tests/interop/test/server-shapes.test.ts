@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServiceAuthFromEnv, isServiceAuthError, memoryStore, type TransportRequest } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
-import { type ServerShape, sectionOf, serverShapes } from '../src/server-shapes.ts';
+import { type ServerShape, sectionOf } from '../src/server-shape.ts';
+import { serverShapes } from '../src/server-shapes.ts';
 
 const page = readFileSync(new URL('../../../docs/servers.md', import.meta.url), 'utf8');
 
