@@ -57,7 +57,10 @@ describe('the gauges', () => {
         ['expires_in', 's'],
         ['offset', 's'],
         ['info', ''],
-      ].map(([name, unit]) => [text(new RegExp(`^service_auth\\..*${name}$`)), { unit, description: text(/^(The|Is) /) }]),
+      ].map(([name, unit]) => [
+        text(new RegExp(`^service_auth\\..*${name}$`)),
+        { unit, description: text(/^(The|Is) /) },
+      ]),
     );
   });
 
