@@ -11,6 +11,7 @@ import { expect, test } from 'vitest';
 
 const asker = fileURLToPath(new URL('asker.ts', import.meta.url));
 const minute = 60_000;
+const second = 1_000;
 const leaseMs = minute;
 /** A process sends its request so long after it reserved a token, or not at all. */
 const sendWithinMs = 10_000;
