@@ -246,8 +246,8 @@ export const countingMutants: readonly Mutant[] = [
     name: 'forgotten when it arrives',
     about: 'settling removes the entry',
     file: 'ledger/settle.ts',
-    find: 'kind: \'issued\',\n        at,\n        charge: 1,',
-    replace: 'kind: \'issued\',\n        at,\n        charge: 0,',
+    find: "kind: 'issued',\n        at,\n        charge: 1,",
+    replace: "kind: 'issued',\n        at,\n        charge: 0,",
     modes: ['faults'],
   },
   {

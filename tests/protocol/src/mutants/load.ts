@@ -72,12 +72,7 @@ export async function loadMutantSearch(mutant: Mutant): Promise<typeof searchSco
 }
 
 /** Imports a module with passages replaced: every module of this copy has the name in its address. */
-async function importWith<Module>(
-  name: string,
-  changes: readonly Change[],
-  entry: string,
-  base: URL,
-): Promise<Module> {
+async function importWith<Module>(name: string, changes: readonly Change[], entry: string, base: URL): Promise<Module> {
   const query = `?mutant=${encodeURIComponent(name)}`;
   const texts = changedTexts(name, changes);
   const hooks = registerHooks({

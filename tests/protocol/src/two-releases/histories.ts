@@ -48,7 +48,10 @@ async function live(both: Pair, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) for (const process of [now, next]) await served(both, process, 1);
   for (const process of [next, now]) {
     bed.answer = failing;
-    await assert.rejects(process.getToken(), (error) => isServiceAuthError(error) && error.code === 'ERR_TOKEN_ENDPOINT');
+    await assert.rejects(
+      process.getToken(),
+      (error) => isServiceAuthError(error) && error.code === 'ERR_TOKEN_ENDPOINT',
+    );
     bed.answer = undefined;
     await bed.pass(minute);
   }
