@@ -37,7 +37,7 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
     'packages/file/test/{fleet,interruptions,kills}.test.ts',
     'tests/chaos/test/*.test.ts',
     'tests/cold-starts/test/*.test.ts',
-    'tests/journal/test/{laws,worlds}.test.ts',
+    'packages/core/test/ledger/{laws,worlds}.test.ts',
     'tests/protocol/test/*.test.ts',
     'tests/soak/test/*.test.ts',
   ],

@@ -11,13 +11,15 @@ import { expect, test } from 'vitest';
 
 const asker = fileURLToPath(new URL('asker.ts', import.meta.url));
 const minute = 60_000;
+const second = 1_000;
 const leaseMs = minute;
 /** A process sends its request so long after it reserved a token, or not at all. */
 const sendWithinMs = 10_000;
 /** Time runs so much faster in the processes and in their store: they wait for minutes. */
 const speed = 20;
+const deaths = 9;
 
-test('of processes that are killed while they ask each waits longer than the one before, and then a healthy one has its token', async () => {
+test('of processes that are killed while they ask the later ones wait for longer and longer, and then a healthy one has its token', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'service-auth-kills-'));
   const epoch = Date.now();
   const begunAt = performance.now();
@@ -58,24 +60,24 @@ test('of processes that are killed while they ask each waits longer than the one
   }
 
   try {
-    while (issuedAt.length < 4) {
+    while (issuedAt.length < deaths) {
       expect(await start('once')).toBeUndefined();
       started += 1;
     }
     const gaps = issuedAt.slice(1).map((at, index) => at - (issuedAt[index] ?? 0));
     isHealthy = true;
-    expect(await start('patient')).toBe('token5');
+    expect(await start('patient')).toBe(`token${deaths + 1}`);
     const servedAt = now();
 
-    expect(ends).toEqual(Array(4).fill('SIGKILL'));
+    expect(ends).toEqual(Array(deaths).fill('SIGKILL'));
     // The others were refused, and no request was sent for them.
-    expect(started).toBeGreaterThan(4);
-    // After two deaths the fleet waits until their leases end. After the third it waits a minute longer, after the fourth two minutes.
-    for (const [index, pauseMs] of [0, 0, minute].entries()) {
-      expect(gaps[index]).toBeGreaterThan(leaseMs + pauseMs - sendWithinMs);
+    expect(started).toBeGreaterThan(deaths);
+    // The pauses double from a second on, and count from the reservation. So the lease is longer than the first six of them.
+    for (const [index, gap] of gaps.entries()) {
+      expect(gap).toBeGreaterThan(Math.max(leaseMs, second * 2 ** index) - sendWithinMs);
     }
-    const waitedMs = servedAt - (issuedAt[3] ?? 0);
-    expect(waitedMs).toBeGreaterThan(leaseMs + 2 * minute - sendWithinMs);
+    const waitedMs = servedAt - (issuedAt[deaths - 1] ?? 0);
+    expect(waitedMs).toBeGreaterThan(second * 2 ** (deaths - 1) - sendWithinMs);
     expect(waitedMs).toBeLessThan(120 * minute);
   } finally {
     for (const child of running) child.kill('SIGKILL');

@@ -26,7 +26,7 @@ const day = 1_440 * minute;
 const newest = 150;
 /** So do those that are younger than this, up to a number: two stores that went different ways can be united exactly. */
 const detailMs = 70 * minute;
-const maxYoung = 2_000;
+const maxYoung = 600;
 /** What has left all terms is kept for this long, so that a longer window can begin at once. */
 const leastKeptMs = 8 * day;
 /** A record keeps at most this many orders of each kind. */

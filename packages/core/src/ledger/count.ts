@@ -1,4 +1,12 @@
-import { type Attempt, chargeOf, type IssuanceReason, isCertain, isFolded, type LedgerRecord, type Order } from './journal.ts';
+import {
+  type Attempt,
+  chargeOf,
+  type IssuanceReason,
+  isCertain,
+  isFolded,
+  type LedgerRecord,
+  type Order,
+} from './journal.ts';
 import type { Limits, TermLimits } from './limits.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
 

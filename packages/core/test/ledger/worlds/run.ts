@@ -1,9 +1,9 @@
 /**
- * node tests/journal/worlds.ts              how much of the budget an outage takes and how long an audience that works waits, in each world
- * node tests/journal/worlds.ts 3 outage     ... for three seeds, in the worlds with such a name
+ * node packages/core/test/ledger/worlds/run.ts              how much of the budget an outage takes and how long an audience that works waits, in each world
+ * node packages/core/test/ledger/worlds/run.ts 3 outage     ... for three seeds, in the worlds with such a name
  */
-import { hour, live, minute } from './worlds/world.ts';
-import { worlds } from './worlds/worlds.ts';
+import { hour, live, minute } from './world.ts';
+import { worlds } from './worlds.ts';
 
 const [seeds = '2', part = ''] = process.argv.slice(2);
 console.log(`${'world'.padEnd(56)} unknown  share   wait  locked out  issued  attempts`);
