@@ -40,8 +40,13 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        // Who searches for "test" has code to test. The evidence and the decisions come last.
-        miniSearch: { searchOptions: { boostDocument: (page: string) => (isBackground(page) ? 0.3 : 1) } },
+        // Who searches for "test" has code to test, so the evidence and the decisions come last. The page gets this function as text.
+        miniSearch: {
+          searchOptions: {
+            boostDocument: (page: string) =>
+              /\/(decisions\/|evidence\/|chaos|mutation-testing|performance|reliability)/.test(page) ? 0.3 : 1,
+          },
+        },
       },
     },
     socialLinks: [{ icon: 'github', link: repositoryUrl }],
@@ -53,7 +58,3 @@ export default defineConfig({
     writeRedirects(config.outDir, config.site.base);
   },
 });
-
-function isBackground(page: string): boolean {
-  return /\/(decisions\/|evidence\/|chaos|mutation-testing|performance|reliability|project\/contributing)/.test(page);
-}

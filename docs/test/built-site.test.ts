@@ -83,6 +83,16 @@ test('everything that a page loads is a file of the site', () => {
   expect(missing).toEqual([]);
 });
 
+test('a page shows the tables that programs measured, and so does its Markdown', () => {
+  for (const [page, row] of [
+    ['http-clients', 'the port refuses the connection'],
+    ['performance', 'one settled promise'],
+  ]) {
+    expect(pages.get(`${page}.html`)).toContain(`<td>${row}</td>`);
+    expect(readFileSync(join(dist, `${page}.md`), 'utf8')).toContain(`| ${row} |`);
+  }
+});
+
 test('no page loads anything from another host', () => {
   const foreign: string[] = [];
   for (const [file, html] of pages) {
