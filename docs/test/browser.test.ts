@@ -358,7 +358,7 @@ describe.runIf(browser)('the search', () => {
   test('finds how to test code before mutation testing', async () => {
     await page.goto(`${site.url}start/`);
     await page.getByRole('button', { name: 'Search' }).first().click();
-    await page.locator('#localsearch-input').fill('test');
+    await page.locator('#localsearch-input').fill('testing');
     const results = page.locator('.VPLocalSearchBox .result');
     await results.first().waitFor();
     const links = await results.evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
