@@ -1,6 +1,6 @@
 // Changes the sources in small ways and looks whether the tests notice: `pnpm mutation [group [file ...]]`, all groups without a name. With `--sample 20 --seed 7`
 // only what stands on 20 lines of the group that this seed draws.
-// It takes hours, so no check runs it. What it found last is in docs/mutation-testing.md.
+// It takes hours, so no check runs it. What it found last is in docs/data/mutation.json.
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
