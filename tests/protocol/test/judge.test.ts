@@ -170,7 +170,14 @@ describe('a caller that is refused comes at the instant that it is told', () => 
     (at) => {
       const since = Math.max(0, at - ms);
       const refusedUntil = since < told ? at + told - since : undefined;
-      const usage = { availableNow: said, refusedUntil, issuances: [], holds: [], underWay: 0, windows: [{ usable: 120 }] } as unknown as Usage;
+      const usage = {
+        availableNow: said,
+        refusedUntil,
+        issuances: [],
+        holds: [],
+        underWay: 0,
+        windows: [{ usable: 120 }],
+      } as unknown as Usage;
       return {
         client: () => ({ getUsage: async () => usage }) as ServiceAuth,
         ask: async () => (since >= told && since < told + 10 * second ? 'sent' : 'refused'),

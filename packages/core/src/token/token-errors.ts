@@ -20,12 +20,7 @@ export function denialAfter(answer: Answer, { record, now }: View, attempt: Atte
 }
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
-export function errorOf(
-  settings: Settings,
-  denial: Denial,
-  view: View,
-  foreign?: string,
-): AnyServiceAuthError {
+export function errorOf(settings: Settings, denial: Denial, view: View, foreign?: string): AnyServiceAuthError {
   const { clock, authentication } = settings;
   const { outcome } = denial.attempt ?? {};
   const retryAt = toLocalTime(denial.retryAt, view, clock);
