@@ -31,9 +31,7 @@ if (values.check) {
   const rows = await huntAll(Number(values.seeds), chosen, report);
   for (const { mutant, caught } of rows) if (!caught && !isSearched(mutant)) fail(`${mutant.name}: not caught`);
   const found = new Map(rows.map((row) => [row.mutant.name, row]));
-  // A mutant that nothing catches or explains leaves the document as it is.
-  if (process.exitCode === undefined)
-    writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
+  writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
 }
 
 function report({ mutant: { name }, caught }: Row): void {

@@ -199,7 +199,7 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/count.ts',
     find: 'lastAt + twiceMs, Math.max(lastAt + onceMs, belowAt(3 / 8))',
     replace: 'lastAt + twiceMs, lastAt + onceMs',
-    test: 'ledger/count',
+    test: 'ledger/pace',
     modes: ['outages'],
   },
   {
@@ -216,7 +216,7 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/count.ts',
     find: 'until: Math.min(pausedUntil, freelyAt),',
     replace: 'until: Math.min(pausedUntil, Math.max(0, lastAt + freelyAt - now)),',
-    test: 'ledger/pace',
+    test: 'ledger/worlds',
     modes: ['outages'],
   },
   {
@@ -250,7 +250,7 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/pace.ts',
     find: 'const askAt = mayProbe ?',
     replace: 'const askAt = mayProbe || probeAt > 0 ?',
-    test: 'ledger/pace',
+    test: 'service-auth.outage',
     modes: ['open'],
   },
   {
@@ -319,7 +319,7 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/count.ts',
     find: 'return Math.max(now, ...roomAts);',
     replace: 'return Math.max(now, 0 * roomAts.length);',
-    test: 'ledger/count',
+    test: 'ledger/pace',
     modes: ['one-api'],
   },
   {
