@@ -7,7 +7,6 @@ import {
   isFolded,
   isIssued,
   isOpen,
-  isRemembered,
   type LedgerRecord,
   type Order,
   raised,
@@ -18,6 +17,7 @@ import { bucketName } from './merge.ts';
 import { notesOf } from './notes.ts';
 import { byInstant } from './orders.ts';
 import { currentTerms, keptTerms } from './terms.ts';
+import { isRemembered } from './tokens.ts';
 
 const minute = 60_000;
 const day = 1_440 * minute;

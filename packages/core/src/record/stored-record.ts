@@ -9,10 +9,11 @@ import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { fitted } from '../ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../ledger/codec.ts';
 import { holdsOf } from '../ledger/forecast.ts';
-import { type LedgerRecord, newRecord, tokensInUse } from '../ledger/journal.ts';
+import { type LedgerRecord, newRecord } from '../ledger/journal.ts';
 import { withSpentElsewhere } from '../ledger/orders.ts';
 import { isOfCredentials, refusalsOf } from '../ledger/refusals.ts';
 import { reconcile } from '../ledger/repair.ts';
+import { tokensInUse } from '../ledger/tokens.ts';
 import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 
 export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';

@@ -298,7 +298,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'rule 7: a refusal of the client holds one audience',
     about: 'each audience of a client that is refused asks for itself',
-    file: 'ledger/pace.ts',
+    file: 'ledger/holds.ts',
     find: 'audience === caller.audience || isAboutClient(outcome)',
     replace: 'audience === caller.audience',
     test: 'ledger/pace',
@@ -307,7 +307,7 @@ export const pacingMutants: readonly Mutant[] = [
   {
     name: 'rule 7: 401s are not spaced',
     about: 'renewals that 401s cause follow each other at once until their share is spent',
-    file: 'ledger/pace.ts',
+    file: 'ledger/holds.ts',
     find: 'isOrdered ? 0 : spacedUntil,',
     replace: 'isOrdered ? 0 : 0 * spacedUntil,',
     test: 'ledger/pace',
