@@ -21,6 +21,9 @@ const listedIssuances = 150;
 /** More callers would show nothing else. */
 const mostCallers = 6;
 const ticks = 500;
+/** A record that saw a clock which was ahead by less than this stands still until the clock has caught up. */
+const maxStandstillMs = 60_000;
+const leastStepMs = 250;
 
 /** Creates the copies of a record. */
 export function copiesOf(
@@ -92,8 +95,7 @@ export async function tryWhatIsSaid(
   if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
     return undefined;
   const { availableNow: said, refusedUntil, refusedBecause = '', holds } = usage;
-  // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
-  const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
+  const inexactMs = clockIsCoarse || rates.store_clock_step ? maxStandstillMs : 0;
   const asked = audience === undefined ? Math.min(said + 1, mostCallers) : 1;
   const copy = copies(now);
   let served = 0;
@@ -102,10 +104,18 @@ export async function tryWhatIsSaid(
     because: refusedBecause,
     forMs: refusedUntil - now,
     before: await copies(refusedUntil - 1).isServed(audience ?? 'visitor'),
-    atIt: await copies(refusedUntil + inexactMs).isServed(audience ?? 'visitor'),
+    atIt: await isServedBy(copies, audience ?? 'visitor', refusedUntil, refusedUntil + inexactMs),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
   return { said, asked, served, isHeldUp, refused: refused || undefined };
+}
+
+/** Whether a caller is served at an instant. If the record's time stood still, it comes again when it is told to, until `latest`: somebody may die in a minute. */
+async function isServedBy(copies: Copies, audience: string, at: number, latest: number): Promise<boolean> {
+  if (await copies(at).isServed(audience)) return true;
+  const { refusedUntil = at } = await copies(at).client(audience).getUsage();
+  const again = Math.max(refusedUntil, at + leastStepMs);
+  return again <= latest && isServedBy(copies, audience, again, latest);
 }
 
 /** The audience has a token, a request is under way, or what a reset ended is to be replaced: that has a share of its own. */
@@ -120,10 +130,9 @@ function isProvided({ tokens, underWay, resets, issuances }: Usage, audience: st
 export async function tryTwoDeaths(
   copies: Copies,
   now: number,
+  { availableNow, underWay, holds, issuances, windows }: Usage,
   { timeoutMs = 30_000, durability }: Settings,
 ): Promise<boolean | undefined> {
-  const copy = copies(now);
-  const { availableNow, underWay, holds, issuances, windows } = await copy.client('visitor').getUsage();
   const [newest] = issuances;
   // A token says nothing about another audience, whose processes may still die.
   const isOver =
@@ -134,6 +143,7 @@ export async function tryTwoDeaths(
   );
   const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
   if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
+  const copy = copies(now);
   for (let death = 0; death < 2; death++) {
     await copy.isServed('visitor');
     copy.pass(timeoutMs + 40_000);
