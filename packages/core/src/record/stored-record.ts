@@ -1,3 +1,4 @@
+import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import { configError, problemOfInteger, problemOfText, reportTo } from '../contract/config-problems.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
 import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
@@ -169,6 +170,8 @@ export function failuresInRow(record: string, now = 0): readonly RepeatedFailure
 
 /** What a token is requested for, as in the options of `createServiceAuth()`. */
 export interface RequestedToken {
+  /** Its query is a part of what is asked for. */
+  tokenEndpoint?: string | URL | undefined;
   audience?: string | undefined;
   scope?: string | readonly string[] | undefined;
   resource?: string | readonly string[] | undefined;
@@ -184,6 +187,7 @@ export function shownNameOf(token: RequestedToken): string {
 export interface SecretOwner extends RequestedToken {
   clientId: string;
   clientSecret: string;
+  clientAuthentication?: ClientAuthentication | undefined;
   storeKey?: string | Uint8Array | undefined;
 }
 
@@ -210,10 +214,14 @@ export interface SecretInRecord {
 /** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
 export async function secretInRecord(
   record: string,
-  { clientId, clientSecret, storeKey, ...token }: SecretOwner,
+  { clientId, clientSecret, clientAuthentication, storeKey, ...token }: SecretOwner,
   now: number,
 ): Promise<SecretInRecord> {
-  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
+  const tokenEndpoint = `${token.tokenEndpoint ?? ''}`;
+  const { signal } = new AbortController();
+  const request = { clientId, clientSecret, tokenEndpoint, issuer: undefined, parameters: [], now, signal };
+  const credential = await clientAuthentication?.credentialId?.(request);
+  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId, credential);
   const decoded = acceptedRecord(record);
   const states = audienceStatesOf(decoded, resolveParameters(token).audience);
   const rejected = states.find(({ credentialsBackoff: found }) => {

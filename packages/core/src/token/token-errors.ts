@@ -1,5 +1,6 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
+import { jsonAuthentication } from '../endpoint/json-request.ts';
 import type { Denial } from '../ledger/decide.ts';
 import { binds, type Caller, holdsOf } from '../ledger/holds.ts';
 import type { Limits } from '../ledger/limits.ts';
@@ -21,12 +22,13 @@ export function denialAfter(outcome: Outcome, { record, now }: View, caller: Cal
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
 export function errorOf(
-  { audience, clock, timeoutMs }: Settings,
+  settings: Settings,
   denial: Denial,
   view: View,
   keyId: string,
   foreign?: string,
 ): AnyServiceAuthError {
+  const { audience, clock, authentication } = settings;
   const { record } = view;
   const state = audienceStateOf(record, audience, keyId);
   const retryAt = toLocalTime(denial.retryAt, view, clock);
@@ -37,11 +39,12 @@ export function errorOf(
       const { status: endpointStatus, oauthError } = refusal;
       const about = isAboutClient(refusal) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
-      const [what, options] =
-        about === 'client'
-          ? ['the credentials', 'clientId and clientSecret']
-          : ['this request', 'scope, and what the client may have'];
-      const message = `The token endpoint rejected ${what} (${answer}). Check audience, ${options}; a changed secret is tried at once, this one at ${when}.`;
+      const [credential, options] = authentication.usesSecret
+        ? ['secret', 'clientId and clientSecret']
+        : ['credential', 'clientId, issuer, and the key, the assertion or the certificate of the client'];
+      const [what, where] =
+        about === 'client' ? ['the credentials', options] : ['this request', 'scope, and what the client may have'];
+      const message = `The token endpoint rejected ${what} (${answer}). Check audience, ${where}; a changed ${credential} is tried at once, this one at ${when}.${hintFor(settings, endpointStatus)}`;
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
@@ -57,9 +60,9 @@ export function errorOf(
       return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
     }
     case 'misconfigured':
-      return backoffError(state.credentialsBackoff, retryAt, when);
+      return backoffError(state.credentialsBackoff, retryAt, when, settings);
     case 'backoff':
-      return backoffError(record.failures, retryAt, when, foreign, timeoutMs);
+      return backoffError(record.failures, retryAt, when, settings, foreign);
     case 'deaths': {
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -82,6 +85,14 @@ function refusalOf({ audiences }: LedgerRecord, state: AudienceState, { retryAt 
   const states = [state, ...audiences.filter(({ credentialsBackoff: refusal }) => refusal && isAboutClient(refusal))];
   const [found] = states.filter(({ credentialsBackoff }) => credentialsBackoff?.retryAt === retryAt);
   return (found ?? state).credentialsBackoff ?? { status: 0 };
+}
+
+/** Says what to try if a server may have wanted another kind of request. Those that want JSON are known by `authUrl`. */
+function hintFor({ addressedBy, authentication }: Settings, status: number | undefined): string {
+  const isGuess = addressedBy === 'tokenEndpoint' && authentication === jsonAuthentication;
+  return isGuess && (status === 400 || status === 415)
+    ? ' The request was JSON. Most servers want a form: give a clientAuthentication (SERVICE_AUTH_CLIENT_AUTHENTICATION).'
+    : '';
 }
 
 function limitError(
@@ -113,9 +124,10 @@ function backoffError(
   failed: Partial<Pick<Failures, 'status' | 'ambiguous' | 'reason'>> | undefined,
   retryAt: number,
   when: string,
+  settings: Settings,
   foreign?: string,
-  timeoutMs?: number,
 ): AnyServiceAuthError {
+  const { addressedBy, timeoutMs } = settings;
   const { status, ambiguous = false, reason } = failed ?? {};
   if (reason !== undefined) {
     const cached =
@@ -130,7 +142,7 @@ function backoffError(
       : `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
   const cause = status === undefined ? silence : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
-  const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
+  const message = `The token endpoint ${cause}.${counted} Check ${addressedBy} and the endpoint; the next attempt is possible at ${when}.${hintFor(settings, status)}`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: status, ambiguous, retryAt });
 }
 
