@@ -115,7 +115,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
   simulation: {
-    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '500'],
+    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '600'],
     finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
   },
   site: {
