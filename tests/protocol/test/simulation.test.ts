@@ -8,7 +8,7 @@ import { neverHappened, promisedModes, simulate } from '../src/simulation.ts';
 
 const seconds = 1_000;
 
-// With 200 everything happens that can. `pnpm check simulation` runs 10,000, `pnpm simulate --seeds 1000000` a night.
+// With 200 everything happens that can. `pnpm check simulation` runs 600, `pnpm simulate --seeds 1000000` a night.
 const seeds = 200;
 
 test(`${seeds} seeds of everything that may go wrong break no promise`, { timeout: 1_800 * seconds }, async () => {
