@@ -180,7 +180,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'an error that tells too much',
     about: 'the error of the secret function is passed on',
     file: 'token/client-secret.ts',
-    find: 'why = describeError(error);',
+    find: "why = [describeError(error), ownText(error, 'advice')].filter(Boolean).join(': ');",
     replace: 'why = String(error);',
     modes: ['faults', 'feasible'],
   },
