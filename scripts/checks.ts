@@ -110,6 +110,7 @@ export const checks: Readonly<Record<string, Check>> = {
   servers: {
     run: suite('servers'),
     finds: 'a database or an OAuth server that behaves otherwise than a store or a client expects',
+    waits: true,
   },
   observability: { run: suite('observability'), finds: 'an alert or a dashboard that Prometheus answers otherwise' },
   frameworks: {
@@ -125,7 +126,7 @@ export const checks: Readonly<Record<string, Check>> = {
     run: ['node', 'docs/check-site.ts'],
     finds: 'a page, a link or a budget of the site that a browser shows otherwise',
   },
-  examples: { run: suite('examples'), finds: 'an example that prints something else than it says' },
+  examples: { run: suite('examples'), finds: 'an example that prints something else than it says', waits: true },
   compat: {
     run: ['vitest', 'run', '--project=compat*'],
     finds: 'an older version of a client or of Nest that an adapter does not serve',
