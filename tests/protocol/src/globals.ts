@@ -42,7 +42,9 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   const originalRandom = Math.random;
   const [dateNow, performanceNow] = [Date.now, performance.now];
   const originalStackTraceLimit = Error.stackTraceLimit;
-  const { getBuiltinModule } = process;
+  // A browser has none. The start page of the site runs a day there.
+  const host: typeof process | undefined = globalThis.process;
+  const getBuiltinModule = host?.getBuiltinModule;
   const original = Object.getOwnPropertyDescriptor(globalThis, 'crypto') as PropertyDescriptor;
   const others = random.fork('aside');
   Math.random = () => (isAside ? others : random).next();
@@ -52,8 +54,9 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   // A run throws thousands of errors, and their stacks are not read.
   Error.stackTraceLimit = 0;
   listeners = new Map();
-  process.getBuiltinModule = ((name: string) =>
-    name === 'node:diagnostics_channel' ? channels : getBuiltinModule(name)) as typeof getBuiltinModule;
+  const ofThisRun = (name: string) =>
+    name === 'node:diagnostics_channel' ? channels : getBuiltinModule?.(name as 'node:process');
+  if (host) host.getBuiltinModule = ofThisRun as typeof process.getBuiltinModule;
   const drawn = new Map<number, Uint8Array>();
   const getRandomValues = (bytes: Uint8Array) => {
     if (isAside) {
@@ -70,7 +73,7 @@ export function seedGlobals(random: Random, repeats: () => boolean, timer: () =>
   return () => {
     Math.random = originalRandom;
     Date.now = dateNow;
-    process.getBuiltinModule = getBuiltinModule;
+    if (host && getBuiltinModule) host.getBuiltinModule = getBuiltinModule;
     performance.now = performanceNow;
     Error.stackTraceLimit = originalStackTraceLimit;
     Object.defineProperty(globalThis, 'crypto', original);

@@ -127,7 +127,6 @@ export async function run(
     await world.runUntil(faultsForMs);
     endFaults(reachable);
     judge.faultsEnded();
-    await world.runUntil(faultsForMs);
     if (settings.outage || settings.dying || settings.failing) {
       // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
       const isSlow = (settings.dying || settings.failing || settings.outage?.state === 'behind') && judge.isSparing();

@@ -1,4 +1,4 @@
-import type { ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
+import type { Issuance, ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
 import { youngMayGain } from './judge/numbers.ts';
 import type { Trial } from './judge/sights.ts';
 import { type Agreement, limitOf, type Settings } from './settings.ts';
@@ -139,8 +139,9 @@ async function isServedBy(
 function isProvided({ tokens, underWay, resets, issuances }: Usage, audience: string): boolean {
   const ofIt = (known: { readonly audience: string }) => known.audience === audience;
   const resetAt = resets.find(ofIt)?.at ?? 0;
-  const issuedAt = issuances.find((one) => ofIt(one) && !one.pending)?.at ?? 0;
-  return underWay > 0 || tokens.some(ofIt) || resetAt > issuedAt;
+  // The token of a request that was under way has been reset, too.
+  const replaces = (one: Issuance) => ofIt(one) && !one.pending && one.reason === 'reset' && one.at > resetAt;
+  return underWay > 0 || tokens.some(ofIt) || (resetAt > 0 && !issuances.some(replaces));
 }
 
 /** Two processes die while they ask, one after the other. Returns whether a third one is served. Undefined: it would not be for another reason. */

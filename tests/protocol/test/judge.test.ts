@@ -195,3 +195,20 @@ describe('a caller that is refused comes at the instant that it is told', () => 
     expect(trial?.refused).toMatchObject({ atIt: false });
   });
 });
+
+test.each([
+  ['cold', undefined],
+  ['reset', 0],
+] as const)('after a reset, a token for the reason %s: callers of its audience are tried: %s', async (reason, said) => {
+  const usage = {
+    ...{ availableNow: 0, underWay: 0, refusedUntil: undefined, holds: [], tokens: [] },
+    resets: [{ at: 1_000, audience: 'api' }],
+    issuances: [{ at: 1_100, audience: 'api', pending: false, reason }],
+  };
+  const copies: Copies = () => ({
+    client: () => ({ getUsage: async () => usage as unknown as Usage }) as ServiceAuth,
+    ask: async () => 'refused',
+    pass: () => {},
+  });
+  expect((await tryWhatIsSaid(copies, 2_000, 'api', drawn(createRandom('trial'), {})))?.said).toBe(said);
+});

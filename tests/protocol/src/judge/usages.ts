@@ -19,14 +19,10 @@ export interface Usages {
 
 const hour = 3_600_000;
 
-/**
- * Remembers what `getUsage()` said, and has it asked when a request has left, when a record is written after an answer, and when a request failed or somebody gave
- * an order. Between these, processes only declare their agreement.
- */
+/** Remembers what `getUsage()` said, and has it asked whenever a record is written. */
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
   const { rates, phases, durability, lossesPerWindow } = settings;
   let latest: Usage | undefined;
-  let isAnswered = false;
   const isYoung = () => world.now < 27 * hour;
 
   return {
@@ -44,19 +40,7 @@ export function createUsages(world: Time, settings: Circumstances, store: () => 
         return pending >= Math.max(2, budget / 4);
       }) ?? false,
     sights: {
-      sending: ask,
-      answered() {
-        isAnswered = true;
-      },
-      applied() {
-        if (isAnswered) ask();
-        isAnswered = false;
-      },
-      happened(_asker, { type }) {
-        if (type === 'token_request_failed') ask();
-      },
-      wasReset: ask,
-      retryTold: ask,
+      applied: ask,
       faultsEnded: ask,
       counted(usage) {
         latest = usage;
