@@ -201,7 +201,7 @@ test.each([
   ['reset', 0],
 ] as const)('after a reset, a token for the reason %s: callers of its audience are tried: %s', async (reason, said) => {
   const usage = {
-    ...{ availableNow: 0, underWay: 0, refusedUntil: undefined, holds: [], tokens: [] },
+    ...{ availableNow: 0, underWay: 0, refusedUntil: undefined, holds: [], tokens: [], windows: [] },
     resets: [{ at: 1_000, audience: 'api' }],
     issuances: [{ at: 1_100, audience: 'api', pending: false, reason }],
   };
