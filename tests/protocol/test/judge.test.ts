@@ -230,18 +230,17 @@ describe('a caller that is refused comes at the instant that it is told', () => 
 });
 
 test.each([
-  ['cold', undefined],
-  ['reset', 0],
-] as const)('after a reset, a token for the reason %s: callers of its audience are tried: %s', async (reason, said) => {
+  ['sent', 1],
+  ['replaces', undefined],
+] as const)('a request that is %s for an audience of the run: so many are served: %s', async (answer, served) => {
   const usage = {
-    ...{ availableNow: 0, underWay: 0, refusedUntil: undefined, holds: [], tokens: [], windows: [] },
-    resets: [{ at: 1_000, audience: 'api' }],
-    issuances: [{ at: 1_100, audience: 'api', pending: false, reason }],
+    ...{ availableNow: 1, underWay: 0, refusedUntil: undefined, holds: [], tokens: [], issuances: [] },
+    windows: [{ usable: 120 }],
   };
   const copies: Copies = () => ({
     client: () => ({ getUsage: async () => usage as unknown as Usage }) as ServiceAuth,
-    ask: async () => 'refused',
+    ask: async () => answer,
     pass: () => {},
   });
-  expect((await tryWhatIsSaid(copies, 2_000, 'api', drawn(createRandom('trial'), {})))?.said).toBe(said);
+  expect((await tryWhatIsSaid(copies, 0, 'api', drawn(createRandom('trial'), {})))?.served).toBe(served);
 });
