@@ -160,15 +160,14 @@ function allowedAfter(
 ): Pick<Outage, 'askAt' | 'from'> {
   // Turns take up to five minutes more.
   const mostMs = streaks.size > 1 ? 10 * minute : 15 * minute;
-  const waitedSince = Math.max(lastCostAt, all.last);
   const allowedAt = Math.max(
     shared ? shared.last + ladder(shared.count, mostMs) : 0,
     failing ? failing.last + ladder(failing.count, mostMs) : 0,
   );
-  const from = shared ? allowedAt + turnOf(allowedAt - waitedSince) : allowedAt;
+  const from = shared ? allowedAt + turnOf(allowedAt - all.last) : allowedAt;
   const isOpened = openedAt > (failing ?? all).last;
   const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
-  const turnMs = isSpared ? turnOf(spared.until - waitedSince) : 0;
+  const turnMs = isSpared ? turnOf(spared.until - lastCostAt) : 0;
   const sparedUntil = isSpared ? spared.untilTurn(turnMs) : 0;
   if (sparedUntil <= from) return { askAt: from, from };
   const isVain = failing ? failing.inVain || (names.size > 1 && all.inVain) : names.size > 0 && all.inVain;
