@@ -234,7 +234,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     find: 'attempt.outcome?.hash ?',
     replace: "attempt.outcome?.hash === '' ?",
     modes: ['cached'],
-    test: 'ledger/forecast',
+    test: 'ledger/bound',
     survives: 'in no mode is a record full of hashes',
   },
   {

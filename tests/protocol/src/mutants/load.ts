@@ -9,6 +9,7 @@ import { countingMutants } from './counting.ts';
 import type { Change, Mutant } from './mutant.ts';
 import { pacingMutants } from './pacing.ts';
 import { recordMutants } from './records.ts';
+import { ruleMutants } from './rules.ts';
 import { sharingMutants } from './sharing.ts';
 import { timeAndStoreMutants } from './time-and-store.ts';
 import { transportMutants } from './transports.ts';
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...pacingMutants,
   ...agreementMutants,
   ...recordMutants,
+  ...ruleMutants,
   ...transportMutants,
 ];
 

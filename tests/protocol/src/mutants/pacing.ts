@@ -50,9 +50,9 @@ export const pacingMutants: readonly Mutant[] = [
     file: 'ledger/streaks.ts',
     find: '|| known.at <= now - 2 * day) continue;',
     replace: ') continue;',
-    test: 'ledger/pace',
     survives: 'simulated audiences ask again within the hour',
     modes: [],
+    test: 'ledger/outage',
   },
   {
     name: 'rule 3: an audience does not wait for its own failures',
@@ -209,6 +209,7 @@ export const pacingMutants: readonly Mutant[] = [
     find: 'until: Math.min(pausedUntil, freelyAt),',
     replace: 'until: freelyAt > 0 ? pausedUntil : 0,',
     modes: ['outages'],
+    test: 'ledger/outage',
   },
   {
     name: 'rule 6: the end of a pause moves with the time',
