@@ -170,6 +170,23 @@ describe('credentials that were rejected', () => {
     expect((await client({ audience: 'other' }).getUsage()).refusedBecause).toBe('credentials');
   });
 
+  test.each([
+    [401, '{"error":"invalid_client"}'],
+    [403, '{"error":"access_denied"}'],
+  ])('under one store key wait as long for each of several wrong secrets (%i)', async (status, answer) => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.otherwise(answering(status, answer));
+    const secrets = ['one', 'two', 'three'];
+    const fleet = secrets.map((clientSecret) => client({ clientSecret, storeKey: 'k'.repeat(32) }));
+    for (let asked = 0; asked < 6 * 60; asked++) {
+      for (const auth of fleet) await failure('ERR_CREDENTIALS_REJECTED', clock.until(auth.getToken()));
+      await clock.advance(minute);
+    }
+    const sent = sentSecrets(endpoint.requests);
+    // Every 15 minutes, and once more after 5.
+    for (const secret of secrets) expect(sent.filter((one) => one === secret)).toHaveLength((6 * 60) / 15 + 1);
+  });
+
   test('are forgotten at once when the secret changes under one store key, too', async () => {
     const { client, endpoint, token } = createBed();
     endpoint.next(answering(400, '{"error":"invalid_scope"}'));
@@ -272,7 +289,7 @@ describe('a token at rest', () => {
     const error = await failure('ERR_STORE_INTEGRITY', clock.until(client().getToken()));
     expect(error.retryAt).toBe(clock.now() + 15 * minute);
     expect(error.message).toBe(
-      `[service-auth] The stored token cannot be opened with this key, and one was replaced moments ago. Check that all processes have one clientSecret or storeKey; the next attempt is possible at 2026-01-01T00:15:00.000Z. See ${errorPage}#err_store_integrity`,
+      `[service-auth] This process cannot decrypt the fleet's token, and one was replaced for that within the last 15 minutes. Give all processes the same clientSecret or storeKey; the next attempt is possible at 2026-01-01T00:15:00.000Z. See ${errorPage}#err_store_integrity`,
     );
     expect((await auth.getToken()).value).toBe(first.value);
     expect(endpoint.requests.length).toBe(2);

@@ -284,7 +284,7 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'rule 7: rejected credentials are sent at once',
     about: 'after 400, 401 and 403 nobody waits',
     file: 'ledger/pace.ts',
-    find: '        ...refusals,\n',
+    find: '        ...refusals.map(refusalHold),\n',
     replace: '',
     modes: ['outages', 'faults'],
   },

@@ -69,8 +69,8 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     replace: 'elapsedMs < 0',
     also: {
       file: 'ledger/count.ts',
-      find: 'Math.min(outcome.at, at + latestMs) : at;',
-      replace: 'Math.min(at, outcome.at + latestMs) : at;',
+      find: 'Math.min(attempt.outcome.at, attempt.at + latestMs)',
+      replace: 'Math.min(attempt.at, attempt.outcome.at + latestMs)',
     },
     modes: ['pauses', 'faults', 'sleep'],
   },
