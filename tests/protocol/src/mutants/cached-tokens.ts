@@ -199,6 +199,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     find: 'return generation <= revoked || (known.keyId',
     replace: 'return (known.keyId',
     modes: ['cached'],
+    test: 'service-auth.cached-answer',
   },
   {
     name: 'an endpoint with one token is a cache',

@@ -283,5 +283,6 @@ export const countingMutants: readonly Mutant[] = [
     find: 'count: one.count + bucket.count }',
     replace: 'count: bucket.count }',
     modes: ['many'],
+    test: 'ledger/count',
   },
 ];
