@@ -47,7 +47,8 @@ export const agreementMutants: readonly Mutant[] = [
     about: 'a process that inherits the agreement keeps to nothing in a record without terms',
     file: 'ledger/terms.ts',
     find: 'return terms.length + record.terms.length > 0 ? terms : usual;',
-    replace: 'return usual.length > 0 ? terms : usual;',
+    replace:
+      'return terms.length + record.terms.length > 0 ? terms : usual.map((term) => ({ ...term, tokens: 9_999 }));',
     modes: ['inherit'],
   },
   {

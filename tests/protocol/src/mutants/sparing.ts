@@ -42,7 +42,7 @@ export const sparingMutants: readonly Mutant[] = [
     file: 'ledger/count.ts',
     find: 'Math.min(freelyAt, lastAt + pauseMs + turnMs)',
     replace: 'Math.min(freelyAt, lastAt + pauseMs + turnMs, Math.max(0, lastAt + freelyAt - now))',
-    test: 'ledger/worlds',
+    test: 'ledger/outage',
     modes: ['outages'],
   },
   {
