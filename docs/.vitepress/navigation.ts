@@ -12,6 +12,7 @@ const guides = [
   page('Choose a store', '/choosing-a-store'),
   page('Test your code', '/testing'),
   page('Go to production', '/production'),
+  page('Upgrade', '/upgrading'),
   page('Serverless and Workers', '/serverless'),
   page('Next.js and other frameworks', '/frameworks'),
   page('Scripts, CI, other languages', '/any-language'),
@@ -39,8 +40,6 @@ const project = [
   page('Security', '/project/security'),
   page('Contributing', '/project/contributing'),
   page('Decisions', '/decisions/'),
-  page('Chaos', '/chaos'),
-  page('Mutation testing', '/mutation-testing'),
 ];
 
 /** The groups of pages beside each page. */

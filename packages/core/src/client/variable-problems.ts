@@ -28,7 +28,7 @@ export function problemOfAddress(address: string): string {
 /** Returns what is wrong with a variable that a shell, a container or a template did not set as it was meant. */
 export function mistakeIn(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  if (/^(["']).*\1$/s.test(value)) return 'is in quotes; what sets it keeps them: remove them there';
+  if (/^(["']).*\1$/s.test(value)) return 'is wrapped in quotes: remove them where it is set';
   return /\$\{\w+\}/.test(value) ? `contains a reference such as $\{NAME} that nothing replaced` : undefined;
 }
 

@@ -190,13 +190,16 @@ export function reasonOf({ reason }: Attempt): IssuanceReason {
   return reasons.includes(reason) ? (reason as IssuanceReason) : 'cold';
 }
 
-export function isIssued({ outcome }: Attempt): boolean {
-  return outcome?.kind === 'issued';
+/** An attempt that has an outcome. */
+export type Settled = Attempt & { readonly outcome: Outcome };
+
+export function isIssued(attempt: Attempt): attempt is Settled {
+  return attempt.outcome?.kind === 'issued';
 }
 
 /** Returns whether a token was certainly issued: to the request, or to the probe before it. */
-export function isCertain({ outcome }: Attempt): boolean {
-  return outcome?.kind === 'issued' || outcome?.kind === 'unsent';
+export function isCertain(attempt: Attempt): attempt is Settled {
+  return isIssued(attempt) || attempt.outcome?.kind === 'unsent';
 }
 
 /** Returns whether the others wait for the outcome. */

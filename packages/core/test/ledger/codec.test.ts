@@ -1,9 +1,10 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checksum } from '../../src/ledger/checksum.ts';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/compact.ts';
-import type { LedgerRecord } from '../../src/ledger/journal.ts';
+import { type LedgerRecord, reasonOf } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { settle } from '../../src/ledger/settle.ts';
@@ -74,6 +75,14 @@ describe('a record that was written and read', () => {
   });
 });
 
+test('the checksum is the CRC-32 of the UTF-16 code units, so other programs can compute it', () => {
+  const law = fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+    expect(Number.parseInt(checksum(text), 16)).toBe(crc32(Buffer.from(text, 'utf16le')));
+    expect(checksum(text)).toHaveLength(8);
+  });
+  fc.assert(law, { numRuns: 500 });
+});
+
 describe('a text that cannot be trusted', () => {
   const text = encodeRecord(latest.record);
 
@@ -142,8 +151,11 @@ describe('what a later release writes', () => {
   const wanted = laterParts(written);
 
   test('counts, paces and refuses nobody', () => {
-    const { outcome, reason } = written.attempts.find(({ id }) => id === 'later') ?? {};
+    const attempt = written.attempts.find(({ id }) => id === 'later') as LedgerRecord['attempts'][number];
+    const { outcome, reason } = attempt;
     expect([outcome?.kind, outcome?.charge, reason]).toEqual(['later kind', 1, 'later reason']);
+    // What people see of it: somebody needed a token.
+    expect(reasonOf(attempt)).toBe('cold');
     expect(written.orders.find(({ id }) => id === 'later order')).toMatchObject({
       kind: 'later kind',
       more: { laterFact: 4 },
