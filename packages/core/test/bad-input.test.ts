@@ -634,7 +634,7 @@ describe('bad input: records', () => {
       await store.replace(text);
       // The next record could not be read, so it is not written, and nothing is sent.
       const { message } = await failure('ERR_STORE', clock.until(client().getToken()));
-      expect(message).toContain('have a value that no record has');
+      expect(message).toContain('the new one would be too large or invalid');
       expect(await store.text()).toBe(text);
       expect(await client().getUsage()).toMatchObject({ used: 1 });
       await store.replace(undefined);
