@@ -28,15 +28,15 @@ export function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResul
 // A record that many clients share is large. The same text is decoded once.
 let latestDecoded: { readonly text: string; readonly record: ReturnType<typeof decodeRecord> } | undefined;
 
-/** Decodes the text of a record. */
-export function decoded(text: string): ReturnType<typeof decodeRecord> {
-  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text) };
+/** Decodes the text of a record. `isNew`: this process has just encoded it. */
+export function decoded(text: string, isNew = false): ReturnType<typeof decodeRecord> {
+  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text, isNew) };
   return latestDecoded.record;
 }
 
 /** A record in the store that nobody can read would stop the whole fleet, so it is not written. */
 export function readable(text: string): string {
-  if (decoded(text) !== 'damaged') return text;
+  if (decoded(text, true) !== 'damaged') return text;
   const advice = 'the record was not changed, because the new one would be too large or invalid.';
   throw Object.assign(new RangeError(advice), { advice });
 }
