@@ -76,7 +76,7 @@ export const sparingMutants: readonly Mutant[] = [
     file: 'ledger/pace.ts',
     find: 'const askAt = mayProbe ?',
     replace: 'const askAt = mayProbe || probeAt > 0 ?',
-    test: 'service-auth.outage',
+    test: 'ledger/pace',
     modes: ['open'],
   },
   {
