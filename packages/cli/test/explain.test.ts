@@ -133,6 +133,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
       windows: [
         {
           tokens: 150,
+          counts: 'tokens',
           windowMs: 24 * hour,
           usable: 120,
           used: 2,
@@ -143,6 +144,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
         },
         {
           tokens: 50,
+          counts: 'tokens',
           windowMs: 24 * hour,
           usable: 40,
           used: 2,

@@ -27,6 +27,7 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
   const [newest] = issuances;
   return {
     limit: 150,
+    counts: 'tokens',
     usable: 120,
     used,
     underWay: 0,

@@ -621,10 +621,7 @@ describe('bad input: records', () => {
 
   test.each([
     ['sequence', (record: LedgerRecord) => ({ ...record, sequence: 8e15, tokens: [] })],
-    [
-      'reset',
-      (record: LedgerRecord) => ({ ...record, revoked: { orders: 8e15 } }),
-    ],
+    ['reset', (record: LedgerRecord) => ({ ...record, revoked: { orders: 8e15 } })],
   ])(
     '30: a record with a %s at the end of all numbers stays as it is, until somebody deletes it and restarts the processes that remember it',
     async (_, forge) => {

@@ -13,6 +13,7 @@ const window = { usable: 150, used: 0, pending: 0, remaining: 150, nextFreeAt: u
 const unspent: Usage = {
   ...window,
   limit: 150,
+  counts: 'tokens',
   underWay: 0,
   unknown: 0,
   availableNow: 150,
@@ -21,7 +22,7 @@ const unspent: Usage = {
   refusedBecause: undefined,
   newRecord: undefined,
   spentAt: undefined,
-  windows: [{ ...window, tokens: 150, own: true }],
+  windows: [{ ...window, tokens: 150, counts: 'tokens', own: true }],
   holds: [],
   tokens: [],
   recordId: undefined,

@@ -119,7 +119,8 @@ function interpret(
       : { kind: 'ambiguous', charge: 1, status, reason: token };
   }
   const oauthError = readOAuthError(`${body}`.slice(0, maxBodyLength));
-  if (isOfCredentials({ status, code: oauthError })) return { kind: 'released', cause: 'credentials', status, oauthError };
+  if (isOfCredentials({ status, code: oauthError }))
+    return { kind: 'released', cause: 'credentials', status, oauthError };
   if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
   if (status === 421) return misdirected;
   // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.

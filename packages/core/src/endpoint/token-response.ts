@@ -1,7 +1,7 @@
 import type { TokenResponseReason } from '../contract/errors.ts';
 import type { TokenResponseWarning } from '../contract/events.ts';
-import { type OAuthErrorCode, oauthErrorCode } from '../ledger/oauth-error.ts';
 import { maxLifetimeMs } from '../ledger/journal.ts';
+import { type OAuthErrorCode, oauthErrorCode } from '../ledger/oauth-error.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
 /** A token as the token endpoint sent it. */

@@ -1,5 +1,12 @@
 import { rejectedShareAt, type Spared, sparedBy } from './count.ts';
-import { type Attempt, type IssuanceReason, isIssued, type LedgerRecord, type Order } from './journal.ts';
+import {
+  type Attempt,
+  countsRequests,
+  type IssuanceReason,
+  isIssued,
+  type LedgerRecord,
+  type Order,
+} from './journal.ts';
 import type { Limits } from './limits.ts';
 import { openOrder, orderedAt } from './orders.ts';
 import { isAboutClient, isOfCredentials, mayProbe, type Refused, refusalsOf, rejectionsOf } from './refusals.ts';
@@ -75,15 +82,15 @@ export interface Glance {
 }
 
 export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
-  const usable = enforcedTerms(record, now, limits).map(({ term }) => term.usable);
-  const quarter = Math.max(1, Math.floor(Math.min(...usable) / 4));
+  const terms = enforcedTerms(record, now, limits).map(({ term }) => term);
+  const quarter = Math.max(1, Math.floor(Math.min(...terms.map(({ usable }) => usable)) / 4));
   const fleet = fleetOf(record, now);
   return {
     fleet,
     spared: sparedBy(record, now, limits, fleet.lastCostAt),
     refusals: refusalsOf(record),
     order: openOrder(record, now),
-    mayProbe: mayProbe(record),
+    mayProbe: mayProbe(record) && !countsRequests(terms),
     maxOpen: Math.min(maxOpen, quarter),
   };
 }

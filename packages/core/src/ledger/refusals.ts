@@ -24,7 +24,9 @@ export function refusalsOf({ attempts }: LedgerRecord): readonly Refused[] {
 function ends(attempt: Attempt, { audience, secretId, generation, outcome }: Refused): boolean {
   const isAbout = attempt.audience === audience || isAboutClient(outcome) || attempt.order !== undefined;
   const helps = attempt.secretId === secretId || !isOfCredentials(outcome);
-  return isIssued(attempt) && isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at });
+  return (
+    isIssued(attempt) && isAbout && helps && isAfter({ ...attempt, ...attempt.outcome }, { generation, at: outcome.at })
+  );
 }
 
 /** What the token endpoint answered to a request that it refused. `code`: the `error` of an authorization server. */
@@ -32,7 +34,9 @@ export type Answered = Pick<Outcome, 'status' | 'code'>;
 
 /** Returns whether an authorization server answered so. Without the JSON of one (RFC 6749 section 5.2), 400 and 403 come from something in front of it. */
 export function isOfCredentials({ status = 0, code }: Answered): boolean {
-  return status === 401 || (code !== undefined && ((status >= 200 && status < 300) || status === 400 || status === 403));
+  return (
+    status === 401 || (code !== undefined && ((status >= 200 && status < 300) || status === 400 || status === 403))
+  );
 }
 
 /** Returns whether a refusal is about the client, and so about every token of it. If not, it is about this token. */

@@ -1,4 +1,4 @@
-import { type Attempt, chargeOf, isCertain, isIssued, isOpen, type LedgerRecord } from './journal.ts';
+import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord } from './journal.ts';
 
 const day = 86_400_000;
 
@@ -74,7 +74,7 @@ export function fleetOf({ attempts }: LedgerRecord, now: number): Fleet {
       // What an order to try again brought ends everything that was known before.
       if (order !== undefined) pardoned = latest(arrived, pardoned);
     } else if (isOpen(attempt, now)) open.push(attempt);
-    else if (isCertain(attempt) && chargeOf(attempt) > 0) openedAt = Math.max(openedAt, outcome?.at ?? 0);
+    else if (outcome?.kind === 'unsent' && outcome.charge > 0) openedAt = Math.max(openedAt, outcome.at);
   }
   const streaks = new Map<string, Streak>();
   const failing = new Set<string>();

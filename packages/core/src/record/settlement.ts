@@ -71,9 +71,7 @@ export function createSettlement(settings: Settings, sharedRecord: SharedRecord)
   function retryLater(delayMs: number): void {
     if (delayMs > lastRetryMs) return;
     const retry = () => {
-      const all = [...(sharedRecord.unsettled ?? [])].map(
-        ([attempt, { writing }]) => writing ?? write(attempt),
-      );
+      const all = [...(sharedRecord.unsettled ?? [])].map(([attempt, { writing }]) => writing ?? write(attempt));
       Promise.all(all).catch(() => retryLater(delayMs * 2));
     };
     clock.setTimer(retry, delayMs, background);

@@ -18,11 +18,7 @@ export function isRepeated(
   { lifetimeMs }: IssuedToken,
   hash: string | undefined,
   sentAt: Instant,
-  {
-    flight: { reason },
-    view: { record, now, readAt },
-    attempt: { audience, keyId, unreadable },
-  }: ReservedRequest,
+  { flight: { reason }, view: { record, now, readAt }, attempt: { audience, keyId, unreadable } }: ReservedRequest,
 ): boolean {
   if (hash === undefined) return false;
   const revoked = revokedOf(record, audience);

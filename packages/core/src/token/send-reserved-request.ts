@@ -85,7 +85,8 @@ async function send(
   const { record } = settled;
   if (revokedOf(record, audience) >= attempt.generation) return undefined;
   // The new token expires before the one that it was to replace.
-  const inVain = flight.reason === 'refresh' && tokenOf(record, audience, attempt.keyId)?.id === flight.cached?.token.id;
+  const inVain =
+    flight.reason === 'refresh' && tokenOf(record, audience, attempt.keyId)?.id === flight.cached?.token.id;
   const { outcome } = record.attempts.find(({ id }) => id === attempt.id) ?? {};
   if (inVain) return keepUntil(parts, outcome?.holdUntil ?? 0, settled);
   if (!isAlive(usable, instantOf(clock))) throw expiredOnArrival();

@@ -81,7 +81,8 @@ function limitError(
   local: (at: number) => number,
 ): AnyServiceAuthError {
   const { term, used = 0, own = true, newRecord } = room ?? {};
-  const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
+  const { tokens: limit = 0, usable = 0, windowMs = 0, counts } = term ?? {};
+  const what = counts === 'requests' ? 'requests, refused ones among them,' : 'tokens';
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
   // A record that may follow a lost one spends less, and some tokens are kept for resets.
   const why = newRecord
@@ -89,7 +90,7 @@ function limitError(
     : used < usable
       ? ' The others are kept for more urgent purposes, such as reset().'
       : '';
-  const message = `The budget has no room: ${used} of ${usable} usable tokens (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}.${why} getUsage() shows who spent them.${stated}`;
+  const message = `The budget has no room: ${used} of ${usable} usable ${what} (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}.${why} getUsage() shows who spent them.${stated}`;
   return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
 }
 

@@ -6,10 +6,10 @@ import { availableFor, refusalOf } from '../../src/ledger/forecast.ts';
 import { isOpen, type LedgerRecord, revokedOf } from '../../src/ledger/journal.ts';
 import { limitsFor } from '../../src/ledger/limits.ts';
 import { settle } from '../../src/ledger/settle.ts';
-import { day, minute, second } from './worlds/world.ts';
 import { attemptAt, issued, queryFor, recordWith, usual } from './support/attempts.ts';
 import { historyOf, noon } from './support/history.ts';
 import { seed, used } from './support/records.ts';
+import { day, minute, second } from './worlds/world.ts';
 
 const small = limitsFor([{ tokens: 60, windowMs: day }], undefined, 'durable');
 const snapshots = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((round) =>
