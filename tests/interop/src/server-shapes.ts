@@ -242,11 +242,11 @@ export const serverShapes: readonly ServerShape[] = [
     name: 'Zoho',
     variables: {
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://accounts.zoho.eu/oauth/v2/token',
-      SERVICE_AUTH_TOKEN_LIMIT: '10/10m',
+      SERVICE_AUTH_TOKEN_LIMIT: '10 requests/10m',
       ...post,
     },
     special:
-      'Ten tokens in ten minutes, and a client has ten to fifteen live ones: the next one ends the oldest. The refusal comes with status 200.',
+      'Ten requests in ten minutes, refused ones too, and a client has ten to fifteen live ones: the next one ends the oldest. The refusal comes with status 200.',
     answer: {
       access_token: '1000.8cb99dxxxxxxxxxxxxx9be93.9b8xxxxxxxxxxxxxxxf',
       token_type: 'Bearer',

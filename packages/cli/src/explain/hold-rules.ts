@@ -1,5 +1,5 @@
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
-import { counted, instant, windowName } from '../report/text.ts';
+import { counted, countedBy, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import { audiencesIn, rejectionOf, unsettled, unsettledInRow } from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
@@ -83,7 +83,7 @@ const otherPrograms: Rule = (usage, circumstances) => {
       : `Nobody asks again before ${instant(until, circumstances.now)}.`;
   return {
     cause: 'other-programs',
-    evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} tokens in ${windowName(windowMs)}. ${next}`,
+    evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`,
     remedy:
       'Somebody else spends tokens of this client id: a program without this store, a second store or prefix, somebody with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
     weight: until === undefined ? 1.1 : 2,

@@ -141,7 +141,12 @@ const termsDiffer: Rule = (usage) => {
   const foreign = usage.windows.filter(({ own }) => !own);
   const hasOwn = usage.windows.some(({ own }) => own);
   if (foreign.length === 0 || (!hasOwn && foreign.length < 2)) return undefined;
-  const list = foreign.map(({ tokens, windowMs }) => `${tokens} in ${windowName(windowMs)}`).join(', ');
+  const list = foreign
+    .map(
+      ({ tokens, counts, windowMs }) =>
+        `${tokens}${counts === 'requests' ? ' requests' : ''} in ${windowName(windowMs)}`,
+    )
+    .join(', ');
   return {
     cause: 'terms-differ',
     evidence: `Programs of the fleet state different limits: ${list}${hasOwn ? ', and others than this program' : ''}. The strictest of all counts.`,

@@ -1,6 +1,6 @@
 import { printable } from '../line/printable.ts';
 import { allowance, becauseOf, whoIsRefused } from './sentences.ts';
-import { clockTime, counted, duration, zone } from './text.ts';
+import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
 export interface Thresholds {
@@ -37,7 +37,7 @@ export function checkLine(
     `pending=${pending};;;0;${usable}`,
     `available=${availableNow};;;0;${usable}`,
   ];
-  const spent = `${Math.round(percent)}% of ${usable} usable tokens spent (${used}), ${room}`;
+  const spent = `${Math.round(percent)}% of ${usable} usable ${countedBy(usage)}s spent (${used}), ${room}`;
   const summary = [...(absent === undefined ? [] : [absent]), spent, ...concerns].join('; ');
   // The bar separates the sentence from the performance data.
   return { line: `${states[code]} - ${printable(summary).replaceAll('|', '/')}|${data.join(' ')}`, code };
