@@ -102,8 +102,8 @@ function folding(record: LedgerRecord, now: number, isCounted: (attempt: Attempt
 }
 
 function added(bucket: Bucket, one: Bucket): Bucket {
-  const [last, count] = [Math.max(one.last, bucket.last), one.count + bucket.count];
-  return { ...bucket, last, count, refused: (one.refused ?? 0) + (bucket.refused ?? 0) || undefined };
+  const refused = (one.refused ?? 0) + (bucket.refused ?? 0) || undefined;
+  return { ...bucket, refused, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
 }
 
 /** Nobody asks how a token was waited for once it arrived. */

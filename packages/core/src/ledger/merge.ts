@@ -73,8 +73,7 @@ function laterTerm(one: DeclaredTerm, other: DeclaredTerm): DeclaredTerm {
 function larger(one: Bucket, other: Bucket): Bucket {
   const more = later(one.more, other.more);
   const refused = Math.max(one.refused ?? 0, other.refused ?? 0) || undefined;
-  const [count, last] = [Math.max(one.count, other.count), Math.max(one.last, other.last)];
-  return { ...one, count, refused, last, more };
+  return { ...one, refused, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last), more };
 }
 
 /** Of two copies of one token, the life of one may have been measured. */

@@ -83,7 +83,8 @@ export interface Glance {
 
 export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
   const terms = enforcedTerms(record, now, limits).map(({ term }) => term);
-  const quarter = Math.max(1, Math.floor(Math.min(...terms.map(({ usable }) => usable)) / 4));
+  const usable = terms.map((term) => term.usable);
+  const quarter = Math.max(1, Math.floor(Math.min(...usable) / 4));
   const fleet = fleetOf(record, now);
   return {
     fleet,
