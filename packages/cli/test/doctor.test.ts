@@ -127,7 +127,7 @@ test('a program that states its window in seconds is found by the record, and on
   expect(own.bad).toContainEqual(
     expect.objectContaining({
       part: 'configuration',
-      message: expect.stringContaining('must be like 300 or 10/1h,50/24h'),
+      message: expect.stringContaining('must be like 300, 10/1h,50/24h or 10 requests/10m'),
     }),
   );
 });
