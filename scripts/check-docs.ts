@@ -1,7 +1,8 @@
 // Every TypeScript block of every document compiles against the sources. Every relative link leads to a file, and its anchor to a heading.
+// No page has more words outside code than `page-words.json` allows.
 //
 // A block is a module of its own. ```ts continued   goes on where the block before it in the same document ended;
-// ```ts no-check: reason   is left out.
+// ```ts no-check: reason   is left out; ```ts [axios]   is a tab of that name.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -14,6 +15,7 @@ const documents = readDocuments();
 
 const anchorsOf = memoize((file: string) => anchors(readFileSync(file, 'utf8')));
 const problems: string[] = documents.flatMap(({ path, lines }) => brokenLinks(path, lines));
+const words = countWords();
 const modules = new Map<string, string>();
 
 for (const { path, lines } of documents) collectBlocks(path, lines);
@@ -23,7 +25,9 @@ if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
 }
-console.log(`${documents.length} documents: ${modules.size} TypeScript blocks compile, and all links resolve.`);
+console.log(
+  `${documents.length} documents of ${words} words: ${modules.size} TypeScript blocks compile, and all links resolve.`,
+);
 
 /** Each block keeps its line numbers, so that what the compiler says points into the document. */
 function collectBlocks(document: string, lines: string[]): void {
@@ -39,9 +43,9 @@ function collectBlocks(document: string, lines: string[]): void {
       const [language = '', ...words] = (fence[2] ?? '').split(/\s+/);
       const mark = words.join(' ');
       const typescript = language === 'ts' || language === 'typescript';
-      if (typescript && !['', 'continued'].includes(mark) && !/^no-check: \S/.test(mark)) {
+      if (typescript && !['', 'continued'].includes(mark) && !/^(no-check: \S.*|\[[^\]]+\])$/.test(mark)) {
         problems.push(
-          `${document}:${index + 1}: "${mark}" is no mark of a block. Write "continued" or "no-check: reason".`,
+          `${document}:${index + 1}: "${mark}" is not a mark of a block. Write "continued", "no-check: reason" or "[tab]".`,
         );
       }
       open = { fence: fence[1] ?? '', checked: typescript && !mark.startsWith('no-check') };
@@ -50,6 +54,27 @@ function collectBlocks(document: string, lines: string[]): void {
       }
     }
   }
+}
+
+/** Returns the words of all documents outside code; the bars of tables are none. A page that has become too long is a problem. */
+function countWords(): number {
+  const limits = JSON.parse(readFileSync(new URL('page-words.json', import.meta.url), 'utf8')) as Record<
+    string,
+    number
+  >;
+  const gone = Object.keys(limits).filter((page) => !documents.some(({ path }) => path === page));
+  for (const path of gone) problems.push(`scripts/page-words.json: ${path} is not there.`);
+  let sum = 0;
+  for (const { path, lines } of documents) {
+    const count = withoutFences(lines)
+      .join(' ')
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+    const limit = limits[path] ?? 0;
+    if (count > limit) problems.push(`${path} has ${count} words, and scripts/page-words.json allows it ${limit}.`);
+    sum += count;
+  }
+  return sum;
 }
 
 /** Beside the dependencies of what the document describes: those of its package, else those of the examples. */

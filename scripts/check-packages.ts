@@ -62,7 +62,7 @@ function checkManifest({ name, folder, manifest }: Pick<Package, 'name' | 'folde
   }
   for (const peer of peersWithoutRange) {
     if (manifest.peerDependencies?.[peer])
-      problem(file, `has a range for the peer ${peer}: see docs/decisions/0034-a-peer-without-a-range.md.`);
+      problem(file, `has a range for the peer ${peer}, with which npm 10 refuses to install the newest Nest.`);
   }
   for (const [dependency, version] of Object.entries(manifest.devDependencies ?? {})) {
     if (!/^(\d+\.|npm:.+@\d+\.|catalog:|workspace:\*$)/.test(version)) {

@@ -40,7 +40,7 @@ async function runAll(): Promise<void> {
 }
 
 /** Runs a check to its end. Its output is shown if it fails, and that of the tests at once. */
-async function run(name: string, { run: [command = '', ...argv] }: Check, atOnce: number): Promise<boolean> {
+async function run(name: string, { run: [command = '', ...argv], waits }: Check, atOnce: number): Promise<boolean> {
   const begunAt = performance.now();
   const stream = name === 'test' ? 'inherit' : 'pipe';
   const child = spawn(command, argv, {
@@ -48,7 +48,7 @@ async function run(name: string, { run: [command = '', ...argv] }: Check, atOnce
     // The whole group ends with this process: the command, and all that it starts.
     detached: true,
     stdio: ['ignore', stream, stream],
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...(atOnce > 1 && { VITEST_MAX_WORKERS: '1' }) },
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...(atOnce > 1 && !waits && { VITEST_MAX_WORKERS: '1' }) },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));

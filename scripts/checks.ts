@@ -4,6 +4,8 @@ export interface Check {
   readonly run: readonly string[];
   /** What no other check finds. */
   readonly finds: string;
+  /** Its tests mostly wait for processes and sockets, so its files run side by side even beside another check. */
+  readonly waits?: true;
 }
 
 type Suite =
@@ -35,7 +37,7 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
     'packages/file/test/{fleet,interruptions,kills}.test.ts',
     'tests/chaos/test/*.test.ts',
     'tests/cold-starts/test/*.test.ts',
-    'tests/journal/test/{laws,worlds}.test.ts',
+    'packages/core/test/ledger/{laws,worlds}.test.ts',
     'tests/protocol/test/*.test.ts',
     'tests/soak/test/*.test.ts',
   ],
@@ -95,6 +97,7 @@ export const checks: Readonly<Record<string, Check>> = {
   'command-line': {
     run: ['node', source, 'tests/packed/command-line.ts'],
     finds: 'a command that fails as published, on the oldest Node that it supports or the newest one',
+    waits: true,
   },
   reliability: {
     run: suite('reliability'),
@@ -107,6 +110,7 @@ export const checks: Readonly<Record<string, Check>> = {
   servers: {
     run: suite('servers'),
     finds: 'a database or an OAuth server that behaves otherwise than a store or a client expects',
+    waits: true,
   },
   observability: { run: suite('observability'), finds: 'an alert or a dashboard that Prometheus answers otherwise' },
   frameworks: {
@@ -115,14 +119,14 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   release: { run: ['node', 'tests/release/index.ts'], finds: 'a version that npm, pnpm, Yarn or Bun cannot install' },
   simulation: {
-    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '500'],
+    run: ['node', source, 'tests/protocol/simulate.ts', '--seeds', '1000'],
     finds: 'faults, clocks and processes in an order that exceeds the limit or breaks another promise',
   },
   site: {
     run: ['node', 'docs/check-site.ts'],
     finds: 'a page, a link or a budget of the site that a browser shows otherwise',
   },
-  examples: { run: suite('examples'), finds: 'an example that prints something else than it says' },
+  examples: { run: suite('examples'), finds: 'an example that prints something else than it says', waits: true },
   compat: {
     run: ['vitest', 'run', '--project=compat*'],
     finds: 'an older version of a client or of Nest that an adapter does not serve',

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Answer, Goal, Row, Table } from './answer.ts';
+import type { Goal, Row, Table } from './answer.ts';
 
 /** For the terminal. */
 export function textOf(table: Table): string {
@@ -19,24 +19,22 @@ export function goalText({ text, aim, measured, met }: Goal): string {
   return styleText(met ? 'green' : 'yellow', `${met ? '✓' : '✗'} ${text}: ${measured}, aim ${aim}`);
 }
 
-/** For the document. */
-export function markdownOf(answer: Answer): string {
-  return answer.tables.map(markdownTable).join('\n\n');
+/** A table as a page shows it: the columns have the title first, and each row its name. */
+export interface DataTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
 }
 
-function markdownTable({ title, columns, rows }: Table): string {
-  const head = `| ${title} | ${columns.join(' | ')} |\n| --- |${' ---: |'.repeat(columns.length)}`;
-  const body = rows.map(
-    (row) => `| ${[row.kind === 'ours' ? `**${row.name}**` : row.name, ...row.cells].join(' | ')} |`,
-  );
-  return [head, ...body].join('\n');
+export function dataOf({ title, columns, rows }: Table): DataTable {
+  return {
+    columns: [title, ...columns],
+    rows: rows.map((row) => [row.kind === 'ours' ? `**${row.name}**` : row.name, ...row.cells]),
+  };
 }
 
-export function goalTable(goals: readonly Goal[]): string {
-  const rows = goals.map(
-    ({ text, aim, measured, met }) => `| ${text} | ${aim} | ${measured} | ${met ? 'met' : '**missed**'} |`,
-  );
-  return ['| goal | aim | measured | |', '| --- | ---: | ---: | --- |', ...rows].join('\n');
+export function goalTable(goals: readonly Goal[]): DataTable {
+  const rows = goals.map(({ text, aim, measured, met }) => [text, aim, measured, met ? 'met' : '**missed**']);
+  return { columns: ['goal', 'aim', 'measured', ''], rows };
 }
 
 function styleOf(row: Row | undefined): 'cyan' | 'dim' | 'reset' {

@@ -25,5 +25,6 @@ export function recordSize(tokens: number): number {
   // The token of a usual length, sealed.
   const stored = [{ ...token, audience, keyId, sealed: 'x'.repeat(1_060) }];
   const record = { ...newRecord(epoch, beganAt), attempts, tokens: stored };
-  return new TextEncoder().encode(encodeRecord(compact(record, now, limitsFor([{ tokens, windowMs }], 0, 'durable')))).length;
+  return new TextEncoder().encode(encodeRecord(compact(record, now, limitsFor([{ tokens, windowMs }], 0, 'durable'))))
+    .length;
 }

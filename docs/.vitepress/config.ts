@@ -3,6 +3,7 @@ import { defineConfig } from 'vitepress';
 import { headingAnchor } from '../../scripts/documents.ts';
 import { adaptPages } from './markdown.ts';
 import { navigation, sidebar } from './navigation.ts';
+import { writeRedirects } from './redirects.ts';
 import { repositoryUrl } from './repository.ts';
 import { writeTexts } from './texts.ts';
 
@@ -36,10 +37,24 @@ export default defineConfig({
     nav: navigation(),
     sidebar: sidebar(),
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        // Who searches for "test" has code to test, so the evidence and the decisions come last. The page gets this function as text.
+        miniSearch: {
+          searchOptions: {
+            boostDocument: (page: string) =>
+              /\/(decisions\/|evidence\/|chaos|mutation-testing|performance|reliability)/.test(page) ? 0.3 : 1,
+          },
+        },
+      },
+    },
     socialLinks: [{ icon: 'github', link: repositoryUrl }],
     editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path` },
   },
   vite: { resolve: { conditions: defaultClientConditions } },
-  buildEnd: (config) => writeTexts(config, siteUrl),
+  buildEnd(config) {
+    writeTexts(config, siteUrl);
+    writeRedirects(config.outDir, config.site.base);
+  },
 });

@@ -1,10 +1,14 @@
 import type { MarkdownOptions } from 'vitepress';
 import { siteLink } from './repository.ts';
+import { withTables } from './tables.ts';
 
 type MarkdownIt = Parameters<NonNullable<MarkdownOptions['config']>>[0];
 
 /** Lets the pages that GitHub shows lead to the right places on the site, too. */
 export function adaptPages(md: MarkdownIt): void {
+  md.core.ruler.before('normalize', 'tables of data', (state) => {
+    state.src = withTables(state.src);
+  });
   md.core.ruler.push('links of the repository', ({ tokens, env }) => {
     const from = `docs/${env.relativePath ?? ''}`;
     for (const token of tokens) {

@@ -8,27 +8,39 @@ interface Page {
 
 const page = (text: string, link: string): Page => ({ text, link });
 
-const topics = [
-  page('Choosing a store', '/choosing-a-store'),
-  page('HTTP clients', '/http-clients'),
-  page('Errors and events', '/errors'),
-  page('Issuance limits', '/issuance-limits'),
-  page('Authorization servers', '/servers'),
-];
-const operating = [
-  page('Command line', '/command-line'),
-  page('Observability', '/observability'),
+const guides = [
+  page('Choose a store', '/choosing-a-store'),
+  page('Test your code', '/testing'),
+  page('Go to production', '/production'),
+  page('Serverless and Workers', '/serverless'),
+  page('Next.js and other frameworks', '/frameworks'),
+  page('Scripts, CI, other languages', '/any-language'),
+  page('Migrate', '/migrating'),
+  page('Monitor', '/observability'),
+  page('Troubleshooting', '/troubleshooting'),
   page('Runbook', '/runbook'),
 ];
-const evidence = [
-  page('Security', '/project/security'),
+const reference = [
+  page('HTTP clients and runtimes', '/http-clients'),
+  page('Limits and counting', '/issuance-limits'),
+  page('Errors and events', '/errors'),
+  page('Authorization servers', '/servers'),
+  page('Command line', '/command-line'),
+  page('API', '/reference/'),
+  page('Words', '/words'),
+];
+const explanation = [
+  page('How it works', '/how-it-works'),
   page('Reliability', '/reliability'),
-  page('Chaos', '/chaos'),
-  page('Mutation testing', '/mutation-testing'),
   page('Performance', '/performance'),
   page('Comparison', '/comparison'),
-  page('Decisions', '/decisions/'),
+];
+const project = [
+  page('Security', '/project/security'),
   page('Contributing', '/project/contributing'),
+  page('Decisions', '/decisions/'),
+  page('Chaos', '/chaos'),
+  page('Mutation testing', '/mutation-testing'),
 ];
 
 /** The groups of pages beside each page. */
@@ -36,44 +48,14 @@ export function sidebar(): DefaultTheme.SidebarItem[] {
   const packages = readPackages().map(({ name, manifest }) => page(manifest.name, `/packages/${name}`));
   return [
     {
-      text: 'Start in five minutes',
-      collapsed: true,
-      items: [
-        page('By who you are', '/start/'),
-        page('axios', '/start/axios'),
-        page('got', '/start/got'),
-        page('fetch or ky', '/start/fetch'),
-        page('undici', '/start/undici'),
-        page('NestJS', '/start/nestjs'),
-        page('Next.js', '/start/next'),
-        page('Your own stack', '/start/own-stack'),
-        page('AWS Lambda', '/start/lambda'),
-        page('Cloudflare Workers', '/start/workers'),
-        page('On call', '/start/on-call'),
-        page('Another language', '/start/another-language'),
-      ],
+      text: 'Start',
+      items: [page('Live budget', '/'), page('Get started', '/start/'), page('Overview', '/project/overview')],
     },
-    {
-      text: 'Guide',
-      items: [
-        page('The live budget', '/'),
-        page('The problem', '/the-problem'),
-        page('Overview', '/project/overview'),
-        page('How it works', '/how-it-works'),
-        page('Recipes', '/recipes'),
-        page('Migrating', '/migrating'),
-        page('Frameworks', '/frameworks'),
-        page('Runtimes', '/runtimes'),
-        page('Serverless', '/serverless'),
-        page('Kubernetes', '/kubernetes'),
-        page('Pipelines', '/pipelines'),
-        page('Any language', '/any-language'),
-      ],
-    },
-    { text: 'Topics', items: topics },
-    { text: 'Operating', items: operating },
-    { text: 'Evidence', items: evidence },
-    { text: 'Packages', collapsed: true, items: [...packages, page('Reference', '/reference/')] },
+    { text: 'Guides', items: guides },
+    { text: 'Reference', items: reference },
+    { text: 'Packages', collapsed: true, items: packages },
+    { text: 'Explanation', items: explanation },
+    { text: 'Project', collapsed: true, items: project },
   ];
 }
 
@@ -81,10 +63,9 @@ export function sidebar(): DefaultTheme.SidebarItem[] {
 export function navigation(): DefaultTheme.NavItem[] {
   return [
     page('Get started', '/start/'),
-    page('Guide', '/how-it-works'),
-    { text: 'Topics', items: topics },
-    { text: 'Operating', items: operating },
-    { text: 'Evidence', items: evidence },
-    page('Reference', '/reference/'),
+    { text: 'Guides', items: guides },
+    { text: 'Reference', items: reference },
+    { text: 'Explanation', items: explanation },
+    page('Runbook', '/runbook'),
   ];
 }

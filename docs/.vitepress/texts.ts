@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
 import { repositoryUrl, siteLink } from './repository.ts';
+import { withTables } from './tables.ts';
 
 interface Text {
   /** The path of the page on the site: `errors`, `decisions/index`. */
@@ -44,7 +45,7 @@ function textsOf({ pages, srcDir, dynamicRoutes, rewrites, site }: SiteConfig): 
     const route = dynamicRoutes.find(({ path }) => path === page);
     const file = join(srcDir, route?.route ?? page);
     const source = route?.content ?? readFileSync(file, 'utf8');
-    const text = withSnippets(source, dirname(file))
+    const text = withTables(withSnippets(source, dirname(file)))
       .replace(/^---\n.*?\n---\n+/s, '')
       .replace(/^<\/?(?:LiveBudget|StoreChooser)(?: \/)?>\n+/gm, '');
     const markdown = withSiteLinks(text, `docs/${page}`, site.base);

@@ -353,3 +353,19 @@ describe.runIf(browser)('the page about stores', () => {
     await plain?.close();
   });
 });
+
+describe.runIf(browser)('the search', () => {
+  test('finds how to test code before mutation testing', async () => {
+    await page.goto(`${site.url}start/`);
+    await page.getByRole('button', { name: 'Search' }).first().click();
+    await page.locator('#localsearch-input').fill('testing');
+    const results = page.locator('.VPLocalSearchBox .result');
+    await results.first().waitFor();
+    const links = await results.evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
+    const [first = 0, background = links.length] = ['/testing#', '/mutation-testing'].map((path) =>
+      links.findIndex((link) => link.includes(path)),
+    );
+    expect(first).toBeGreaterThanOrEqual(0);
+    expect(background === -1 || background > first).toBe(true);
+  });
+});

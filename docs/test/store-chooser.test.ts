@@ -41,7 +41,7 @@ test('each answer leaves some stores, and excludes others', () => {
 });
 
 const memory = 'the default: the memory of the process';
-const own = '[a store of your own](#a-store-of-your-own-in-fifteen-minutes)';
+const own = '[a store of your own](../packages/testing/README.md#write-a-store)';
 const ofWorkers = ['durableObjectStore(env.SERVICE_AUTH)', 'sqliteStore(env.DB)'];
 
 const right: Record<string, Record<string, string[]>> = {

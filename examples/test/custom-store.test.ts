@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServiceAuth } from '@service-auth/core';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startEtcd } from '@service-auth/test-tools/servers/etcd';
@@ -28,9 +27,4 @@ describe.runIf(etcd)('the store of custom-store.ts', () => {
     expect(new Set([...ids, await cold()]).size).toBe(1);
     expect(service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
   });
-});
-
-test('the store of custom-store.ts is the one that the documentation shows', () => {
-  const code = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  expect(code('docs/choosing-a-store.md')).toContain(`\`\`\`ts\n${code('examples/custom-store.ts')}\`\`\`\n`);
 });

@@ -63,7 +63,7 @@ async function started(start: () => Promise<TestServer>, variable: string) {
 
 /** The store of a program: its server, if it has one, and the variables of its client. */
 const stores: Readonly<Record<string, () => Promise<{ server?: TestServer; variables: Variables }>>> = {
-  'docs/kubernetes.md': () => started(startRedis, 'REDIS_URL'),
+  'docs/production.md': () => started(startRedis, 'REDIS_URL'),
   'packages/dynamodb/README.md': async () => {
     const { server } = await started(startDynalite, 'AWS_ENDPOINT_URL_DYNAMODB');
     const { region, credentials } = dynaliteClientSettings(server.url);

@@ -32,7 +32,7 @@ async function run(kind: StoreKind, seed: number): Promise<void> {
   console.log(`  again: pnpm chaos 0.1 ${seed} ${kind}`);
 }
 
-/** A table for docs/chaos.md. */
+/** A table like that of docs/data/chaos.json. */
 function summarize(): void {
   const rows: Record<string, (ran: readonly ChaosFigures[]) => number> = {
     runs: (ran) => ran.length,

@@ -1,7 +1,7 @@
 /**
  * pnpm mutants                      looks for the first seed, or the test, that catches each mutant, and writes docs/evidence/mutants.md
  * pnpm mutants --only lease         ... of some of them
- * pnpm mutants --stale              ... of those that their seed catches no more, after a change of core
+ * pnpm mutants --stale              ... of those that nothing catches any more, after a change of core
  * pnpm mutants --check              tries each mutant with the seed, test or scenario that the document names
  */
 import { writeFileSync } from 'node:fs';
@@ -22,14 +22,16 @@ const { values } = parseArgs({
 if (values.check) {
   for (const { mutant } of await escaped(readTable())) fail(`${mutant.name}: not caught by its seed any more`);
 } else {
-  const stale = values.stale ? new Set((await escaped(readTable())).map(({ mutant }) => mutant)) : undefined;
+  const known = readTable();
+  const isStale = ({ mutant, caught }: Row) => caught === undefined && !isSearched(mutant);
+  const stale = values.stale
+    ? new Set([...known.filter(isStale), ...(await escaped(known))].map(({ mutant }) => mutant))
+    : undefined;
   const chosen = mutants.filter((mutant) => mutant.name.includes(values.only) && (stale?.has(mutant) ?? true));
   const rows = await huntAll(Number(values.seeds), chosen, report);
   for (const { mutant, caught } of rows) if (!caught && !isSearched(mutant)) fail(`${mutant.name}: not caught`);
   const found = new Map(rows.map((row) => [row.mutant.name, row]));
-  // A mutant that nothing catches or explains leaves the document as it is.
-  if (process.exitCode === undefined)
-    writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
+  writeFileSync(document, render(readTable().map((row) => found.get(row.mutant.name) ?? row)));
 }
 
 function report({ mutant: { name }, caught }: Row): void {

@@ -1,4 +1,4 @@
-// Causes each failure of a token request on every runtime, and compares its cost with the table in docs/runtimes.md. `pnpm check outcomes`
+// Causes each failure of a token request on every runtime, and compares its cost with docs/data/outcomes.json. `pnpm check outcomes`
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ try {
   if (process.argv.includes('--write')) writePage(rendered);
   if (complete && rendered !== readPage()) {
     console.error(
-      `docs/runtimes.md says something else; node tests/runtimes/compare-outcomes.ts --write puts this there:\n${rendered}`,
+      `docs/data/outcomes.json says something else; node tests/runtimes/compare-outcomes.ts --write puts this there:\n${rendered}`,
     );
     process.exitCode = 1;
   }

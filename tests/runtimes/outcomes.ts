@@ -164,28 +164,25 @@ export async function meetAll(
   return cells;
 }
 
-const page = new URL('../../docs/runtimes.md', import.meta.url);
-const table = /(<!-- outcomes: written by `pnpm check outcomes` -->\n\n)[\s\S]*?(\n\n<!-- end of outcomes -->)/;
+const page = new URL('../../docs/data/outcomes.json', import.meta.url);
 
-/** The table of the page. */
+/** The table that the page of HTTP clients and runtimes shows, as `render()` writes it. */
 export function readPage(): string {
-  const found = table.exec(readFileSync(page, 'utf8'))?.[0];
-  assert(found !== undefined, 'docs/runtimes.md has no table of outcomes');
-  return found.replace(table, '$&').split('\n\n').slice(1, -1).join('\n\n');
+  return textOf(JSON.parse(readFileSync(page, 'utf8')));
 }
 
-/** Puts a table into the page. */
+/** Replaces that table. */
 export function writePage(rendered: string): void {
-  writeFileSync(
-    page,
-    readFileSync(page, 'utf8').replace(table, (_, start, end) => `${start}${rendered}${end}`),
-  );
+  writeFileSync(page, rendered);
 }
 
 /** The table. */
 export function render(failures: Failures, columns: readonly Column[], cells: readonly Cells[]): string {
   const rows = failures.all.map(({ name }) => [name, ...cells.map((column) => column.get(name) ?? '')]);
-  const line = (parts: readonly string[]) => `| ${parts.join(' | ')} |`;
   const head = ['what happens', ...columns.map(({ title }) => title)];
-  return [line(head), line(['---', ...columns.map(() => '---:')]), ...rows.map(line)].join('\n');
+  return textOf({ tables: [{ columns: head, rows }] });
+}
+
+function textOf(table: unknown): string {
+  return `${JSON.stringify(table, null, 2)}\n`;
 }

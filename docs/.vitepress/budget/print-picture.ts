@@ -1,4 +1,5 @@
-// Prints the picture of the default day at 14:00, which the page shows until its own day runs.
+// Prints the picture of the default day at 14:00, which the page shows until its own day runs: a slow machine needs seconds to start that.
+// So the first picture needs no script. Checks hold its bytes and requests, because times depend on what else a machine does.
 import { createDay } from './day.ts';
 import { defaultSettings } from './settings.ts';
 

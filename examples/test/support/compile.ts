@@ -48,6 +48,7 @@ export async function compilePage(
     types: ['node'],
     typeRoots: [join(examples, '../node_modules/@types')],
     strict: true,
+    experimentalDecorators: true,
     skipLibCheck: true,
     allowImportingTsExtensions: true,
     noEmit: true,

@@ -91,7 +91,7 @@ async function failureOf(
     const problems =
       others.length === 0 ? first : `${error.problems.length} problems:\n  ${error.problems.join('\n  ')}`;
     const help = `service-auth ${command}${command && ' '}--help`;
-    return { message: `service-auth: ${problems}\n${help} shows what there is.`, exitCode: error.exitCode };
+    return { message: `service-auth: ${problems}\nRun ${help} for usage.`, exitCode: error.exitCode };
   }
   if (error instanceof Failure) return { message: `service-auth: ${error.message}`, exitCode: error.exitCode };
   const { isServiceAuthError } = await import('@service-auth/core');

@@ -8,7 +8,9 @@ import { ordinaryUser, startPostgres } from '@service-auth/test-tools/servers/po
 import { startRedis, startSentinel } from '@service-auth/test-tools/servers/redis';
 import { startRedisCluster } from '@service-auth/test-tools/servers/redis-cluster';
 import { freePort } from '@service-auth/test-tools/servers/server';
+import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgresStore } from '../src/stores/postgres.ts';
 import { parseRedisAddress } from '../src/stores/redis-address.ts';
 import { connectRedis } from '../src/stores/redis-connection.ts';
 import { copyCertificate } from './support/certificate.ts';
@@ -56,6 +58,21 @@ describe.runIf(nodes)('a Redis Cluster', () => {
     const outcome = await run(['token'], { env: variablesOf(service, `redis://127.0.0.1:${ports[0]}/1`) });
     expect(outcome).toMatchObject({ code: 69, stderr: expect.stringContaining('a cluster has only 0') });
   });
+});
+
+test.runIf(postgres)('a connection that PostgreSQL ends while nobody uses it is replaced', async () => {
+  const url = new URL(postgres?.url ?? '');
+  const { store } = openPostgresStore(new URL(`${url}?table=of_ended&application_name=ended`), { writes: true });
+  const change = { version: '1', record: 'record' };
+  // Creates the table.
+  await store.load('key');
+  expect(await store.swap('key', change)).toMatchObject({ swapped: true });
+  const administrator = new pg.Client(url.href);
+  await administrator.connect();
+  const terminate = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ended'";
+  await expect.poll(async () => (await administrator.query(terminate)).rowCount).toBe(0);
+  await administrator.end();
+  expect(await store.load('key')).toMatchObject({ record: 'record' });
 });
 
 test('a connection that has ended before it was begun is not opened', async () => {

@@ -17,5 +17,15 @@ test('without a limit usage shows what was spent, whether it is told so or the r
     expect(stdout).not.toMatch(/\b(1000000|9999\d\d)\b|limit of|budget/);
     const { stdout: json } = await run(['usage', '--json'], { env: environment });
     expect(JSON.parse(json)).toMatchObject({ limit: 1_000_000, used: 2 });
+    const check = await run(['check'], { env: environment });
+    expect([check.code, check.stdout]).toEqual([
+      0,
+      'OK - 2 tokens spent in 24 h, there is no limit, any number of tokens available now|used=2;;;0 pending=0;;;0\n',
+    ]);
+    const explained = (await run(['explain'], { env: environment })).stdout;
+    expect(explained.replace(/\s+/g, ' ')).toContain('2 tokens spent in 24 h, there is no limit.');
+    expect((await run(['doctor'], { env: environment })).stdout).toMatch(
+      /record: 2 tokens spent in 24 h, there is no limit$/m,
+    );
   }
 });

@@ -322,6 +322,8 @@ describe('bad input: answers', () => {
     ['-1', 15 * minute],
     ['abc', 15 * minute],
     ['1e9', 15 * minute],
+    ['0', second],
+    ['315360000', 25 * hour],
     ['1000000000', 25 * hour],
     ['Thu, 01 Jan 1970 00:00:00 GMT', second],
     ['Thu, 01 Jan 2099 00:00:00 GMT', 25 * hour],

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -17,6 +17,14 @@ function fileWith(name: string, content: string): string {
 }
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' });
+const pem = String(key);
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
+const rsaPem = String(rsa.export({ format: 'pem', type: 'pkcs8' }));
+const rsaJwk = (more: object = {}) => JSON.stringify({ ...rsa.export({ format: 'jwk' }), ...more });
+const needsAlgorithm =
+  'is an RSA key, which can sign in several ways: set SERVICE_AUTH_KEY_ALGORITHM to RS256, PS256 or another one, as the server has it';
+const noKey =
+  'must be a private key: PKCS #8 as PEM without a password (openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW), or a JWK';
 const common = {
   SERVICE_AUTH_TOKEN_ENDPOINT: 'https://auth.example.com/token',
   SERVICE_AUTH_CLIENT_ID: 'client-1',
@@ -98,7 +106,7 @@ describe('the environment', () => {
 
   test('needs an issuer with a private key, which addresses assertions to it', async () => {
     expect(await problemsOf({ SERVICE_AUTH_PRIVATE_KEY: 'a key', SERVICE_AUTH_ISSUER: '' })).toContain(
-      'SERVICE_AUTH_ISSUER is not set',
+      'SERVICE_AUTH_ISSUER is empty: assertions are addressed to it',
     );
   });
 
@@ -121,6 +129,26 @@ describe('the environment', () => {
     expect(requests.map((each) => partsOf(each)?.[0].alg)).toEqual(['ES256', 'EdDSA']);
   });
 
+  test.each([
+    [rsaPem, 'RS256'],
+    [rsaPem.replaceAll('\n', '\\n'), 'PS384'],
+    [rsaJwk(), 'RS512'],
+    [rsaJwk({ alg: 'PS256' }), ''],
+  ])('has an RSA key that signs by the algorithm that is said', async (privateKey, keyAlgorithm) => {
+    const [request] = await sent({ SERVICE_AUTH_PRIVATE_KEY: privateKey, SERVICE_AUTH_KEY_ALGORITHM: keyAlgorithm });
+    const [head = ''] = request?.fields['client_assertion']?.split('.') ?? [];
+    expect(JSON.parse(atob(head)).alg).toBe(keyAlgorithm || 'PS256');
+  });
+
+  test('that loses its key says at the request what is wrong with the new one', async () => {
+    const file = fileWith('changed', pem);
+    const auth = createServiceAuthFromEnv({ ...common, SERVICE_AUTH_PRIVATE_KEY_FILE: file }, { store: memoryStore() });
+    writeFileSync(file, rsaPem);
+    expect((await failure('ERR_CLIENT_SECRET', auth.getToken())).message).toContain(
+      'The client authentication failed (TypeError UNUSABLE_KEY: algorithm must be given, because the key fits several: RS256, RS384',
+    );
+  });
+
   test('has an assertion in a file that is read for each request', async () => {
     const file = fileWith('assertion', 'a.b.c\n');
     const requests = await sent({ SERVICE_AUTH_CLIENT_ASSERTION_FILE: file }, () => writeFileSync(file, 'd.e.f'));
@@ -139,8 +167,32 @@ describe('the environment', () => {
     expect((await failure('ERR_CLIENT_SECRET', auth.getToken())).message).toContain('ENOENT');
   });
 
+  const expired = `e30.${btoa(JSON.stringify({ exp: 1 }))}.c`;
+  test.each([
+    ['nothing', '', 'NO_ASSERTION: the assertion must be a text of visible ASCII, without white space'],
+    ['a line end', '\n', 'NO_ASSERTION'],
+    ['two assertions', 'a.b.canary\nd.e.canary\n', 'NO_ASSERTION'],
+    ['umlauts', 'a.b.canär', 'NO_ASSERTION'],
+    ['an expired one', expired, 'EXPIRED_ASSERTION: the assertion expired'],
+    ['an expired one and a line end', `${expired}\n`, 'EXPIRED_ASSERTION'],
+    ['a directory', undefined, 'EISDIR'],
+  ])('sends no request once the file of the assertion has %s', async (what, content, message) => {
+    const file = fileWith(what.replaceAll(' ', '-'), 'a.b.c');
+    const endpoint = createScriptedEndpoint();
+    const env = { ...common, SERVICE_AUTH_CLIENT_ASSERTION_FILE: file };
+    const auth = createServiceAuthFromEnv(env, { store: memoryStore(), transport: endpoint.transport });
+    rmSync(file);
+    if (content === undefined) mkdirSync(file);
+    else writeFileSync(file, content);
+    const error = await failure('ERR_CLIENT_SECRET', auth.getToken());
+    expect(error.message).toContain(message);
+    expect(String(error.stack)).not.toContain('canary');
+    expect([endpoint.requests.length, (await auth.getUsage()).used]).toEqual([0, 0]);
+    await auth.close();
+  });
+
   test('leaves everything to the overrides that are given', () => {
-    const clientAuthentication = optionsFromEnv({ ...common, SERVICE_AUTH_PRIVATE_KEY: 'x' }).clientAuthentication;
+    const clientAuthentication = optionsFromEnv({ ...common, SERVICE_AUTH_PRIVATE_KEY: pem }).clientAuthentication;
     const options = optionsFromEnv({ ...common, SERVICE_AUTH_PRIVATE_KEY_FILE: '/none' }, { clientAuthentication });
     expect(options.clientAuthentication).toBe(clientAuthentication);
   });
@@ -153,13 +205,16 @@ describe('the environment', () => {
         'SERVICE_AUTH_CLIENT_AUTHENTICATION must be one of client_secret_basic, client_secret_post, private_key_jwt, tls_client_auth',
       ],
     ],
-    [{ SERVICE_AUTH_CLIENT_AUTHENTICATION: 'private_key_jwt' }, ['SERVICE_AUTH_PRIVATE_KEY is not set']],
     [
-      { ...secret, SERVICE_AUTH_PRIVATE_KEY: 'x' },
-      ['SERVICE_AUTH_CLIENT_SECRET must not be given with this clientAuthentication'],
+      { SERVICE_AUTH_CLIENT_AUTHENTICATION: 'private_key_jwt' },
+      ['SERVICE_AUTH_PRIVATE_KEY is not set, nor SERVICE_AUTH_PRIVATE_KEY_FILE'],
     ],
     [
-      { ...secret, SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post' },
+      { ...secret, SERVICE_AUTH_PRIVATE_KEY: pem },
+      ['SERVICE_AUTH_CLIENT_SECRET must not be given: this clientAuthentication sends none'],
+    ],
+    [
+      { ...secret, SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post' },
       ['SERVICE_AUTH_PRIVATE_KEY must not be set with SERVICE_AUTH_CLIENT_AUTHENTICATION=client_secret_post'],
     ],
     [
@@ -175,8 +230,32 @@ describe('the environment', () => {
       ['SERVICE_AUTH_CLIENT_ASSERTION_FILE names a file that is empty'],
     ],
     [
+      { ...secret, SERVICE_AUTH_TOKEN_LIMIT: 'unlimited', SERVICE_AUTH_RESERVE: '5' },
+      ['SERVICE_AUTH_RESERVE must not be set with SERVICE_AUTH_TOKEN_LIMIT=unlimited: there is nothing to keep back'],
+    ],
+    [{ SERVICE_AUTH_PRIVATE_KEY: rsaPem }, [`SERVICE_AUTH_PRIVATE_KEY ${needsAlgorithm}`]],
+    [{ SERVICE_AUTH_PRIVATE_KEY: rsaJwk() }, [`SERVICE_AUTH_PRIVATE_KEY ${needsAlgorithm}`]],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY_FILE: fileWith('rsa', rsaPem) },
+      [`SERVICE_AUTH_PRIVATE_KEY_FILE names a file whose content ${needsAlgorithm}`],
+    ],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY: String(rsa.export({ format: 'pem', type: 'pkcs1' })) },
+      [`SERVICE_AUTH_PRIVATE_KEY ${noKey}`],
+    ],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_KEY_ALGORITHM: 'RSA' },
+      ['SERVICE_AUTH_KEY_ALGORITHM must be like ES256, RS256, PS256 or EdDSA'],
+    ],
+    [{ SERVICE_AUTH_PRIVATE_KEY: 'canary' }, [`SERVICE_AUTH_PRIVATE_KEY ${noKey}`]],
+    [{ SERVICE_AUTH_PRIVATE_KEY: '{"d":canary' }, [`SERVICE_AUTH_PRIVATE_KEY ${noKey}`]],
+    [
+      { ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post', SERVICE_AUTH_KEY_ID: 'k' },
+      ['SERVICE_AUTH_KEY_ID belongs to a private key, and there is none'],
+    ],
+    [
       { ...secret, SERVICE_AUTH_URL: 'https://auth.example.com' },
-      ['SERVICE_AUTH_TOKEN_ENDPOINT must not be given with authUrl'],
+      ['SERVICE_AUTH_TOKEN_ENDPOINT must not be given with authUrl (SERVICE_AUTH_URL)'],
     ],
     [
       { ...secret, SERVICE_AUTH_PARAMETERS: 'client_id=x' },
@@ -194,11 +273,14 @@ describe('the environment', () => {
     [{ ...secret, SERVICE_AUTH_RESOURCE: 'api' }, ['SERVICE_AUTH_RESOURCE must be absolute URIs without fragments']],
     [
       { ...secret, SERVICE_AUTH_TOKEN_ENDPOINT: 'https://auth.example.com/token?client_secret=canary' },
-      ['SERVICE_AUTH_TOKEN_ENDPOINT must not contain parameters of the token request in its query'],
+      ['SERVICE_AUTH_TOKEN_ENDPOINT must not contain parameters of the token request, or a secret, in its query'],
     ],
-    [{ SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_ISSUER: '' }, ['SERVICE_AUTH_ISSUER is not set']],
     [
-      { SERVICE_AUTH_PRIVATE_KEY: 'x', SERVICE_AUTH_PRIVATE_KEY_FILE: fileWith('key-twice', String(key)) },
+      { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_ISSUER: '' },
+      ['SERVICE_AUTH_ISSUER is empty: assertions are addressed to it'],
+    ],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_PRIVATE_KEY_FILE: fileWith('key-twice', pem) },
       ['SERVICE_AUTH_PRIVATE_KEY_FILE must not be set together with SERVICE_AUTH_PRIVATE_KEY'],
     ],
   ])('%j: %j', async (env, expected) => {

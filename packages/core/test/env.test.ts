@@ -60,8 +60,8 @@ describe('createServiceAuthFromEnv', () => {
 
   test('names the variables that are missing or empty, all at once', async () => {
     expect(await problemsOf({ SERVICE_AUTH_AUDIENCE: '' })).toEqual({
-      SERVICE_AUTH_URL: 'is not set',
-      SERVICE_AUTH_AUDIENCE: 'is not set',
+      SERVICE_AUTH_URL: 'is not set, nor SERVICE_AUTH_TOKEN_ENDPOINT',
+      SERVICE_AUTH_AUDIENCE: 'is empty',
       SERVICE_AUTH_CLIENT_ID: 'is not set',
       SERVICE_AUTH_CLIENT_SECRET: 'is not set',
     });
@@ -102,7 +102,7 @@ describe('createServiceAuthFromEnv', () => {
       'issuanceLimit.tokens': expect.any(String),
     });
     expect(await problemsOf({ ...env, SERVICE_AUTH_AUDIENCE: '' }, { issuanceLimit: { tokens: 5 } })).toEqual({
-      SERVICE_AUTH_AUDIENCE: 'is not set',
+      SERVICE_AUTH_AUDIENCE: 'is empty',
     });
     const windows = [{ tokens: 0, windowMs: 3_600_000 }];
     const { SERVICE_AUTH_TOKEN_LIMIT: _, ...others } = env;

@@ -1,7 +1,8 @@
 // Each message tells people what happened and what to do, and never contains a value that could be a secret.
 import { describe, expect, test } from 'vitest';
 import { errorPage } from '../src/contract/errors.ts';
-import { createServiceAuth, fetchTransport, memoryStore } from '../src/index.ts';
+import { createServiceAuth, fetchTransport, memoryStore, type ServiceAuthOptions } from '../src/index.ts';
+import { clientSecretPost, tlsClientAuth } from '../src/oauth2/index.ts';
 import { createBed, failure, hour } from './support/bed.ts';
 import { fails } from './support/faulty-store.ts';
 import { answering, failing } from './support/scripted-endpoint.ts';
@@ -40,6 +41,44 @@ describe('an error of the token endpoint', () => {
     const { client, clock, endpoint } = createBed();
     endpoint.next(answer);
     await expect(clock.until(client().getToken())).rejects.toThrow(`[service-auth] ${message}`);
+  });
+});
+
+describe('an error in front of any server', () => {
+  const tokenEndpoint = 'https://auth.example.com/token';
+  const here = { tokenEndpoint, authUrl: undefined };
+  const isJson =
+    ' The request was JSON. Most servers want a form: give a clientAuthentication (SERVICE_AUTH_CLIENT_AUTHENTICATION).';
+
+  test.each<[string, Partial<ServiceAuthOptions>, Parameters<typeof answering>, string]>([
+    [
+      'names the option that has the address',
+      { ...here, clientAuthentication: clientSecretPost() },
+      [404],
+      'The token endpoint answered 404. Nothing was counted. Check tokenEndpoint and the endpoint; the next attempt is possible at 2026-01-01T00:05:00.000Z. See',
+    ],
+    [
+      'says that the request was JSON',
+      here,
+      [415],
+      `The token endpoint answered 415. Nothing was counted. Check tokenEndpoint and the endpoint; the next attempt is possible at 2026-01-01T00:05:00.000Z.${isJson} See`,
+    ],
+    [
+      'says that the request was JSON, if the server misses parameters',
+      here,
+      [400, '{"error":"invalid_request"}'],
+      `The token endpoint rejected this request (400 invalid_request). Check audience, scope, and what the client may have; a changed secret is tried at once, this one at 2026-01-01T00:05:00.000Z.${isJson} See`,
+    ],
+    [
+      'names what there is in place of a secret',
+      { ...here, clientAuthentication: tlsClientAuth(), clientSecret: undefined, storeKey: 'k'.repeat(32) },
+      [401, '{"error":"invalid_client"}'],
+      'The token endpoint rejected the credentials (401 invalid_client). Check audience, clientId, issuer, and the key, the assertion or the certificate of the client; a changed credential is tried at once, this one at 2026-01-01T00:05:00.000Z. See',
+    ],
+  ])('%s', async (_, options, answer, message) => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.next(answering(...answer));
+    await expect(clock.until(client(options).getToken())).rejects.toThrow(`[service-auth] ${message}`);
   });
 });
 

@@ -2,13 +2,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createServiceAuth, createUsageReader, memoryStore, type ServiceAuthOptions } from '../src/index.ts';
 import {
+  type ClientAuthentication,
   clientAssertion,
   clientSecretBasic,
   clientSecretPost,
   privateKeyJwt,
   tlsClientAuth,
 } from '../src/oauth2/index.ts';
-import { recordKey } from '../src/record/stored-record.ts';
+import { recordKey, secretInRecord } from '../src/record/stored-record.ts';
 import { createBed, day, failure, hour, minute } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 import { answering, gated } from './support/scripted-endpoint.ts';
@@ -71,8 +72,8 @@ describe('a request', () => {
     await clock.advance(25 * hour);
     await token(auth);
     expect(endpoint.requests.map(({ body }) => new URLSearchParams(body).get('client_assertion'))).toEqual([
-      `for.true.${tokenEndpoint.length}.1`,
       `for.true.${tokenEndpoint.length}.2`,
+      `for.true.${tokenEndpoint.length}.4`,
     ]);
   });
 
@@ -86,6 +87,22 @@ describe('a request', () => {
     expect(await auth.getUsage()).toMatchObject({ used: 0, pending: 0 });
     expect(eventsOf('client_secret_failed')).toHaveLength(1);
   });
+});
+
+describe('a request that somebody else writes', () => {
+  test.each([undefined, {}, { headers: {} }, { body: 7, headers: {} }, { body: '', headers: { a: 1 } }])(
+    'is not sent as %j',
+    async (written) => {
+      const { client, clock, endpoint } = createBed();
+      const auth = client({
+        ...server,
+        clientAuthentication: { ...clientSecretPost(), write: () => written as never },
+      });
+      const { message } = await failure('ERR_CLIENT_SECRET', clock.until(auth.getToken()));
+      expect(message).toContain('The client authentication failed (its result must be headers and a text as body)');
+      expect(endpoint.requests).toEqual([]);
+    },
+  );
 });
 
 describe('a token', () => {
@@ -118,6 +135,10 @@ describe('a token', () => {
     [{ parameters: { a: '1' } }, { parameters: { a: '2' } }],
     [{ parameters: { a: '1' } }, { parameters: { b: '1' } }],
     [{}, { audience: '(none)' }],
+    [{}, { tokenEndpoint: 'https://auth.example.com/tenant/token' }],
+    [{}, { tokenEndpoint: 'https://auth.example.com/tenant/token?version=3' }],
+    [{ issuer: 'https://i.example' }, { issuer: 'https://i.example', tokenEndpoint: 'https://auth.example.com/?a' }],
+    [{}, { tokenEndpoint: 'https://auth.example.com/tenant/token', audience: '?version=2' }],
   ])('for %j is not that for %j', async (one, other) => {
     expect(await issuedTo(one, other, one, other)).toBe(2);
   });
@@ -145,7 +166,7 @@ describe('a token', () => {
     const { client, events, token } = createBed();
     const auth = client({ ...server, audience: 'api', scope: 'b a', parameters: { organization: 'acme' } });
     await token(auth);
-    const name = 'api scope=a b organization=acme';
+    const name = 'api ?version=2 scope=a b organization=acme';
     expect(new Set(events.map(({ audience }) => audience))).toEqual(new Set([name]));
     const usage = await auth.getUsage();
     expect([usage.tokens[0]?.audience, usage.issuances[0]?.audience]).toEqual([name, name]);
@@ -265,6 +286,16 @@ describe('the count', () => {
 });
 
 describe('a refusal', () => {
+  const certified = (certificate: string) => {
+    return { clientAuthentication: tlsClientAuth({ certificate }), clientSecret: undefined, storeKey };
+  };
+  let made = 0;
+  /** Assertions that are made for each request. */
+  const asserted = (sub: string) => ({
+    clientAuthentication: clientAssertion(() => `${btoa('{}')}.${btoa(JSON.stringify({ sub, jti: made++ }))}.c`),
+    clientSecret: undefined,
+    storeKey,
+  });
   const refused = (status: number, error: string) => answering(status, JSON.stringify({ error }));
 
   test.each([
@@ -341,6 +372,48 @@ describe('a refusal', () => {
     await token(other);
     await token(one);
     expect(endpoint.issued).toBe(2);
+  });
+
+  test.each<[string, () => Partial<ServiceAuthOptions>, () => Partial<ServiceAuthOptions>]>([
+    [
+      'kind of authentication',
+      () => ({ clientAuthentication: clientSecretPost() }),
+      () => ({ clientAuthentication: clientSecretBasic() }),
+    ],
+    [
+      'way of writing Basic',
+      () => ({ clientAuthentication: clientSecretBasic({ encoding: 'none' }) }),
+      () => ({ clientAuthentication: clientSecretBasic() }),
+    ],
+    ['kind than JSON', () => ({ clientAuthentication: undefined, audience: 'a' }), () => ({ audience: 'a' })],
+    ['subject of an assertion', () => asserted('a'), () => asserted('b')],
+    [
+      'certificate',
+      () => certified('-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----'),
+      () => certified('-----BEGIN CERTIFICATE-----\nB\n-----END CERTIFICATE-----'),
+    ],
+  ])('of the client does not hold for another %s', async (_, one, other) => {
+    const { client, clock, endpoint, token } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    for (let each = 0; each < 2; each += 1)
+      await failure('ERR_CREDENTIALS_REJECTED', clock.until(client({ ...server, ...one() }).getToken()));
+    await token(client({ ...server, ...other() }));
+    expect(endpoint.requests).toHaveLength(2);
+  });
+
+  test('is shown for the secret with its kind of authentication', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    endpoint.next(refused(401, 'invalid_client'));
+    await failure('ERR_CREDENTIALS_REJECTED', clock.until(client(server).getToken()));
+    const owner = { clientId: 'client-1', clientSecret: secretCanary, tokenEndpoint };
+    const seen = async (clientAuthentication?: ClientAuthentication) =>
+      (await secretInRecord((await store.text()) ?? '', { ...owner, clientAuthentication }, clock.now())).rejection
+        ?.status;
+    expect([await seen(clientSecretPost()), await seen(clientSecretBasic()), await seen()]).toEqual([
+      401,
+      undefined,
+      undefined,
+    ]);
   });
 
   test('of the client does not hold for another secret', async () => {
@@ -439,19 +512,28 @@ describe('wrong options', () => {
   });
 
   test.each<[object, string]>([
-    [{ authUrl: 'https://auth.example.com' }, 'tokenEndpoint must not be given with authUrl'],
+    [{ authUrl: 'https://auth.example.com' }, 'tokenEndpoint must not be given with authUrl (SERVICE_AUTH_URL)'],
     [{ tokenEndpoint: `${tokenEndpoint}#x` }, 'tokenEndpoint must not contain a fragment'],
     [{ tokenEndpoint: 'https://a:canary@auth.example.com/' }, 'tokenEndpoint must not contain credentials'],
     [
       { tokenEndpoint: 'http://auth.example.com/token' },
       'tokenEndpoint must begin with https:// (http: only on loopback, or with allowInsecureHttp: true)',
     ],
-    ...['client_secret', 'client_id', 'client_assertion', 'password', 'grant_type', 'scope', 'my_secret'].map(
-      (name): [object, string] => [
-        { tokenEndpoint: `https://auth.example.com/token?${name}=canary` },
-        'tokenEndpoint must not contain parameters of the token request in its query',
-      ],
-    ),
+    ...[
+      'client_secret',
+      'client_id',
+      'client_assertion',
+      'password',
+      'grant_type',
+      'scope',
+      'my_secret',
+      'api-key',
+      'sig',
+      'Access_Token',
+    ].map((name): [object, string] => [
+      { tokenEndpoint: `https://auth.example.com/token?${name}=canary` },
+      'tokenEndpoint must not contain parameters of the token request, or a secret, in its query',
+    ]),
     [{ issuer: 'canary' }, 'issuer must be an absolute URL such as https://auth.example.com'],
     [{ issuer: new URL('https://a.example') }, 'issuer must be a string'],
     [{ issuer: 'https://a.example/?canary' }, 'issuer must not contain a query or a fragment'],
@@ -502,13 +584,30 @@ describe('wrong options', () => {
     [{ lifetimeMs: 59_999 }, 'lifetimeMs must be an integer from 60000 to 2678400000'],
     [
       { clientAuthentication: 'client_secret_basic' },
-      'clientAuthentication must be a ClientAuthentication, such as clientSecretBasic()',
+      'clientAuthentication must be a ClientAuthentication, such as clientSecretBasic(), with all that its type has',
     ],
-    [{ clientAuthentication: tlsClientAuth() }, 'clientSecret must not be given with this clientAuthentication'],
+    ...[
+      { write: undefined },
+      { problems: [] },
+      { usesSecret: undefined },
+      { credentialId: 'canary' },
+      { probe: undefined },
+      { probe: { headers: {} } },
+      { probe: { body: '' } },
+      { probe: { headers: { a: 1 }, body: '' } },
+    ].map((part): [object, string] => [
+      { clientAuthentication: { ...clientSecretBasic(), ...part } },
+      'clientAuthentication must be a ClientAuthentication, such as clientSecretBasic(), with all that its type has',
+    ]),
+    [
+      { clientAuthentication: tlsClientAuth({ certificate: 'canary' }), clientSecret: undefined },
+      'clientAuthentication.certificate must be a certificate as PEM',
+    ],
+    [{ clientAuthentication: tlsClientAuth() }, 'clientSecret must not be given: this clientAuthentication sends none'],
     [{ clientSecret: undefined }, 'clientSecret must be a string that is not empty'],
     [
       { clientAuthentication: tlsClientAuth(), clientSecret: undefined, store: createBed().store },
-      'storeKey must be given, because there is no clientSecret',
+      'storeKey must be given: it encrypts the tokens in the store, because there is no clientSecret',
     ],
     [{ audience: '' }, 'audience must be a string that is not empty'],
     [{ issuanceLimit: 'none' }, 'issuanceLimit must be an object such as { tokens: 150 }, or unlimited'],

@@ -10,7 +10,7 @@ async function spend({ client, token }: Bed, count: number): Promise<void> {
   for (let spent = 0; spent < count; spent++) await token(client({ audience: `audience ${spent} of ${count}` }));
 }
 
-/** The condition of `docs/kubernetes.md`: a process that begins now, and finds no token, gets one. */
+/** The condition of `docs/production.md`: a process that begins now, and finds no token, gets one. */
 async function isReady(auth: ServiceAuth): Promise<boolean> {
   const { refusedUntil, availableNow } = await auth.getUsage();
   expect(availableNow > 0).toBe(refusedUntil === undefined);

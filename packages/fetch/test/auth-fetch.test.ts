@@ -25,6 +25,17 @@ describe('what may be given', () => {
     expect(service.counts).toMatchObject({ issued: 1, apiUnauthorized: 0 });
   });
 
+  test('a URL and options where somebody gave all objects a clone()', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service));
+    Object.defineProperty(Object.prototype, 'clone', { value: () => ({}), configurable: true });
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'clone'));
+    const url = new URL(`${service.baseUrl}/api/v1/`);
+    expect((await authFetch(url, { headers: { 'X-One': '1' } })).status).toBe(200);
+    expect((await authFetch(new Request(url))).status).toBe(200);
+    expect(service.apiRequests.map(({ headers }) => headers['x-one'])).toEqual(['1', undefined]);
+  });
+
   test('headers in any form, which stay as they are', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));

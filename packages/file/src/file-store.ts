@@ -90,6 +90,6 @@ async function isInPlace(states: States, { number, version }: State): Promise<bo
   if (following) return following.replaced === version;
   throw errorWithAdvice(
     'EAGAIN',
-    'others wrote so much meanwhile that it is unknown whether this was written; load again.',
+    'too many concurrent writes, so this one may or may not have succeeded; load the record again.',
   );
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,6 +73,21 @@ describe('the directory', () => {
     expect(names.some((name) => name.startsWith('clock.'))).toBe(true);
     expect(await states()).toHaveLength(1);
     for (const name of names) expect((await lstat(join(directory, name))).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps the clocks of the sixteen latest starts of machines', async () => {
+    await write(fileStore(directory));
+    const clocks = async () => (await readdir(directory)).filter((name) => name.startsWith('clock.'));
+    const present = await clocks();
+    for (const name of present) await rm(join(directory, name));
+    const former = Array.from({ length: 20 }, (_, index) => `clock.${index}`);
+    for (const [index, name] of former.entries()) {
+      await writeFile(join(directory, name), '0\n', { mode: 0o600 });
+      await utimes(join(directory, name), index, index);
+    }
+    await fileStore(directory).load('key');
+    const kept = [...former.slice(present.length - 16), ...present];
+    expect((await clocks()).sort()).toEqual(kept.sort());
   });
 
   test('stays the same when the process changes its working directory', async () => {

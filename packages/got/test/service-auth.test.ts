@@ -179,6 +179,13 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect(response.statusCode).toBe(401);
       expect(auth.events.map(({ type }) => type)).toEqual(['token_bypassed']);
     });
+
+    test('gives way to an Authorization of the request, also if its source does not count that', async () => {
+      const foreign = await startForeign();
+      const api = got.extend(serviceAuth(createEagerSource()), { headers: { authorization: 'Basic own' } });
+      await api(foreign.url);
+      expect(foreign.received).toContain('Basic own');
+    });
   });
 
   describe('a 401', () => {

@@ -53,6 +53,13 @@ describe.runIf(mariadb)('the error of a call', () => {
     });
   });
 
+  test('of a user who may not create the table names the rights', async () => {
+    await expect(createTable(connect({ user: 'reader' }), { table: 'another' })).rejects.toMatchObject({
+      name: 'MissingRights',
+      code: 'ER_TABLEACCESS_DENIED_ERROR',
+    });
+  });
+
   test('of a user with another password says so', async () => {
     expect(await failureOf(connect({ user: 'guest', password: `no ${password}` }))).toMatchObject({
       name: 'WrongPassword',

@@ -19,7 +19,7 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
   switch (event.type) {
     case 'token_issued': {
       const odd = event.warnings.length > 0;
-      const remark = odd ? ` Odd about the answer: ${event.warnings.join(', ')}.` : '';
+      const remark = odd ? ` Warnings: ${event.warnings.join(', ')}.` : '';
       const spent = `${event.used} of ${event.usable} tokens of this window are spent`;
       const message = `Token ${event.tokenId} issued (${event.reason}), valid until ${iso(event.expiresAt)}; ${spent}.${remark}`;
       return [odd ? 'warn' : 'log', message];

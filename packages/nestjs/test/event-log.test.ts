@@ -142,7 +142,7 @@ test('an odd answer of the token endpoint is a warning', () => {
   } as const;
   expect(describeEvent({ ...issued, warnings: ['lifetime_short', 'content_type'] })).toEqual([
     'warn',
-    'Token a issued (cold), valid until 1970-01-01T00:00:00.000Z; 1 of 120 tokens of this window are spent. Odd about the answer: lifetime_short, content_type.',
+    'Token a issued (cold), valid until 1970-01-01T00:00:00.000Z; 1 of 120 tokens of this window are spent. Warnings: lifetime_short, content_type.',
   ]);
 });
 

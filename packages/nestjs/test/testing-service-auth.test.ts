@@ -30,6 +30,8 @@ test('forTesting provides a client with a token that costs nothing', async () =>
     refusedUntil: undefined,
     tokens: [{ id, audience: 'test', issuedAt, expiresAt }],
     issuances: [],
+    holds: [],
+    warnings: [],
   });
   expect(app.get(getServiceAuthToken('billing'))).toBe(auth);
 });

@@ -1,6 +1,7 @@
 import { memoryStore, type ServiceAuth, type ServiceAuthEvent, type Store } from '@service-auth/core';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { observeBudget } from '../src/budget.ts';
 import { type InstrumentationOptions, instrumentServiceAuth } from '../src/index.ts';
 import { tokenMetrics } from '../src/token-metrics.ts';
 import { createMetrics, type Point } from './support/telemetry.ts';
@@ -35,6 +36,34 @@ function by(attribute: string, points: readonly Point[] = []): Record<string, un
 }
 
 describe('the gauges', () => {
+  test('say what they show, in which unit', async () => {
+    const { auth } = await instrumented();
+    const made: unknown[] = [];
+    const meter = {
+      ...createMetrics().meterProvider.getMeter('test'),
+      createObservableGauge: (name: string, options: object) => made.push([name, options]),
+      addBatchObservableCallback: () => {},
+    };
+    observeBudget(auth, meter as never, {});
+    const text = (pattern: RegExp) => expect.stringMatching(pattern);
+    expect(made).toEqual(
+      [
+        ['limit', '{token}'],
+        ['usage', '{token}'],
+        ['available', '{token}'],
+        ['spent_in', 's'],
+        ['refused_for', 's'],
+        ['remaining', 's'],
+        ['expires_in', 's'],
+        ['offset', 's'],
+        ['info', ''],
+      ].map(([name, unit]) => [
+        text(new RegExp(`^service_auth\\..*${name}$`)),
+        { unit, description: text(/^(The|Is) /) },
+      ]),
+    );
+  });
+
   test('show the limit, its tokens by state, and how many can be had by purpose', async () => {
     const { auth, collect, service } = await instrumented();
     await auth.getToken();

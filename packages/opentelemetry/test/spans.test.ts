@@ -77,7 +77,8 @@ test('a failure says what failed', async () => {
   const [span] = acquisitions();
   expect(span?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'ERR_TOKEN_ENDPOINT' });
   expect(span?.attributes).toMatchObject({ 'error.type': 'ERR_TOKEN_ENDPOINT', 'service_auth.outcome': 'failed' });
-  expect(span?.events).toMatchObject([{ name: 'token request failed', attributes: { 'error.type': '503' } }]);
+  const attributes = { 'error.type': '503', 'service_auth.retry_after': expect.closeTo(5, -1) };
+  expect(span?.events).toMatchObject([{ name: 'token request failed', attributes }]);
 });
 
 test('conflicts and failures of the store are events of the attempt', async () => {

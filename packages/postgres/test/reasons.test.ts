@@ -53,6 +53,10 @@ describe.runIf(postgres)('the error of a call', () => {
   });
 
   test('to a server without a free connection says so', async () => {
+    // Connections of the tests before end on the server a moment after their clients are gone.
+    const others = "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
+    const administrator = connect({ max: 1 });
+    await expect.poll(async () => (await administrator.query(others)).rowCount).toBe(0);
     const holders = connect({ max: 11, connectionString: url.replace('test@', 'guest@') });
     // The last of them is refused, when all others have a connection.
     await Promise.allSettled(

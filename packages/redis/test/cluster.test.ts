@@ -122,13 +122,26 @@ test.runIf(url)(
   },
 );
 
+test.runIf(url)('a client of one node is told to be one of the cluster', async () => {
+  const client = new Redis(url);
+  const own = await keyOf(client);
+  client.disconnect();
+  const other = new Redis(nodes[1]?.server.url ?? '');
+  await expect(redisStore(other).load(own)).rejects.toMatchObject({
+    name: 'WrongNode',
+    code: 'MOVED',
+    advice: expect.stringContaining('createCluster()'),
+  });
+  other.disconnect();
+});
+
 test.runIf(url)('a cluster that does not serve all of its slots is down', async () => {
   const client = new Redis(url);
   const store = redisStore(client);
   const own = await keyOf(client);
   await store.load(own);
   await client.cluster('DELSLOTSRANGE', 0, 10);
-  await expect(store.load(own)).rejects.toMatchObject({ code: 'CLUSTERDOWN' });
+  await expect(store.load(own)).rejects.toMatchObject({ name: 'IncompleteCluster', code: 'CLUSTERDOWN' });
   client.disconnect();
 });
 

@@ -105,6 +105,28 @@ describe.runIf(redis)('the error of a call', () => {
     expect(`${error} ${JSON.stringify(error)}`).not.toContain('canary-password');
   });
 
+  test('is that of the call, not that of a connection before it', async () => {
+    const client = new IoRedis5(url);
+    client.on('error', () => {});
+    endings.push(() => client.disconnect());
+    const store = redisStore(client);
+    await client.subscribe('channel');
+    client.emit('error', Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+    await expect(store.load('key')).rejects.toMatchObject({ name: 'WrongClient' });
+  });
+
+  test('of a server without the replicas that it asks for says so', async () => {
+    const server = await startRedis({ 'min-replicas-to-write': '1' });
+    endings.push(() => server.stop());
+    const client = new IoRedis5(server.url);
+    endings.push(() => client.disconnect());
+    await expect(redisStore(client).swap('key', change)).rejects.toMatchObject({
+      name: 'MissingReplicas',
+      code: 'NOREPLICAS',
+      advice: expect.stringContaining('min-replicas-to-write'),
+    });
+  });
+
   test('of an ioredis whose command timed out', async () => {
     const client = ioredis({ commandTimeout: 50, enableReadyCheck: false });
     await ioredis().call('CLIENT', 'PAUSE', '300');

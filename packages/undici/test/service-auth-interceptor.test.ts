@@ -455,8 +455,38 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
       });
       await paused.arrived;
       abort();
-      expect(await error).toMatchObject({ name: 'AbortError', code: 'UND_ERR_ABORTED' });
+      expect(await error).toMatchObject({
+        name: 'AbortError',
+        code: 'UND_ERR_ABORTED',
+        message: 'Request aborted',
+      });
       paused.resume();
+    });
+
+    test('that is aborted by its handler when it is passed on has no body any more', async () => {
+      const { service, dispatcher } = await revoked();
+      service.tokenEndpoint.always({ status: 503 });
+      const seen: string[] = [];
+      let abort = () => {};
+      const ended = new Promise<void>((resolve) => {
+        const handler = {
+          onConnect(own: () => void) {
+            abort = own;
+          },
+          onRequestStart: () => {},
+          onHeaders: () => abort(),
+          onResponseStart: (controller: { abort(reason: Error): void }) => controller.abort(new Error('enough')),
+          onData: () => seen.push('data'),
+          onResponseData: () => seen.push('data'),
+          onComplete: () => seen.push('end'),
+          onResponseEnd: () => seen.push('end'),
+          onError: () => resolve(),
+          onResponseError: () => resolve(),
+        };
+        dispatcher.dispatch({ origin: service.baseUrl, path: '/api/v1/', method: 'GET' }, handler as never);
+      });
+      await ended;
+      expect(seen).toEqual([]);
     });
 
     test.each([

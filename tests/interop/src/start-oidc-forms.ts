@@ -27,8 +27,13 @@ const keys = {
   EdDSA: generateKeyPairSync('ed25519'),
 };
 
+interface CertifiedServer extends FormServer {
+  /** The certificate of the server, and the one of its client `tls`. */
+  readonly files: { readonly ca: string; readonly key: string; readonly certificate: string };
+}
+
 /** oidc-provider as it is: with forms, scopes, resource indicators (RFC 8707), and all kinds of client authentication. `withTls`: over https, which asks for certificates. */
-export async function startOidcForms(withTls: boolean): Promise<FormServer> {
+export async function startOidcForms(withTls: boolean): Promise<CertifiedServer> {
   let handle: RequestListener = () => {};
   let tokenRequests = 0;
   const count: RequestListener = (request, response) => {
@@ -146,6 +151,7 @@ export async function startOidcForms(withTls: boolean): Promise<FormServer> {
         self_signed_tls_client_auth: { ...common, clientId: 'tls', storeKey, clientAuthentication: tlsClientAuth() },
       }),
     },
+    files: { ca: certificate.cert, key: ofClient.private, certificate: ofClient.cert },
     get tokenRequests() {
       return tokenRequests;
     },

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   createServiceAuth,
   createServiceAuthFromEnv,
@@ -6,17 +11,21 @@ import {
   type ServiceAuthOptions,
 } from '@service-auth/core';
 import { clientSecretBasic, clientSecretPost, discoverTokenEndpoint, privateKeyJwt } from '@service-auth/core/oauth2';
+import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startTestService, type TestClientAuthentication } from '@service-auth/testing';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startAuthlib } from '../src/start-authlib.ts';
 import { startNodeOauthServer } from '../src/start-node-oauth-server.ts';
 import { startOauth2MockServer } from '../src/start-oauth2-mock-server.ts';
 import { resource, startOidcForms } from '../src/start-oidc-forms.ts';
 
 const plain = await startOidcForms(false);
+const authlib = await orSkip(startAuthlib);
 const servers = {
   'oidc-provider': plain,
   'oidc-provider, https': await startOidcForms(true),
   '@node-oauth/oauth2-server': await startNodeOauthServer(),
+  ...(authlib && { 'Authlib, in Python': authlib }),
 };
 afterAll(() => Promise.all(Object.values(servers).map((server) => server.close())));
 
@@ -110,6 +119,27 @@ describe('with oidc-provider', () => {
       clientAuthenticationMethods: expect.arrayContaining(['private_key_jwt']),
     });
   });
+});
+
+test('the certificate of the page reaches oidc-provider', async () => {
+  const { files, clients } = servers['oidc-provider, https'];
+  const folder = mkdtempSync(join(import.meta.dirname, '../node_modules/.certificate-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const page = readFileSync(new URL('../../../docs/servers.md', import.meta.url), 'utf8');
+  const [, code = ''] = /## A certificate.*?```ts\n(.*?)```/s.exec(page) ?? [];
+  const named = { 'tls.key': files.key, 'tls.crt': files.certificate, 'ca.crt': files.ca };
+  for (const [name, text] of Object.entries(named)) writeFileSync(join(folder, name), text);
+  const { tokenEndpoint, issuer } = clients['self_signed_tls_client_auth'] as ServiceAuthOptions;
+  const env = {
+    SERVICE_AUTH_TOKEN_ENDPOINT: String(tokenEndpoint),
+    SERVICE_AUTH_ISSUER: issuer ?? '',
+    SERVICE_AUTH_CLIENT_ID: 'tls',
+  };
+  const program = join(folder, 'program.mjs');
+  const said = 'console.log(authorization.slice(0, 7), (await auth.getUsage()).used); await dispatcher.close();';
+  writeFileSync(program, stripTypeScriptTypes(code.replaceAll('/run/secrets', folder)) + said);
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { env: { ...process.env, ...env } });
+  expect(stdout).toBe('Bearer  1\n');
 });
 
 test('oauth2-mock-server takes a form, too, and its shapes are understood', async () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServiceAuthFromEnv, isServiceAuthError, memoryStore, type TransportRequest } from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
-import { type ServerShape, sectionOf, serverShapes } from '../src/server-shapes.ts';
+import { type ServerShape, sectionOf } from '../src/server-shape.ts';
+import { serverShapes } from '../src/server-shapes.ts';
 
 const page = readFileSync(new URL('../../../docs/servers.md', import.meta.url), 'utf8');
 
@@ -36,6 +37,10 @@ describe.each(serverShapes.map((shape) => [shape.name, shape] as const))('%s', (
     expect(headers['authorization']).toBe(isBasic ? `Basic ${btoa('your-client:your-secret')}` : undefined);
     expect(fields['client_id']).toBe(isBasic ? undefined : 'your-client');
     expect(fields['scope']).toBe(shape.variables['SERVICE_AUTH_SCOPE']);
+    const signed = fields['client_assertion']?.split('.').slice(0, 2) ?? [];
+    const said = signed.map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    if (shape.assertion) expect(Object.assign({}, ...said)).toMatchObject(shape.assertion);
+    else expect(said).toEqual([]);
     expect(fields['audience']).toBe(shape.variables['SERVICE_AUTH_AUDIENCE']);
     await auth.close();
   });

@@ -140,6 +140,30 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
     options: (secret) => withoutSecret(secret, privateKeyJwt({ key: () => `-----BEGIN PRIVATE KEY-----\n${secret}` })),
     outcome: 'ERR_CLIENT_SECRET',
   },
+  'key-is-damaged': {
+    ...good,
+    options: (secret) => withoutSecret(secret, privateKeyJwt({ key: () => ({ kty: 'EC', crv: 'P-256', d: secret }) })),
+    outcome: 'ERR_CLIENT_SECRET',
+  },
+  'assertion-expired': {
+    ...good,
+    options: (secret) =>
+      withoutSecret(
+        secret,
+        clientAssertion(() => `${secret}.${btoa(JSON.stringify({ exp: 1, sub: secret }))}.${secret}`),
+      ),
+    outcome: 'ERR_CLIENT_SECRET',
+  },
+  'assertion-is-refused': {
+    ...good,
+    token: (response, { body }) => response.writeHead(400, json).end(JSON.stringify({ error: 'invalid_client', body })),
+    options: (secret) =>
+      withoutSecret(
+        secret,
+        clientAssertion(() => `${btoa('{}')}.${btoa(JSON.stringify({ iss: secret, sub: secret }))}.${secret}`),
+      ),
+    outcome: 'ERR_CREDENTIALS_REJECTED',
+  },
   'store-down': { ...good, store: 'down', outcome: 'ERR_STORE' },
   'store-damaged': { ...good, store: 'damaged', outcome: 'ERR_STORE_INTEGRITY' },
   limit: {

@@ -134,9 +134,12 @@ export function findingsIn(text: string): Findings {
   const planted = new Set<string>();
   const leaks: string[] = [];
   for (const { canary, at } of sightings(text)) {
-    const mark = /^@([\w-]+)\./.exec(text.slice(at + canary.length, at + canary.length + 40))?.[1];
+    const rest = text.slice(at + canary.length, at + canary.length + 40);
+    const mark = /^@([\w-]+)\./.exec(rest)?.[1];
+    // The log of PostgreSQL has page headers, and one of them can lie within a mark.
+    const isCut = /^@postgres-[\w-]*[^ -~\n]/.test(rest);
     if (mark) planted.add(mark);
-    else leaks.push(`${headingBefore(text, at)}: ${text.slice(Math.max(0, at - 100), at + 40)}`);
+    else if (!isCut) leaks.push(`${headingBefore(text, at)}: ${text.slice(Math.max(0, at - 100), at + 40)}`);
   }
   return { planted: [...planted].sort(), leaks };
 }

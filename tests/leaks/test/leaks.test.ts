@@ -79,6 +79,12 @@ const planted: Readonly<Record<string, readonly string[]>> = {
   mysql: ['mysql-key', 'mysql-past', 'mysql-record', 'mysql-version'],
 };
 
+test('a mark of PostgreSQL that a page header cuts is neither planted nor a leak, and a host of that name is one', () => {
+  const cut = `${secretCanary}@postgres-pa\x10\xd1`;
+  expect(findingsIn(cut)).toEqual({ planted: [], leaks: [] });
+  expect(findingsIn(`redis://u:${secretCanary}@postgres-host\n`).leaks).toHaveLength(1);
+});
+
 describe('a program to which everything happens, that prints all it gets and has every trace turned on', () => {
   test('uses every package', () => {
     expect(Object.keys(rows).sort()).toEqual(readdirSync(new URL('../../../packages', import.meta.url)).sort());

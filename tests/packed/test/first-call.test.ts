@@ -111,7 +111,7 @@ describe('the command line', () => {
     const { code, stderr } = await command(['explain', '--store', folder('alone')]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /SERVICE_AUTH_URL \(--auth-url\) is not set\s+SERVICE_AUTH_CLIENT_ID \(--client-id\) is not set/,
+      /SERVICE_AUTH_URL \(--auth-url\) is not set, nor SERVICE_AUTH_TOKEN_ENDPOINT\s+SERVICE_AUTH_CLIENT_ID \(--client-id\) is not set/,
     );
   });
 

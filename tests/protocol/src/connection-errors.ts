@@ -1,5 +1,5 @@
-import { channel } from 'node:diagnostics_channel';
 import type { TransportResponse } from '@service-auth/core';
+import { publish } from './globals.ts';
 import type { Random } from './random.ts';
 
 type Form = () => unknown;
@@ -21,7 +21,7 @@ const before: readonly Form[] = [
   // The error alone would not tell: undici reports that it ended a request of which nothing was sent.
   () => {
     const cause = error({ code: 'ECONNRESET', syscall: 'read' });
-    channel('undici:request:error').publish({ request: reported(), error: cause });
+    publish('undici:request:error', { request: reported(), error: cause });
     return new TypeError('fetch failed', { cause });
   },
 ];
@@ -46,19 +46,19 @@ export function sentAgain(random: Random): unknown {
   // Something may have changed the path. Then the failure of the second request is reported with that path, too.
   const isElsewhere = random.chance(0.3);
   const request = reported(isElsewhere ? '/gateway/token' : undefined);
-  if (random.chance(0.5)) channel('undici:client:sendHeaders').publish({ request });
-  else channel('undici:request:bodySent').publish({ request });
-  channel('undici:request:error').publish({ request, error: random.pick(after)() });
+  if (random.chance(0.5)) publish('undici:client:sendHeaders', { request });
+  else publish('undici:request:bodySent', { request });
+  publish('undici:request:error', { request, error: random.pick(after)() });
   if (!isElsewhere) return neverConnected(random);
   const failure = error(refused);
-  channel('undici:request:error').publish({ request: reported('/gateway/token'), error: failure });
+  publish('undici:request:error', { request: reported('/gateway/token'), error: failure });
   return failure;
 }
 
 /** The error of a transport that throws an answer. */
 export function thrownAnswer(random: Random, { status, headers }: TransportResponse): unknown {
   const by = random.pick(['undici:request:headers', 'http.client.response.finish']);
-  channel(by).publish({ request: reported(), response: { statusCode: status } });
+  publish(by, { request: reported(), response: { statusCode: status } });
   return random.pick([
     () => new TypeError('fetch failed', { cause: error({ statusCode: status, headers }) }),
     () => error({ response: { status, headers } }),

@@ -23,6 +23,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
   unsent: {
     about: 'requests that never leave, requests that break after they left, and rejections whose body never ends',
     promised: true,
+    weight: 2,
     settings: (random) =>
       drawn(random, {
         tokens: random.pick([12, 24, 40]),
@@ -95,6 +96,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
     about:
       'a transport that sends again after a lost answer, has another token issued, and cannot connect in the end: it counts as one, so twice the limit is not exceeded',
     promised: true,
+    weight: 2,
     settings: (random) => {
       const tokens = random.pick([12, 24, 40]);
       const rates = { token_repeated: 0.3, token_unreachable: 0.1, token_reply_lost: 0.03, caller_aborts: 0.02 };
@@ -111,6 +113,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
   told: {
     about: 'an endpoint that limits the fleet, or is unavailable, and says for how long; late answers, two audiences',
     promised: true,
+    weight: 3,
     settings: (random) =>
       drawn(random, {
         tokens: 150,

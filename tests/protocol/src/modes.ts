@@ -90,6 +90,7 @@ export const modes: Readonly<Record<string, Mode>> = {
   operated: {
     about: 'people who order retries and resets, while the endpoint rejects credentials, answers 429 and fails',
     promised: true,
+    weight: 2,
     settings: (random) =>
       drawn(random, {
         tokens: random.pick([8, 12, 24]),
@@ -132,7 +133,7 @@ export const modes: Readonly<Record<string, Mode>> = {
     about:
       'the real figures, processes that are killed while they wait for the tokens of one to ten audiences, and processes of another audience, which ask all the time',
     promised: true,
-    weight: 10,
+    weight: 16,
     settings: (random) => {
       // A younger record may spend less than all of them need.
       const fromMs = random.between(28, 40) * hour;
@@ -179,7 +180,7 @@ export const modes: Readonly<Record<string, Mode>> = {
         durability: random.pick(['durable', 'replicated'] as const),
         processes: random.integer(1, 4),
         lifetimeMs: day,
-        callEveryMs: random.between(5, 120) * second,
+        callEveryMs: random.between(35, 120) * second,
         faultsForMs: 2.5 * day,
         rates: {},
         feasible: true,

@@ -46,6 +46,7 @@ export const processModes: Readonly<Record<string, Mode>> = {
   naps: {
     about: 'machines that sleep for seconds while their monotonic clock stands still, and tokens of minutes',
     promised: true,
+    weight: 2,
     settings: (random) =>
       drawn(random, {
         windowMs: hour,
@@ -59,6 +60,7 @@ export const processModes: Readonly<Record<string, Mode>> = {
   'long-sleep': {
     about: 'machines that sleep for more than a month while their monotonic clock stands still',
     promised: true,
+    weight: 8,
     settings: (random) =>
       drawn(random, {
         processes: random.integer(1, 3),
@@ -88,6 +90,7 @@ export const processModes: Readonly<Record<string, Mode>> = {
   clones: {
     about: 'processes that were resumed from one image of memory, so that their random generators repeat one another',
     promised: true,
+    weight: 2,
     settings: (random) =>
       drawn(random, {
         tokens: random.pick([12, 24, 40]),

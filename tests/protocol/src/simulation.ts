@@ -35,10 +35,12 @@ export async function simulate(
   return results;
 }
 
-/** Kinds of faults that never happened, and so have proven nothing; those beyond the assumptions aside. */
+/** Kinds of faults that never happened and modes without a token, which have proven nothing; those beyond the assumptions aside. */
 export function neverHappened(results: ReadonlyMap<string, Figures>): string[] {
   const happened = [...results.values()].reduce(sum, noFigures).counts;
-  return [...callFaults, ...timedFaults].filter((fault) => !happened.has(fault) && !/_wild$|_set_back$/.test(fault));
+  const faults = [...callFaults, ...timedFaults].filter((fault) => !/_wild$|_set_back$/.test(fault));
+  const idle = [...results].filter(([, { issued }]) => issued === 0).map(([mode]) => `a token in ${mode}`);
+  return [...faults.filter((fault) => !happened.has(fault)), ...idle];
 }
 
 function parts(mode: string, first: number, seeds: number): Campaign[] {

@@ -71,6 +71,7 @@ export const storeModes: Readonly<Record<string, Mode>> = {
     about:
       'somebody who can write to the store exchanges the sealed tokens of audiences, clients, token endpoints, ids, generations and expiries',
     promised: true,
+    weight: 3,
     settings: (random) =>
       drawn(random, {
         tokens: 40,

@@ -1,4 +1,4 @@
-import type { ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
+import type { Issuance, ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
 import { youngMayGain } from './judge/numbers.ts';
 import type { Trial } from './judge/sights.ts';
 import { type Agreement, limitOf, type Settings } from './settings.ts';
@@ -23,6 +23,9 @@ const mostCallers = 6;
 /** Callers that are not refused may have to wait while so large a part of the usable tokens is under way. */
 const underWayShare = 1 / 4;
 const ticks = 500;
+/** A record that saw a clock which was ahead by less than this stands still until the clock has caught up. */
+const maxStandstillMs = 60_000;
+const leastStepMs = 250;
 
 /** Creates the copies of a record. */
 export function copiesOf(
@@ -97,46 +100,57 @@ export async function tryWhatIsSaid(
   if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
     return undefined;
   const { availableNow: said, refusedUntil, refusedBecause = '', holds, underWay, windows } = usage;
-  // The record may have seen a clock that was ahead by less than a minute. Its time stands still until the clock has caught up.
-  const inexactMs = clockIsCoarse || rates.store_clock_step ? 60_000 : 0;
+  const inexactMs = clockIsCoarse || rates.store_clock_step ? maxStandstillMs : 0;
   const atOnce = Math.floor(Math.min(...windows.map(({ usable }) => usable)) * underWayShare) - underWay;
   const asked = audience === undefined ? Math.min(said + 1, mostCallers, Math.max(0, atOnce)) : 1;
   const copy = copies(now);
   let served = 0;
   for (let caller = 0; caller < asked; caller++)
     if ((await copy.ask(audience ?? `visitor ${caller}`)) === 'sent') served += 1;
-  const [before, atIt] = await Promise.all(
-    refusedUntil === undefined
-      ? []
-      : [refusedUntil - 1, refusedUntil + inexactMs].map((at) => copies(at).ask(audience ?? 'visitor')),
-  );
   const refused = refusedUntil !== undefined && {
     because: refusedBecause,
     forMs: refusedUntil - now,
-    before: before !== 'refused',
-    // It may have to wait for a request that is under way.
-    atIt: atIt === 'sent' || (atIt === 'waits' && underWay > 0),
+    before: (await copies(refusedUntil - 1).ask(audience ?? 'visitor')) !== 'refused',
+    atIt: await isServedBy(copies, audience ?? 'visitor', refusedUntil, refusedUntil + inexactMs, underWay > 0),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
   return { said, asked, served, isHeldUp, refused: refused || undefined };
+}
+
+/**
+ * Whether a caller is served at an instant, or waits for a request that was under way. If the record's time stood still, it comes again when it is told to, until
+ * `latest`: somebody may die in a minute.
+ */
+async function isServedBy(
+  copies: Copies,
+  audience: string,
+  at: number,
+  latest: number,
+  mayWait: boolean,
+): Promise<boolean> {
+  const answer = await copies(at).ask(audience);
+  if (answer === 'sent' || (answer === 'waits' && mayWait)) return true;
+  const { refusedUntil = at } = await copies(at).client(audience).getUsage();
+  const again = Math.max(refusedUntil, at + leastStepMs);
+  return again <= latest && isServedBy(copies, audience, again, latest, mayWait);
 }
 
 /** The audience has a token, a request is under way, or what a reset ended is to be replaced: that has a share of its own. */
 function isProvided({ tokens, underWay, resets, issuances }: Usage, audience: string): boolean {
   const ofIt = (known: { readonly audience: string }) => known.audience === audience;
   const resetAt = resets.find(ofIt)?.at ?? 0;
-  const issuedAt = issuances.find((one) => ofIt(one) && !one.pending)?.at ?? 0;
-  return underWay > 0 || tokens.some(ofIt) || resetAt > issuedAt;
+  // The token of a request that was under way has been reset, too.
+  const replaces = (one: Issuance) => ofIt(one) && !one.pending && one.reason === 'reset' && one.at > resetAt;
+  return underWay > 0 || tokens.some(ofIt) || (resetAt > 0 && !issuances.some(replaces));
 }
 
 /** Two processes die while they ask, one after the other. Returns whether a third one is served. Undefined: it would not be for another reason. */
 export async function tryTwoDeaths(
   copies: Copies,
   now: number,
+  { availableNow, underWay, holds, issuances, windows }: Usage,
   { timeoutMs = 30_000, durability }: Settings,
 ): Promise<boolean | undefined> {
-  const copy = copies(now);
-  const { availableNow, underWay, holds, issuances, windows } = await copy.client('visitor').getUsage();
   const [newest] = issuances;
   // A token says nothing about another audience, whose processes may still die.
   const isOver =
@@ -147,6 +161,7 @@ export async function tryTwoDeaths(
   );
   const isHeldUp = holds.some(({ kind }) => kind !== 'rejections');
   if (!isOver || isSparing || isHeldUp || underWay > 0 || availableNow < 4) return undefined;
+  const copy = copies(now);
   for (let death = 0; death < 2; death++) {
     await copy.ask('visitor');
     copy.pass(timeoutMs + 40_000);

@@ -19,8 +19,9 @@ export interface Witness {
   ask(): void;
 }
 
-/** After so many questions it tries whether the answer is true. */
-const triedEvery = 10;
+/** One of so many answers is tried, and one of so many tokens. In a long run ever fewer are. */
+const triedAnswers = 6;
+const triedTokens = 2;
 
 /** Creates the witness of a run. It changes nothing: what it does is drawn from a randomness of its own. */
 export function createWitness(
@@ -49,8 +50,10 @@ export function createWitness(
     clock: { now: store.now, monotonic: () => world.now, setTimer: () => () => {} },
   });
   let isAsking = false;
-  let answers = 0;
+  let [answers, tokens] = [0, 0];
   let newest: string | undefined;
+
+  const isTried = (oneOf: number, soFar: number) => random.chance(1 / Math.max(oneOf, soFar / 5));
 
   async function question(): Promise<void> {
     const usage = await reader.getUsage();
@@ -59,7 +62,7 @@ export function createWitness(
     const kept = store.kept('left');
     if (!isUniform || maxRecordBytes !== undefined || !kept) return;
     const copies = copiesOf(settings, kept, createServiceAuth);
-    if (answers % triedEvery === 0) {
+    if (isTried(triedAnswers, answers)) {
       const audience = random.pick([undefined, ...settings.audiences]);
       const trial = await tryWhatIsSaid(copies, store.now(), audience, settings);
       if (trial) judge.tried(trial);
@@ -67,7 +70,9 @@ export function createWitness(
     const [token] = usage.issuances;
     if (settings.audiences.length > 1 || token?.pending !== false || token.id === newest) return;
     newest = token.id;
-    const isServed = await tryTwoDeaths(copies, store.now(), settings);
+    tokens += 1;
+    if (!isTried(triedTokens, tokens)) return;
+    const isServed = await tryTwoDeaths(copies, store.now(), usage, settings);
     if (isServed !== undefined) judge.triedDeaths(isServed);
   }
 

@@ -1,11 +1,14 @@
-import type { AccessToken } from '@service-auth/core';
-import { expect, test } from 'vitest';
+import type { AccessToken, ServiceAuth, Usage } from '@service-auth/core';
+import { describe, expect, test } from 'vitest';
 import { createJudge, type Judge } from '../src/judge/judge.ts';
 import { promises, wordsOf } from '../src/judge/promises.ts';
 import type { Circumstances, IssuedToken, Process } from '../src/judge/scene.ts';
 import type { Call } from '../src/judge/sights.ts';
 import { readTable } from '../src/mutants/table.ts';
+import { createRandom } from '../src/random.ts';
+import { drawn } from '../src/settings.ts';
 import { promiseOf } from '../src/shrink.ts';
+import { type Copies, tryWhatIsSaid } from '../src/trial.ts';
 
 // Each promise is broken by a mutant of core, or here by a history that somebody wrote: the judge names this promise, and no other.
 
@@ -154,4 +157,58 @@ test.each(words.filter((promise) => !shown.has(promise)))('a history breaks the 
 
 test('no two promises have the same words', () => {
   expect(new Set(words).size).toBe(words.length);
+});
+
+describe('a caller that is refused comes at the instant that it is told', () => {
+  const second = 1_000;
+  const settings = drawn(createRandom('trial'), { rates: { store_clock_step: 5 } });
+  const [said, told] = [0, 20 * second];
+
+  /** A record whose time stands still for so long, and in which a process dies 10 seconds after a caller could be served. */
+  const standingStill =
+    (ms: number): Copies =>
+    (at) => {
+      const since = Math.max(0, at - ms);
+      const refusedUntil = since < told ? at + told - since : undefined;
+      const usage = {
+        availableNow: said,
+        refusedUntil,
+        issuances: [],
+        holds: [],
+        underWay: 0,
+        windows: [{ usable: 120 }],
+      } as unknown as Usage;
+      return {
+        client: () => ({ getUsage: async () => usage }) as ServiceAuth,
+        ask: async () => (since >= told && since < told + 10 * second ? 'sent' : 'refused'),
+        pass: () => {},
+      };
+    };
+
+  test.each([0, 15, 50])('after a clock that stands still for %i seconds', async (seconds) => {
+    const trial = await tryWhatIsSaid(standingStill(seconds * second), 0, undefined, settings);
+    expect(trial?.refused).toMatchObject({ forMs: told, before: false, atIt: true });
+  });
+
+  test('but not more than a minute later', async () => {
+    const trial = await tryWhatIsSaid(standingStill(70 * second), 0, undefined, settings);
+    expect(trial?.refused).toMatchObject({ atIt: false });
+  });
+});
+
+test.each([
+  ['cold', undefined],
+  ['reset', 0],
+] as const)('after a reset, a token for the reason %s: callers of its audience are tried: %s', async (reason, said) => {
+  const usage = {
+    ...{ availableNow: 0, underWay: 0, refusedUntil: undefined, holds: [], tokens: [], windows: [] },
+    resets: [{ at: 1_000, audience: 'api' }],
+    issuances: [{ at: 1_100, audience: 'api', pending: false, reason }],
+  };
+  const copies: Copies = () => ({
+    client: () => ({ getUsage: async () => usage as unknown as Usage }) as ServiceAuth,
+    ask: async () => 'refused',
+    pass: () => {},
+  });
+  expect((await tryWhatIsSaid(copies, 2_000, 'api', drawn(createRandom('trial'), {})))?.said).toBe(said);
 });

@@ -18,8 +18,8 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
 import { printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
-import { becauseOf, whoIsRefused } from '../report/sentences.ts';
-import { type Colour, coloured, counted, wrapped } from '../report/text.ts';
+import { becauseOf, spentOf, whoIsRefused } from '../report/sentences.ts';
+import { type Colour, coloured, wrapped } from '../report/text.ts';
 import { listed } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
@@ -92,14 +92,14 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
   try {
     const { env, read } = await openReader(context);
     const { usage, scene, snapshot } = await read();
-    const { used, usable, refusedUntil } = usage;
+    const { refusedUntil } = usage;
     const now = Date.now();
     const refused =
       refusedUntil === undefined
         ? []
         : [`${whoIsRefused(usage)} until ${new Date(refusedUntil).toISOString()}: ${becauseOf(usage, now)}`];
     const concerns = [...refused, ...concernsOf(usage, scene.failures, now)];
-    const message = [`${used} of ${counted(usable, 'usable token')} spent`, ...concerns].join('; ');
+    const message = [spentOf(usage), ...concerns].join('; ');
     const line: Diagnosis =
       concerns.length === 0
         ? { state: 'ok', message }

@@ -7,7 +7,14 @@ import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
 import { noRecord } from '../report/screen.ts';
-import { availability, forecast, lastSpent, spentElsewhereSentence } from '../report/sentences.ts';
+import {
+  availability,
+  forecast,
+  isUnlimited,
+  lastSpent,
+  spentElsewhereSentence,
+  spentOf,
+} from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
 import { coloured, counted, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
 import type { Failure, Usage } from '../report/usage.ts';
@@ -42,7 +49,8 @@ function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean,
   const { limit, used, usable, windowMs } = usage;
   const keptBack = usable < limit ? `; ${limit - usable} of the ${limit} are kept back` : '';
   const healthy = isHealthy ? ['Nothing is unusual.'] : [];
-  const spent = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${keptBack}.`;
+  const limited = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${keptBack}.`;
+  const spent = isUnlimited(usage) ? `${spentOf(usage)}.` : limited;
   const { now } = style;
   const times = `Times are ${zone(now)}, as on this machine.`;
   const sentences = [
@@ -51,7 +59,7 @@ function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean,
     spent,
     lastSpent(usage, now),
     spentElsewhereSentence(usage, now),
-    forecast(usage, now),
+    ...(isUnlimited(usage) ? [] : [forecast(usage, now)]),
     times,
   ];
   return wrapped(sentences.filter((sentence) => sentence !== '').join(' '), style.columns);

@@ -96,7 +96,7 @@ function judged(answered: string, answer: Answered, { variable, takesForms }: As
     const advice = 'somebody asks too often; see service-auth explain.';
     return { state: 'warning', message: answered, advice };
   }
-  if (status >= 500) return { state: 'failure', message: `${answered}: it does not work`, advice: 'ask its operator.' };
+  if (status >= 500) return { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its operator.' };
   return {
     state: 'warning',
     message: `${answered}, where it should refuse`,

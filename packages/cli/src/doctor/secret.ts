@@ -13,13 +13,14 @@ export async function examineSecret(
   const { record, now = 0 } = snapshot ?? {};
   const { SERVICE_AUTH_CLIENT_SECRET: clientSecret } = env;
   if (record === undefined || clientSecret === undefined) return [];
-  const { clientId, storeKey, scope, resource, parameters } = readOptions(env);
+  const { clientId, storeKey, clientAuthentication, tokenEndpoint, scope, resource, parameters } = readOptions(env);
+  const owner = { clientId, clientSecret, clientAuthentication, storeKey };
   const audiences = audiencesOf(env);
   const tokens = (audiences.length > 0 ? audiences : [undefined]).map((audience) => {
-    return { audience, scope, resource, parameters };
+    return { tokenEndpoint, audience, scope, resource, parameters };
   });
   const found = tokens.map(async (token) =>
-    described(await secretInRecord(record, { clientId, clientSecret, storeKey, ...token }, now), shownNameOf(token)),
+    described(await secretInRecord(record, { ...owner, ...token }, now), shownNameOf(token)),
   );
   return (await Promise.all(found)).flat();
 }

@@ -8,14 +8,14 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
   if (authUrl !== undefined && /\/oauth\/token\/*$/.test(authUrl)) {
     const message =
       'SERVICE_AUTH_URL ends in /oauth/token, so tokens would be requested from …/oauth/token/oauth/token';
-    found.push({ state: 'failure', message, advice: 'take the end away.' });
+    found.push({ state: 'failure', message, advice: 'remove /oauth/token from its end.' });
   }
   if (secret !== undefined && /^(["'`]).*\1$/s.test(secret)) {
     const message = 'SERVICE_AUTH_CLIENT_SECRET begins and ends with a quote';
     found.push({
       state: 'warning',
       message,
-      advice: 'docker --env-file and Kubernetes keep quotes as a part of the value: take them away.',
+      advice: 'docker --env-file and Kubernetes keep quotes as a part of the value: remove them.',
     });
   }
   for (const [name, value] of Object.entries(env)) {
@@ -25,7 +25,7 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
       found.push({
         state: 'failure',
         message: `${name} has quotes around it, or a line end in it`,
-        advice: 'take them away.',
+        advice: 'remove them.',
       });
     }
   }

@@ -1,3 +1,4 @@
+import { isUnlimited } from '../report/sentences.ts';
 import { counted, duration, instant, windowName } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import { audiencesIn, culprits, listed } from '../report/whose.ts';
@@ -65,7 +66,7 @@ export function paceSentence(finding: Finding, usage: Usage, now: number): strin
     course.latestAt - course.firstAt < 60 * minute
   )
     return '';
-  return `At this pace it takes ${counted(perWindow, 'token')} in ${windowName(usage.windowMs)}; ${usage.usable} are usable.`;
+  return `At this pace it takes ${counted(perWindow, 'token')} in ${windowName(usage.windowMs)}${isUnlimited(usage) ? '' : `; ${usage.usable} are usable`}.`;
 }
 
 /** True if a finding goes on, and if that takes a large part of the limit. */

@@ -43,7 +43,7 @@ const unknownOutcomes: Rule = (usage, { failures }) => {
   return {
     cause: 'unknown-outcomes',
     short: `the outcome of ${counted(unknown, 'request')} is unknown`,
-    evidence: `${unknown} of the ${counted(used, 'token')} that count were perhaps never issued: the token endpoint ${answered}, or the program died, so nobody knows. They count for 27 hours of a window of 24.`,
+    evidence: `${unknown} of the ${counted(used, 'token')} that count were perhaps never issued: the token endpoint ${answered}, or the program died during the request. Each counts for 27 hours, although the window is 24.`,
     remedy:
       'Look at the token endpoint and at what lies between: time-outs, proxies, a timeoutMs that is shorter than its answers take. The event token_request_failed has the error of each.',
     weight: unknown / Math.max(1, used),

@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util';
 import type { Command, Flags, Option } from './command.ts';
 import { UsageError } from './exit.ts';
 
+// `parseArgs` changes nothing that the user wrote: cac reads `--client-id 0123` as the number 123, and citty ignores options that it does not know.
+
 const insteadOf = {
   'client-secret': 'Set SERVICE_AUTH_CLIENT_SECRET or SERVICE_AUTH_CLIENT_SECRET_FILE; /dev/stdin is a file, too',
   'store-key': 'Set SERVICE_AUTH_STORE_KEY or SERVICE_AUTH_STORE_KEY_FILE',

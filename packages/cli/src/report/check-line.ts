@@ -1,5 +1,5 @@
 import { printable } from '../line/printable.ts';
-import { allowance, becauseOf, whoIsRefused } from './sentences.ts';
+import { allowance, becauseOf, isUnlimited, spentOf, whoIsRefused } from './sentences.ts';
 import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
@@ -24,20 +24,26 @@ export function checkLine(
   absent?: string,
 ): { line: string; code: number } {
   const { used, usable, pending, availableNow, refusedUntil, newRecord } = usage;
-  const percent = (used / usable) * 100;
+  const unlimited = isUnlimited(usage);
+  const percent = unlimited ? 0 : (used / usable) * 100;
   const isWarning = percent >= warn || concerns.length > 0 || absent !== undefined;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
-      ? `${counted(availableNow, 'token')} available now${newRecord ? `: the record is new, and allows ${allowance(newRecord, now)}` : ''}`
+      ? `${unlimited ? 'any number of tokens' : counted(availableNow, 'token')} available now${newRecord ? `: the record is new, and allows ${allowance(newRecord, now)}` : ''}`
       : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage, now)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
-  const data = [
-    `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,
-    `pending=${pending};;;0;${usable}`,
-    `available=${availableNow};;;0;${usable}`,
-  ];
-  const spent = `${Math.round(percent)}% of ${usable} usable ${countedBy(usage)}s spent (${used}), ${room}`;
+  const data = unlimited
+    ? [`used=${used};;;0`, `pending=${pending};;;0`]
+    : [
+        `used=${used};${shareOf(warn)};${shareOf(crit)};0;${usable}`,
+        `pending=${pending};;;0;${usable}`,
+        `available=${availableNow};;;0;${usable}`,
+      ];
+  const share = unlimited
+    ? spentOf(usage)
+    : `${Math.round(percent)}% of ${usable} usable ${countedBy(usage)}s spent (${used})`;
+  const spent = `${share}, ${room}`;
   const summary = [...(absent === undefined ? [] : [absent]), spent, ...concerns].join('; ');
   // The bar separates the sentence from the performance data.
   return { line: `${states[code]} - ${printable(summary).replaceAll('|', '/')}|${data.join(' ')}`, code };

@@ -11,6 +11,14 @@ export function isUnlimited({ limit }: Pick<Usage, 'limit'>): boolean {
   return limit >= 1_000_000;
 }
 
+/** Says how many tokens are spent, and of how many if there is a limit. */
+export function spentOf(usage: Usage): string {
+  const { used, usable, windowMs } = usage;
+  return isUnlimited(usage)
+    ? `${counted(used, 'token')} spent in ${windowName(windowMs)}, there is no limit`
+    : `${used} of ${counted(usable, 'usable token')} spent`;
+}
+
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
   const { refusedUntil, tokens } = usage;

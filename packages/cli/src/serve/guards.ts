@@ -30,7 +30,8 @@ export function refusalOf(
     // RFC 9112 section 6.1. Servers that disagree about the end of a body take a part of it for the next request.
     return refusal(501, 'invalid_request', 'The only transfer coding is chunked.');
   }
-  if (valuesOf(head, 'origin').length > 0) return refusal(403, 'access_denied', 'Requests of web pages are refused.');
+  if (valuesOf(head, 'origin').length > 0)
+    return refusal(403, 'access_denied', 'Requests with an Origin header, as browsers send them, are refused.');
   if (entrance === 'observe') return undefined;
   if (entrance !== 'network' && !loopback.test(hosts[0] ?? '')) {
     return refusal(403, 'access_denied', 'The Host must be localhost or a loopback address.');

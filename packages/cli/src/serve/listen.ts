@@ -22,7 +22,7 @@ export async function listen(server: Server, place: Place): Promise<string> {
   } catch (error) {
     const { code } = Object(error) as { code?: unknown };
     const name = place.path ?? `${place.host}:${place.port}`;
-    throw new Failure(`${name} cannot be listened on (${code}); choose another place`);
+    throw new Failure(`Cannot listen on ${name} (${code}). Choose another port or socket.`);
   }
 }
 

@@ -27,7 +27,7 @@ function tooShort(leftMs: number): Answer {
 
 /** The answer to a caller who gets no token. 429: the budget is spent, or the operator said so. 503: the rest. */
 export function failureAnswer(error: unknown, now: number): Answer {
-  if (!isServiceAuthError(error)) return unavailable(503, 'The token could not be had.', soonMs);
+  if (!isServiceAuthError(error)) return unavailable(503, 'No token is available. Try again shortly.', soonMs);
   const { retryAt } = error;
   return unavailable(statusOf(error), sentenceOf(error), retryAt === undefined ? soonMs : retryAt - now);
 }

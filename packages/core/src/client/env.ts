@@ -6,7 +6,7 @@ import { authenticationVariables, secretVariables, unreadVariables, variables } 
 import { builtinModule } from '../platform/builtin-module.ts';
 import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
-import { lateAuthentication } from './late-authentication.ts';
+import { lateAuthentication, problemOfKey } from './late-authentication.ts';
 import { resolveOptions } from './resolve-options.ts';
 import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
 
@@ -29,7 +29,7 @@ interface NodeFiles {
  *
  * For any authorization server there are `SERVICE_AUTH_TOKEN_ENDPOINT` in place of `SERVICE_AUTH_URL`, `SERVICE_AUTH_ISSUER`, `SERVICE_AUTH_SCOPE`, `SERVICE_AUTH_RESOURCE` (separated by
  * spaces), `SERVICE_AUTH_PARAMETERS` (written as a query) and `SERVICE_AUTH_CLIENT_AUTHENTICATION`: `client_secret_basic`, `client_secret_post`, `private_key_jwt` with
- * `SERVICE_AUTH_PRIVATE_KEY` and `SERVICE_AUTH_KEY_ID`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
+ * `SERVICE_AUTH_PRIVATE_KEY`, `SERVICE_AUTH_KEY_ID` and `SERVICE_AUTH_KEY_ALGORITHM`, or `tls_client_auth`. The files of `SERVICE_AUTH_PRIVATE_KEY_FILE` and `SERVICE_AUTH_CLIENT_ASSERTION_FILE` are
  * read for each request. `SERVICE_AUTH_TOKEN_LIMIT` may be `unlimited`.
  *
  * `SERVICE_AUTH_STORE` is the address of the store for the command line. A client does not open it, so it needs the override `store`. Any other variable
@@ -96,12 +96,21 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   }
   if (query && new Set(query.keys()).size < [...query].length)
     mistakes.push({ option: variables.parameters, message: 'has a name twice' });
+  if (tokens === 'unlimited' && reserve !== undefined) {
+    const message = `must not be set with ${variables['issuanceLimit.tokens']}=unlimited: there is nothing to keep back`;
+    mistakes.push({ option: variables['issuanceLimit.reserve'], message });
+  }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
   const file = read(authenticationVariables.keyFile) ?? read(authenticationVariables.assertionFile);
   if (file !== undefined && clientAuthentication) {
     const { text, problem } = contentOf(file);
-    const message = problem ?? (text?.trim() ? undefined : 'names a file that is empty');
     const [option] = [authenticationVariables.keyFile, authenticationVariables.assertionFile].filter(read) as [string];
+    const wrong =
+      option === authenticationVariables.keyFile && text?.trim()
+        ? problemOfKey(text, read(authenticationVariables.keyAlgorithm))
+        : undefined;
+    const found = wrong && `names a file whose content ${wrong}`;
+    const message = problem ?? (text?.trim() ? found : 'names a file that is empty');
     if (message !== undefined) mistakes.push({ option, message });
   }
   if (/\S\s+\S/.test(texted['audience'] ?? '')) {
@@ -109,7 +118,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     mistakes.push({ option: variables.audience, message });
   }
   const problems = problemsOf(options).map((problem) =>
-    isOverridden(problem.option) ? problem : named(problem, read),
+    isOverridden(problem.option) ? problem : named(problem, read, env),
   );
   // An option without a value has no further problem if the file with its value has one.
   const others = problems.filter(({ option }) => !mistakes.some((mistake) => mistake.option.startsWith(option)));
@@ -209,11 +218,20 @@ function variableOption(option: string): string {
 }
 
 /** Names the variable of a problem in place of its option. */
-function named({ option: given, message }: ConfigProblem, read: (name: string) => string | undefined): ConfigProblem {
+function named(
+  { option: given, message }: ConfigProblem,
+  read: (name: string) => string | undefined,
+  env: Env,
+): ConfigProblem {
   const whole = variableOption(given);
   if (!Object.hasOwn(variables, whole)) return { option: given, message };
   const option = variables[whole as keyof typeof variables];
-  if (read(option) === undefined) return { option, message: 'is not set' };
+  if (read(option) === undefined) {
+    const why = /^must be given(: .*)/.exec(message)?.[1] ?? '';
+    const orElse = whole === 'authUrl' ? `, nor ${variables.tokenEndpoint}` : '';
+    const how = ownProperty(env, option) === '' ? 'is empty' : 'is not set';
+    return { option, message: `${how}${orElse}${why}` };
+  }
   if (whole === 'parameters' && given !== whole)
     return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
   const isLimit = whole === 'issuanceLimit.tokens';

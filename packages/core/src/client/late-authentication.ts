@@ -1,6 +1,32 @@
 import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
 import { authenticationVariables } from '../contract/variables.ts';
+import { ownProperty } from '../platform/untrusted.ts';
+
+/**
+ * Returns what keeps a private key from signing, as far as its text shows it without the code that reads keys. `algorithm`: the one that a variable states. The words
+ * complete a sentence.
+ */
+export function problemOfKey(text: string, algorithm: string | undefined): string | undefined {
+  const key = text.trim();
+  const jwk = key.startsWith('{') ? parsed(key) : undefined;
+  const isPrivate = jwk ? ownProperty(jwk, 'd') : key.startsWith('-----BEGIN PRIVATE KEY-----');
+  if (!isPrivate)
+    return 'must be a private key: PKCS #8 as PEM without a password (openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW), or a JWK';
+  // So the identifier of RSA is written in PKCS #8 (RFC 8017 appendix C), in Base64.
+  const isRsa = jwk ? ownProperty(jwk, 'kty') === 'RSA' : key.includes('BgkqhkiG9w0BAQ');
+  return isRsa && !(algorithm ?? ownProperty(jwk, 'alg'))
+    ? `is an RSA key, which can sign in several ways: set ${authenticationVariables.keyAlgorithm} to RS256, PS256 or another one, as the server has it`
+    : undefined;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
 
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth'];
 
@@ -25,7 +51,7 @@ export function lateAuthentication(
       option: variables.key,
       message: hasKey
         ? `must not be set with ${variables.method}=${methods.find((name) => name === method) ?? '…'}`
-        : 'is not set',
+        : `is not set, nor ${variables.keyFile}`,
     });
   if (key !== undefined && keyFile !== undefined)
     report({ option: variables.keyFile, message: `must not be set together with ${variables.key}` });
@@ -34,10 +60,20 @@ export function lateAuthentication(
       option: variables.assertionFile,
       message: `must not be set with ${hasKey ? variables.key : variables.method}`,
     });
+  if (method !== 'private_key_jwt')
+    for (const name of [variables.keyId, variables.keyAlgorithm])
+      if (read(name) !== undefined) report({ option: name, message: 'belongs to a private key, and there is none' });
+  const keyAlgorithm = read(variables.keyAlgorithm);
+  const problem = key === undefined ? undefined : problemOfKey(key, keyAlgorithm);
+  if (problem) report({ option: variables.key, message: problem });
+  // As the type `SigningAlgorithm` of core/oauth2 has them.
+  if (keyAlgorithm !== undefined && !/^([ERP]S(256|384|512)|EdDSA|Ed25519)$/.test(keyAlgorithm))
+    report({ option: variables.keyAlgorithm, message: 'must be like ES256, RS256, PS256 or EdDSA' });
   const file = keyFile ?? assertionFile;
   const described = {
     method,
     keyId: read(variables.keyId),
+    keyAlgorithm,
     read: async () => key ?? (file === undefined ? '' : readFile(file)),
   };
   const load = async () => (await import('@service-auth/core/oauth2')).authenticationOf(described);
@@ -49,8 +85,10 @@ export function lateAuthentication(
     },
     // The assertion is addressed to the issuer.
     problems: ({ issuer }) =>
-      method === 'private_key_jwt' && issuer === undefined ? [{ option: 'issuer', message: 'must be given' }] : [],
-    credentialId: async () => `${await (await load()).credentialId?.()}`,
+      method === 'private_key_jwt' && issuer === undefined
+        ? [{ option: 'issuer', message: 'must be given: assertions are addressed to it' }]
+        : [],
+    credentialId: async (request) => `${await (await load()).credentialId?.(request)}`,
     write: async (request) => (await load()).write(request),
   };
 }

@@ -1,4 +1,4 @@
-import type { ClientAuthentication } from '../contract/client-authentication.ts';
+import { type ClientAuthentication, isWritten } from '../contract/client-authentication.ts';
 import {
   configError,
   problemOfInteger,
@@ -100,7 +100,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
     report('transport', 'must be a Transport: for a fetch, give fetchTransport({ fetch })');
   }
   if (!authentication.usesSecret && storeKey === undefined && durability !== 'process')
-    report('storeKey', 'must be given, because there is no clientSecret');
+    report('storeKey', 'must be given: it encrypts the tokens in the store, because there is no clientSecret');
   const { maxRecordBytes } = store;
   if (maxRecordBytes !== undefined && problemOfInteger(maxRecordBytes, 3_000, 4_000_000)) {
     report('store', 'must have maxRecordBytes of 3,000 to 4,000,000, or none');
@@ -164,7 +164,7 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   if (typeof baseUrl === 'string') report('baseUrl', baseUrl);
   if (!address || typeof baseUrl === 'string') return undefined;
   const { issuer } = options;
-  return addressesLike(`${address.tokenUrl} ${issuer} ${baseUrl}`, () => ({
+  return addressesLike(`${address.addressedBy} ${address.tokenUrl} ${issuer} ${baseUrl}`, () => ({
     ...address,
     issuer,
     baseUrl: baseUrl?.href,
@@ -172,18 +172,27 @@ function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addr
   }));
 }
 
+/** Returns whether a client authentication has what it must have. Somebody else may have written it. */
+function isWhole({ usesSecret, probe, problems, write, credentialId }: ClientAuthentication): boolean {
+  const areFunctions = [problems, write, credentialId ?? write].every((each) => typeof each === 'function');
+  return areFunctions && typeof usesSecret === 'boolean' && isWritten(probe);
+}
+
 /** Checks the client authentication, and the secret that it needs or must not have. */
 function authenticationOf(options: Partial<ServiceAuthOptions>, report: Report): ClientAuthentication {
   const { clientAuthentication: given, clientSecret } = options;
-  const problem =
-    given && problemOfMethods(given, ['write', 'problems'], 'a ClientAuthentication, such as clientSecretBasic()');
-  report('clientAuthentication', problem);
-  const authentication = given && !problem ? given : jsonAuthentication;
+  if (given && !isWhole(given))
+    report(
+      'clientAuthentication',
+      'must be a ClientAuthentication, such as clientSecretBasic(), with all that its type has',
+    );
+  const authentication = given && isWhole(given) ? given : jsonAuthentication;
   const client = options as Record<string, unknown>;
-  for (const { option, message } of [...problemsOfRequest(client), ...authentication.problems(client)])
-    report(option, message);
+  for (const { option, message } of [problemsOfRequest(client), authentication.problems(client)].flat())
+    report(`${option}`, `${message}`);
   if (authentication.usesSecret) {
     if (typeof clientSecret !== 'function') report('clientSecret', problemOfSecret(clientSecret));
-  } else if (clientSecret !== undefined) report('clientSecret', 'must not be given with this clientAuthentication');
+  } else if (clientSecret !== undefined)
+    report('clientSecret', 'must not be given: this clientAuthentication sends none');
   return authentication;
 }

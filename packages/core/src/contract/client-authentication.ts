@@ -7,6 +7,16 @@ export interface WrittenRequest {
   readonly body: string;
 }
 
+/** Returns whether a value is a written request. */
+export function isWritten(value: unknown): value is WrittenRequest {
+  const { headers, body } = Object(value) as Partial<WrittenRequest>;
+  return (
+    typeof body === 'string' &&
+    Object.values(Object(headers) as object).every((text) => typeof text === 'string') &&
+    Object(headers) === headers
+  );
+}
+
 /** A token request that is not written yet. */
 export interface UnwrittenRequest {
   readonly clientId: string;
@@ -30,8 +40,12 @@ export interface ClientAuthentication {
   readonly probe: WrittenRequest;
   /** Returns the problems of its own options. `options`: those of the client, unchecked. */
   problems(options: Readonly<Record<string, unknown>>): readonly ConfigProblem[];
-  /** Returns a text that identifies the credential and reveals nothing about it: a refused credential waits, and another one is tried at once. */
-  credentialId?(): string | Promise<string>;
+  /**
+   * Returns what the server judges the client by: the kind of the authentication, with the secret, the public key, or whom an assertion speaks of. Core keeps a hash
+   * of it, and calls it before each attempt that may request a token: a refused credential waits, and another one is tried at once. What differs in each request must
+   * not be in it. Default: the client secret.
+   */
+  credentialId?(request: UnwrittenRequest): string | Promise<string>;
   /** Writes a token request. It is called for each request. If it throws, no request is sent. */
   write(request: UnwrittenRequest): WrittenRequest | Promise<WrittenRequest>;
 }

@@ -9,7 +9,10 @@ import type { Transport } from './transport.ts';
 export interface ServiceAuthOptions {
   /** The address of the authorization server: https, or http on loopback. Tokens are requested from `{authUrl}/oauth/token`. */
   authUrl?: string | URL | undefined;
-  /** In place of `authUrl`, the whole address of the token endpoint. It may have a query, but no parameters of the token request in it. */
+  /**
+   * In place of `authUrl`, the whole address of the token endpoint. It may have a query, but no parameters of the token request in it, and no secret. The query names
+   * the token in the record and in events, and clients with different queries share no token.
+   */
   tokenEndpoint?: string | URL | undefined;
   /**
    * The issuer identifier of the authorization server (RFC 8414), as the server writes it. Assertions are addressed to it, and the tokens of a client id are

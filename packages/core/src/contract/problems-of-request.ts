@@ -2,9 +2,9 @@ import { parseUrl } from '../platform/address.ts';
 import { problemOfInteger, problemOfText, reportTo } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 
-// A secret must not be one of the parameters, because the record and events name them.
+// A secret must be neither one of the parameters nor in the query, because the record and events name them.
 const reserved =
-  /^(grant_type|client_id|audience|scope|resource|code|username|refresh_token)$|secret|password|assertion/i;
+  /^(grant_type|client_id|audience|scope|resource|code|username|sig)$|secret|password|assertion|(key|token|signature)$/i;
 const scopeText = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/;
 const absoluteUri = /^[a-z][a-z\d+.-]*:[!"$-~]+$/i;
 
@@ -40,7 +40,7 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
 
   const query = parseUrl(`${tokenEndpoint}`)?.searchParams;
   if ([...(query?.keys() ?? [])].some((name) => reserved.test(name)))
-    report('tokenEndpoint', 'must not contain parameters of the token request in its query');
+    report('tokenEndpoint', 'must not contain parameters of the token request, or a secret, in its query');
   const types = recognizedTokenTypes;
   if (types !== undefined && !(Array.isArray(types) && types.every((type) => !problemOfText(type, 100))))
     report('recognizedTokenTypes', 'must be a list of texts');

@@ -3,6 +3,8 @@ export type TokenParameters = readonly (readonly [name: string, value: string])[
 
 /** Where tokens are requested, and what they are counted under. */
 export interface TokenAddress {
+  /** The option that says it. */
+  readonly addressedBy: 'authUrl' | 'tokenEndpoint' | 'issuer';
   /** Empty if only the issuer is known. */
   readonly tokenUrl: string;
   /** The name of the server at which a client id has one limit: the issuer, or else the token endpoint. All spellings of an address have one name. */

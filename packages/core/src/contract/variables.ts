@@ -23,6 +23,7 @@ export const authenticationVariables = {
   key: 'SERVICE_AUTH_PRIVATE_KEY',
   keyFile: 'SERVICE_AUTH_PRIVATE_KEY_FILE',
   keyId: 'SERVICE_AUTH_KEY_ID',
+  keyAlgorithm: 'SERVICE_AUTH_KEY_ALGORITHM',
   assertionFile: 'SERVICE_AUTH_CLIENT_ASSERTION_FILE',
 } as const;
 

@@ -1,11 +1,12 @@
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
+import { parseUrl } from '../platform/address.ts';
 
 /** What a client asks for. */
 export interface Asked {
   /**
-   * The name of the token in the record: the audience, if nothing else is asked for. If more is, a line for each parameter follows; then the first line is empty
-   * without an audience. No value has a line end, so no two requests have one name.
+   * The name of the token in the record: the audience, if nothing else is asked for. If more is, the query of the token endpoint and a line for each parameter follow;
+   * then the first line is empty without an audience. No value has a line end, and no parameter begins with a question mark, so no two requests have one name.
    */
   readonly audience: string;
   /** The scopes as they are sent. Empty: none. */
@@ -14,15 +15,23 @@ export interface Asked {
 }
 
 /** Reads what is asked for from checked options. */
-export function resolveParameters({ audience, scope, resource, parameters }: Partial<ServiceAuthOptions>): Asked {
+export function resolveParameters({
+  tokenEndpoint = '',
+  audience,
+  scope,
+  resource,
+  parameters,
+}: Partial<ServiceAuthOptions>): Asked {
   const scopes = [scope ?? []].flat().join(' ');
   const rest: TokenParameters = [
     ...unique([resource ?? []].flat()).map((uri) => ['resource', uri] as const),
     ...Object.entries(parameters ?? {}).sort(),
   ];
   const asked = [['scope', scopes] as const, ...rest].filter(([, value]) => value);
-  const lines = [['scope', unique(scopes.split(' ')).join(' ')] as const, ...rest].filter(([, value]) => value);
-  const name = [audience, ...lines.map((line) => line.join('=')), ''].join('\n');
+  const query = parseUrl(`${tokenEndpoint}`)?.search;
+  const named = [['scope', unique(scopes.split(' ')).join(' ')] as const, ...rest].filter(([, value]) => value);
+  const lines = [...(query ? [query] : []), ...named.map((line) => line.join('='))];
+  const name = [audience, ...lines, ''].join('\n');
   return {
     audience: audience && lines.length === 0 ? audience : name,
     scope: scopes,

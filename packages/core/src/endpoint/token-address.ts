@@ -28,18 +28,20 @@ export function resolveTokenAddress(
     report(option, problem);
     return problem === undefined ? (url as URL) : undefined;
   };
-  if (authUrl !== undefined && tokenEndpoint !== undefined) report('tokenEndpoint', 'must not be given with authUrl');
+  if (authUrl !== undefined && tokenEndpoint !== undefined)
+    report('tokenEndpoint', 'must not be given with authUrl (SERVICE_AUTH_URL)');
   if (issuer !== undefined && typeof issuer !== 'string') report('issuer', 'must be a string');
   const server = typeof issuer === 'string' ? parsed('issuer', issuer) : undefined;
   if (server && !canSend && (authUrl ?? tokenEndpoint) === undefined)
-    return { tokenUrl: '', endpoint: endpointName(server) };
+    return { addressedBy: 'issuer', tokenUrl: '', endpoint: endpointName(server) };
   const url =
     tokenEndpoint === undefined
       ? parsed('authUrl', authUrl, false, repetitionIn)
       : parsed('tokenEndpoint', tokenEndpoint, true);
   if (!url) return undefined;
-  const tokenUrl = tokenEndpoint === undefined ? tokenEndpointOf(url) : url.href;
-  return { tokenUrl, endpoint: endpointName(server ?? new URL(tokenUrl)) };
+  const addressedBy = tokenEndpoint === undefined ? 'authUrl' : 'tokenEndpoint';
+  const tokenUrl = addressedBy === 'authUrl' ? tokenEndpointOf(url) : url.href;
+  return { addressedBy, tokenUrl, endpoint: endpointName(server ?? new URL(tokenUrl)) };
 }
 
 function repetitionIn({ pathname }: URL): string | undefined {

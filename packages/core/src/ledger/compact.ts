@@ -8,7 +8,6 @@ import {
   isFolded,
   isIssued,
   isOpen,
-  isRemembered,
   type LedgerRecord,
   type Order,
   raised,
@@ -20,6 +19,7 @@ import { bucketName } from './merge.ts';
 import { notesOf } from './notes.ts';
 import { byInstant } from './orders.ts';
 import { currentTerms, keptTerms } from './terms.ts';
+import { isRemembered } from './tokens.ts';
 
 const minute = 60_000;
 const day = 1_440 * minute;
@@ -28,7 +28,7 @@ const day = 1_440 * minute;
 const newest = 150;
 /** So do those that are younger than this, up to a number: two stores that went different ways can be united exactly. */
 const detailMs = 70 * minute;
-const maxYoung = 2_000;
+const maxYoung = 600;
 /** What has left all terms is kept for this long, so that a longer window can begin at once. */
 const leastKeptMs = 8 * day;
 /** A record keeps at most this many orders of each kind. */

@@ -1,22 +1,20 @@
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { admission, type TermRoom, tightest } from './count.ts';
+import type { Caller, Hold } from './holds.ts';
 import {
   type Attempt,
   type IssuanceReason,
   isIssued,
   isOpen,
-  isRemembered,
   type LedgerRecord,
   latestGeneration,
   maxLifetimeMs,
-  revoke,
-  revokedOf,
   type StoredToken,
-  tokenOf,
 } from './journal.ts';
 import type { Limits } from './limits.ts';
-import { type Caller, type Hold, type Pace, pace } from './pace.ts';
+import { type Pace, pace } from './pace.ts';
 import { settle } from './settle.ts';
+import { isRemembered, revoke, revokedOf, tokenOf } from './tokens.ts';
 
 /** The question of a process to the ledger: what may I do to get a token? */
 export interface Query extends Caller {

@@ -2,9 +2,10 @@ import { roomExpectedAt } from './bound.ts';
 import { compact } from './compact.ts';
 import { admission, countOf, partsOf } from './count.ts';
 import { type Denial, denialOf, fitOfNext, type Query, withAttempt } from './decide.ts';
+import type { Caller, Hold } from './holds.ts';
 import type { IssuanceReason, LedgerRecord } from './journal.ts';
 import type { Limits, TermLimits } from './limits.ts';
-import { type Caller, glanceAt, type Hold, pace } from './pace.ts';
+import { glanceAt, pace } from './pace.ts';
 import { enforcedTerms } from './terms.ts';
 
 // Tells what the record allows next. Every answer comes from the functions that decide about a token. The record must be reconciled.

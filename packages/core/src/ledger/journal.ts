@@ -236,23 +236,6 @@ export function isFolded({ folded }: LedgerRecord, { epoch, generation }: Attemp
   return generation <= (folded[epoch] ?? 0);
 }
 
-export function revokedOf({ revoked }: LedgerRecord, audience: string): number {
-  return revoked[audience] ?? 0;
-}
-
-/** Returns the token of an audience under one key, unless it was reset. */
-export function tokenOf(record: LedgerRecord, audience: string, keyId: string): StoredToken | undefined {
-  const token = record.tokens.find((token) => token.audience === audience && token.keyId === keyId);
-  return token && token.generation > revokedOf(record, audience) ? token : undefined;
-}
-
-/** Returns the tokens that were not reset and have not expired. */
-export function tokensInUse(record: LedgerRecord, now: number): StoredToken[] {
-  return record.tokens.filter((token) => {
-    return token.expiresAt > now && token.generation > revokedOf(record, token.audience);
-  });
-}
-
 /**
  * Returns the latest generation that the record knows, `now` at least: a store that went back to an older record must not give the same generation
  * twice, or a reset of the lost token would end the new one.
@@ -262,16 +245,6 @@ export function latestGeneration({ attempts, tokens, folded, revoked }: LedgerRe
   for (const { generation } of attempts) latest = Math.max(latest, generation);
   for (const { generation } of tokens) latest = Math.max(latest, generation);
   return Math.max(latest, ...Object.values(folded), ...Object.values(revoked));
-}
-
-/** Returns the record in which the tokens of an audience are reset up to a generation. Those that are still being requested are included. */
-export function revoke(record: LedgerRecord, audience: string, upTo: number): LedgerRecord {
-  return { ...record, revoked: raised(record.revoked, audience, upTo) };
-}
-
-/** Returns whether a token that was reset may still be in use. */
-export function isRemembered(revoked: number, now: number): boolean {
-  return revoked + maxLifetimeMs > now;
 }
 
 export function byGeneration(a: Attempt, b: Attempt): number {

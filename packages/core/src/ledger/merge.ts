@@ -67,7 +67,9 @@ export const bucketName = ({ epoch, slot, unknown }: Bucket): string => `${epoch
 const tokenName = ({ audience, keyId }: StoredToken) => JSON.stringify([audience, keyId]);
 
 function laterTerm(one: DeclaredTerm, other: DeclaredTerm): DeclaredTerm {
-  return one.seenAt === other.seenAt ? joined(one, other) : one.seenAt > other.seenAt ? one : other;
+  if (one.seenAt === other.seenAt) return joined(one, other);
+  const more = later(one.more, other.more);
+  return { ...(one.seenAt > other.seenAt ? one : other), ...(more && { more }) };
 }
 
 function larger(one: Bucket, other: Bucket): Bucket {

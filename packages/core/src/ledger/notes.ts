@@ -1,7 +1,8 @@
-import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord, revokedOf } from './journal.ts';
+import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord } from './journal.ts';
 import { openOrder } from './orders.ts';
 import { refusalsOf } from './refusals.ts';
 import { fleetOf, isFailure, knownAt } from './streaks.ts';
+import { revokedOf } from './tokens.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

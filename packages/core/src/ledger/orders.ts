@@ -1,7 +1,8 @@
-import { chargeOf, type LedgerRecord, latestGeneration, type Order, revoke, revokedOf, tokenOf } from './journal.ts';
+import { chargeOf, type LedgerRecord, latestGeneration, type Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { spacingAfter } from './spacing.ts';
 import { keptTerms } from './terms.ts';
+import { revoke, revokedOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
 /** If nobody needs a token for so long, an order to try again ends. */

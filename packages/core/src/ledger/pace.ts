@@ -1,15 +1,9 @@
-import { rejectedShareAt, type Spared, sparedBy } from './count.ts';
-import {
-  type Attempt,
-  countsRequests,
-  type IssuanceReason,
-  isIssued,
-  type LedgerRecord,
-  type Order,
-} from './journal.ts';
+import { type Spared, sparedBy } from './count.ts';
+import { type Caller, type Hold, refusalHolds, rejections, renewalHolds, toldHolds, unreadableHolds } from './holds.ts';
+import { type Attempt, countsRequests, type IssuanceReason, type LedgerRecord, type Order } from './journal.ts';
 import type { Limits } from './limits.ts';
-import { openOrder, orderedAt } from './orders.ts';
-import { isAboutClient, isOfCredentials, mayProbe, type Refused, refusalsOf, rejectionsOf } from './refusals.ts';
+import { openOrder } from './orders.ts';
+import { isAboutClient, mayProbe, type Refused, refusalsOf } from './refusals.ts';
 import { type Fleet, fleetOf, type Streak } from './streaks.ts';
 import { enforcedTerms } from './terms.ts';
 
@@ -19,40 +13,6 @@ const hour = 60 * minute;
 const day = 24 * hour;
 /** At most this many token requests of a fleet may be under way. */
 const maxOpen = 512;
-
-/** A process that needs a token for an audience. */
-export interface Caller {
-  readonly audience: string;
-  readonly keyId: string;
-  readonly secretId: string;
-  /** The stored token cannot be opened. */
-  readonly unreadable?: boolean | undefined;
-}
-
-/**
- * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
- * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during
- * their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
- * `unreadable`: a token that could not be decrypted was replaced a short time ago.
- */
-export interface Hold {
-  readonly kind:
-    | 'credentials'
-    | 'misconfigured'
-    | 'rate_limited'
-    | 'backoff'
-    | 'deaths'
-    | 'rejections'
-    | 'renewal'
-    | 'unreadable';
-  readonly until: number;
-  /** The audience that the hold is for. Undefined: it is for all. */
-  readonly audience?: string | undefined;
-  /** So many in a row led to it. */
-  readonly count: number;
-  /** The last of these attempts, if they failed. */
-  readonly attempt?: Attempt | undefined;
-}
 
 /** The answer of {@link pace}. */
 export interface Pace {
@@ -122,7 +82,7 @@ export function pace(
   const outage = outageFor(caller.audience, now, glance);
   const { fleetStreak, failing, alone } = outage;
   const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
-  const refusals = refusalHolds(glance, caller);
+  const refusals = refusalHolds(glance.refusals, caller);
   const holds = order
     ? rejections(record, now, caller.audience, limits, true)
     : [
@@ -238,46 +198,4 @@ function outageHolds({ askAt, sharedAt, failing }: Outage, { all }: Fleet, audie
   };
   const forAll = sharedAt > 0 ? [hold(sharedAt, all)] : [];
   return askAt > sharedAt ? [...forAll, hold(askAt, failing ?? all, audience)] : forAll;
-}
-
-/** Rule 5. */
-function toldHolds({ told }: Fleet): Hold[] {
-  const { toldUntil: until = 0, status } = told?.outcome ?? {};
-  return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
-}
-
-/** Rule 7: what was refused, unless a token was issued since. */
-function refusalHolds({ refusals }: Glance, caller: Caller): Hold[] {
-  return refusals
-    .filter(({ audience, secretId, outcome }) => {
-      const isMine = audience === caller.audience || isAboutClient(outcome);
-      return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
-    })
-    .map((attempt): Hold => {
-      const { audience, outcome } = attempt;
-      const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
-      return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
-    });
-}
-
-/** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */
-function renewalHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
-  const last = record.attempts.findLast(
-    (attempt) => isIssued(attempt) && attempt.audience === audience && attempt.keyId === keyId,
-  );
-  const { holdUntil: until = 0, at = 0 } = last?.outcome ?? {};
-  return at > orderedAt(record) ? [{ kind: 'renewal', until, count: 1, audience }] : [];
-}
-
-/** Somebody may be damaging the record, so replacements of what cannot be opened are spaced. */
-function unreadableHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
-  const isSuch = (attempt: Attempt) => attempt.unreadable && attempt.audience === audience && attempt.keyId === keyId;
-  const { at = 0 } = record.attempts.findLast(isSuch) ?? {};
-  return at > orderedAt(record) ? [{ kind: 'unreadable', until: at + 15 * minute, count: 1, audience }] : [];
-}
-
-function rejections(record: LedgerRecord, now: number, audience: string, limits: Limits, isOrdered: boolean): Hold[] {
-  const { count, until: spacedUntil } = rejectionsOf(record, audience);
-  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
-  return [{ kind: 'rejections', until, count, audience }];
 }

@@ -72,7 +72,8 @@ function setBackSince(record: LedgerRecord, seen: Seen | undefined, now: number)
   const minOldNow = Math.max(record.highWaterAt, measured);
   if (minOldNow - now <= minute) return undefined;
   const isMeasured = known !== undefined && known.record.era === record.era;
-  const stepMs = isMeasured ? Math.min(0, now - known.now - known.elapsedMs) : 0;
+  // Up to ten minutes may be gained again, which moves nothing forward: what goes to and fro must not age.
+  const stepMs = isMeasured ? Math.min(0, now - known.now - known.elapsedMs + tolerableMs) : 0;
   return {
     now,
     minOldNow,

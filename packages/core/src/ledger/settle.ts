@@ -4,13 +4,12 @@ import {
   type LedgerRecord,
   latestGeneration,
   type Outcome,
-  revokedOf,
   type StoredToken,
-  tokenOf,
 } from './journal.ts';
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { type Answered, isAboutClient, refusalsOf } from './refusals.ts';
+import { revokedOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
 const maxHoldMs = 15 * minute;

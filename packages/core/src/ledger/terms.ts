@@ -76,7 +76,9 @@ export function isDeclarationDue(record: LedgerRecord, now: number, limits: Limi
 
 /** Returns the record with the terms of this process, declared now. `by`: the name of the process. */
 export function declare(record: LedgerRecord, now: number, limits: Limits, by: string): LedgerRecord {
-  const declared = limits.terms.map((term): DeclaredTerm => ({ ...term, seenAt: now, by }));
+  const declared = limits.terms.map((term): DeclaredTerm => {
+    return { ...record.terms.find((known) => isSame(known, term)), ...term, seenAt: now, by };
+  });
   return withTerms(record, now, unitedTerms(declared, record.terms));
 }
 

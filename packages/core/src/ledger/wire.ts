@@ -106,7 +106,7 @@ export function namesOf(list: string[]): Names {
 export function numbers(wire: unknown, names: Names): Readonly<Record<string, number>> {
   const found: Record<string, number> = Object.create(null);
   for (const pair of row(wire, 20_000)) {
-    const [name, number] = row(pair, 2);
+    const [name, number] = row(pair, 64);
     found[names.name(name)] = count(number);
   }
   return found;

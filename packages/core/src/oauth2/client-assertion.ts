@@ -24,8 +24,8 @@ const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
  * Sends an assertion that somebody else has signed (RFC 7521 section 4.2): a projected token of Kubernetes, a federated one of Entra ID, an SVID of SPIFFE.
- * `getAssertion` is called for each request, and white space around its result is removed. If it fails, no request is sent and `getToken()` rejects with
- * `ERR_CLIENT_SECRET`.
+ * `getAssertion` is called before each attempt that may request a token, to know whom the assertion speaks of, and again for the request. White space around its
+ * result is removed. If it fails, or the assertion has expired, no request is sent and `getToken()` rejects with `ERR_CLIENT_SECRET`.
  */
 export function clientAssertion(
   getAssertion: (request: AssertionRequest) => string | Promise<string>,
@@ -43,19 +43,57 @@ export function clientAssertion(
         problems.push({ option: 'clientAuthentication.type', message: 'must be an absolute URI' });
       return problems;
     },
-    async write(request) {
-      const { clientId, tokenEndpoint, issuer, signal } = request;
-      return withAssertion(request, type, await getAssertion({ clientId, tokenEndpoint, issuer, signal }));
-    },
+    credentialId: async (request) => `client_assertion ${type} ${whoIsIn(await assertionFor(request))}`,
+    write: async (request) => withAssertion(request, type, await assertionFor(request)),
   };
+
+  async function assertionFor({ clientId, tokenEndpoint, issuer, signal, now }: UnwrittenRequest): Promise<string> {
+    return usable(await getAssertion({ clientId, tokenEndpoint, issuer, signal }), now);
+  }
+}
+
+// The clocks of this machine and of the issuer may differ.
+const toleranceMs = 300_000;
+
+/** Returns the assertion, if a server could accept it. */
+function usable(given: unknown, now: number): string {
+  const assertion = typeof given === 'string' ? given.trim() : '';
+  if (!/^[!-~]+$/.test(assertion))
+    throw unusable('NO_ASSERTION', 'must be a text of visible ASCII, without white space');
+  const { exp } = claimsIn(assertion);
+  if (typeof exp === 'number' && exp * 1_000 + toleranceMs < now)
+    throw unusable(
+      'EXPIRED_ASSERTION',
+      `expired ${Math.round(now / 1_000 - exp)} s ago: look at what has to renew it, and at the clock of this machine`,
+    );
+  return assertion;
+}
+
+function unusable(code: string, what: string): Error {
+  const advice = `the assertion ${what}`;
+  return Object.assign(new TypeError(advice), { code, advice });
+}
+
+/** Returns what a JWT says of whom it speaks, for whom, and by which key. Who makes one for each request makes others that say the same. Empty: it is no JWT. */
+function whoIsIn(assertion: string): string {
+  const { alg, kid } = partOf(assertion, 0);
+  const { iss, sub, aud } = claimsIn(assertion);
+  return JSON.stringify([alg, kid, iss, sub, aud]);
+}
+
+const claimsIn = (jwt: string) => partOf(jwt, 1);
+
+function partOf(jwt: string, index: number): Record<string, unknown> {
+  try {
+    const json = atob((jwt.split('.')[index] ?? '').replace(/-/g, '+').replace(/_/g, '/'));
+    return ownProperties(Object(JSON.parse(json)));
+  } catch {
+    return ownProperties({});
+  }
 }
 
 /** Writes a request with an assertion. */
-function withAssertion({ clientId, parameters }: UnwrittenRequest, type: string, given: unknown): WrittenRequest {
-  const assertion = typeof given === 'string' ? given.trim() : '';
-  if (!/^[!-~]+$/.test(assertion)) {
-    throw Object.assign(new TypeError('The assertion must be a text of visible ASCII.'), { code: 'NO_ASSERTION' });
-  }
+function withAssertion({ clientId, parameters }: UnwrittenRequest, type: string, assertion: string): WrittenRequest {
   return formOf([
     ...parameters,
     ['client_id', clientId],

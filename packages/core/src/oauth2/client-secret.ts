@@ -28,6 +28,7 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
         problems.push({ option: 'clientId', message: "must not contain a colon with the encoding 'none'" });
       return problems;
     },
+    credentialId: ({ clientSecret }) => `client_secret_basic ${encoding} ${clientSecret}`,
     write({ clientId, clientSecret = '', parameters }) {
       const pair = new TextEncoder().encode(`${encode(clientId)}:${encode(clientSecret)}`);
       return formOf(parameters, { authorization: `Basic ${base64(pair)}` });
@@ -41,20 +42,37 @@ export function clientSecretPost(): ClientAuthentication {
     usesSecret: true,
     probe,
     problems: () => [],
+    credentialId: ({ clientSecret }) => `client_secret_post ${clientSecret}`,
     write: ({ clientId, clientSecret = '', parameters }) =>
       formOf([...parameters, ['client_id', clientId], ['client_secret', clientSecret]]),
   };
+}
+
+/** Options of {@link tlsClientAuth}. */
+export interface TlsClientAuthOptions {
+  /**
+   * The certificate of the client as PEM. It is not sent from here: after a refusal, clients with this certificate wait, and those with another one do not. Default:
+   * none, and all clients of one id wait.
+   */
+  certificate?: string | undefined;
 }
 
 /**
  * Sends the client id alone (`tls_client_auth` and `self_signed_tls_client_auth`, RFC 8705 section 2). The transport has the certificate that authenticates
  * the client: `fetchTransport({ fetch })` with a fetch of undici and an agent with `connect: { key, cert }`.
  */
-export function tlsClientAuth(): ClientAuthentication {
+export function tlsClientAuth(options: TlsClientAuthOptions = {}): ClientAuthentication {
+  const { certificate } = ownProperties(options);
   return {
     usesSecret: false,
     probe,
-    problems: () => [],
+    problems() {
+      const problems = unknownOptions(options, ['certificate']);
+      if (certificate !== undefined && !/^-----BEGIN CERTIFICATE-----/.test(certificate))
+        problems.push({ option: 'clientAuthentication.certificate', message: 'must be a certificate as PEM' });
+      return problems;
+    },
+    credentialId: () => `tls_client_auth ${certificate}`,
     write: ({ clientId, parameters }) => formOf([...parameters, ['client_id', clientId]]),
   };
 }

@@ -3,7 +3,7 @@ export type { DescribedAuthentication } from './authentication-of.ts';
 export { authenticationOf } from './authentication-of.ts';
 export type { AssertionRequest, ClientAssertionOptions } from './client-assertion.ts';
 export { clientAssertion } from './client-assertion.ts';
-export type { ClientSecretBasicOptions } from './client-secret.ts';
+export type { ClientSecretBasicOptions, TlsClientAuthOptions } from './client-secret.ts';
 export { clientSecretBasic, clientSecretPost, tlsClientAuth } from './client-secret.ts';
 export type { DiscoveredTokenEndpoint } from './discover-token-endpoint.ts';
 export { discoverTokenEndpoint } from './discover-token-endpoint.ts';

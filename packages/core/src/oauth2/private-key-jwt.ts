@@ -6,7 +6,7 @@ import { base64Url, base64UrlOfJson } from './base64.ts';
 import { withJwt } from './client-assertion.ts';
 import { probe } from './form.ts';
 import { isSigningAlgorithm, type PrivateKey, type SigningAlgorithm } from './private-key.ts';
-import { signingKeys } from './signing-key.ts';
+import { type SigningKey, signingKeys } from './signing-key.ts';
 import { unknownOptions } from './unknown-options.ts';
 
 /** Options of {@link privateKeyJwt}. */
@@ -58,18 +58,21 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
       problems.push(...problemsOfHeader(header));
       return problems;
     },
-    credentialId: async () => {
-      const { id, keyId: kidOfKey = '' } = await keys.get();
-      return id || (keyId ?? kidOfKey);
+    async credentialId({ issuer }) {
+      const signing = await keys.get();
+      return `private_key_jwt ${JSON.stringify([signing.id, headOf(signing), audience ?? issuer])}`;
     },
     async write(request) {
-      const { algorithm: alg, keyId: kidOfKey, sign } = await keys.get();
-      const kid = keyId ?? kidOfKey;
-      const head = ownProperties({ typ: 'client-authentication+jwt', ...(kid && { kid }), ...header, alg });
-      const signed = `${base64UrlOfJson(head)}.${base64UrlOfJson(claimsOf(request, audience))}`;
-      return withJwt(request, `${signed}.${base64Url(await sign(signed))}`);
+      const signing = await keys.get();
+      const signed = `${base64UrlOfJson(headOf(signing))}.${base64UrlOfJson(claimsOf(request, audience))}`;
+      return withJwt(request, `${signed}.${base64Url(await signing.sign(signed))}`);
     },
   };
+
+  function headOf({ algorithm: alg, keyId: kidOfKey }: SigningKey): object {
+    const kid = keyId ?? kidOfKey;
+    return ownProperties({ typ: 'client-authentication+jwt', ...(kid && { kid }), ...header, alg });
+  }
 }
 
 /** Returns the claims of an assertion (RFC 7523 section 3). */

@@ -14,11 +14,11 @@ import {
 } from './private-key.ts';
 
 /** A private key that WebCrypto keeps. */
-interface SigningKey {
+export interface SigningKey {
   readonly algorithm: SigningAlgorithm;
   /** Undefined: the key says none. */
   readonly keyId: string | undefined;
-  /** Identifies the key and reveals nothing about it. */
+  /** Identifies the key and reveals nothing about it. Empty: WebCrypto does not tell. */
   readonly id: string;
   sign(text: string): Promise<Uint8Array>;
 }
@@ -85,8 +85,9 @@ function describe(key: unknown, algorithm: SigningAlgorithm | undefined): Chosen
   return { option, message: `must be given, because the key fits several: ${algorithms.join(', ')}` };
 }
 
-function unusable({ message }: ConfigProblem): Error {
-  return Object.assign(new TypeError(`The private key ${message}.`), { code: 'UNUSABLE_KEY' });
+function unusable({ option, message }: ConfigProblem): Error {
+  const advice = `${option.replace('clientAuthentication.', '') || 'key'} ${message}`;
+  return Object.assign(new TypeError(advice), { code: 'UNUSABLE_KEY', advice });
 }
 
 async function imported({ chosen, material, keyId }: ChosenKey): Promise<SigningKey> {
@@ -98,7 +99,7 @@ async function imported({ chosen, material, keyId }: ChosenKey): Promise<Signing
   return {
     algorithm: chosen,
     keyId,
-    id: await idOf(material, keyId),
+    id: await idOf(material),
     sign: async (text) => {
       const signature = await crypto.subtle.sign(platform as { name: string }, key, new TextEncoder().encode(text));
       return new Uint8Array(signature);
@@ -126,8 +127,9 @@ function picked(jwk: PrivateJwk, names: readonly string[]): Record<string, strin
 }
 
 /** Returns a hash of the public key where there is one, else of the whole, which is too random to be guessed. */
-async function idOf(material: KeyDescription['material'], keyId = ''): Promise<string> {
-  if ('usages' in material) return keyId;
+async function idOf(given: KeyDescription['material']): Promise<string> {
+  const material = 'usages' in given ? await crypto.subtle.exportKey('jwk', given).catch(() => undefined) : given;
+  if (!material) return '';
   const bytes =
     material instanceof Uint8Array
       ? material

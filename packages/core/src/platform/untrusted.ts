@@ -12,6 +12,12 @@ export function ownProperty(value: unknown, name: PropertyKey): unknown {
   }
 }
 
+/** Returns an own property of a foreign value that is a text. */
+export function ownText(value: unknown, name: string): string | undefined {
+  const text = ownProperty(value, name);
+  return typeof text === 'string' ? text : undefined;
+}
+
 /**
  * A copy that inherits nothing: whatever was put on `Object.prototype` is not in it. For what comes from outside, and for every object of options
  * that is handed to the platform, which reads the members that are missing from the prototype.

@@ -8,7 +8,7 @@ type Key = Awaited<ReturnType<typeof crypto.subtle.deriveKey>>;
 export interface SealingKey {
   /** Identifies the key and reveals nothing about it. */
   readonly id: string;
-  /** Identifies the client secret and reveals nothing about it. */
+  /** Identifies the credential and reveals nothing about it. */
   readonly secretId: string;
   readonly key: Key;
 }
@@ -30,11 +30,12 @@ export function joined(parts: readonly string[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Derives the keys of one client (HKDF-SHA-256, RFC 5869) for AES-256-GCM with a 128-bit tag. */
+/** Derives the keys of one client (HKDF-SHA-256, RFC 5869) for AES-256-GCM with a 128-bit tag. `credential`: what the server judges the client by. */
 export async function sealingKey(
   secret: string,
   storeKey: string | Uint8Array | undefined,
   clientId: string,
+  credential: string = secret,
 ): Promise<SealingKey> {
   const { subtle } = crypto;
   const material = async (bytes: Uint8Array<ArrayBuffer>) =>
@@ -49,13 +50,16 @@ export async function sealingKey(
   const idOf = async (source: Key, purpose: string) =>
     toBase64Url(new Uint8Array(await subtle.deriveBits(algorithm(purpose), source, 72)));
 
-  const secretMaterial = await material(utf8(secret));
   const keyBytes = typeof storeKey === 'string' ? utf8(storeKey) : storeKey && new Uint8Array(storeKey);
-  const keyMaterial = keyBytes ? await material(keyBytes) : secretMaterial;
+  const keyMaterial = await material(keyBytes ?? utf8(secret));
   const aes = ownProperties({ name: 'AES-GCM', length: 256 });
   const key = await subtle.deriveKey(algorithm('seal'), keyMaterial, aes, false, ['encrypt', 'decrypt']);
 
-  return { id: await idOf(keyMaterial, 'key id'), secretId: await idOf(secretMaterial, 'secret id'), key };
+  return {
+    id: await idOf(keyMaterial, 'key id'),
+    secretId: await idOf(await material(utf8(credential)), 'secret id'),
+    key,
+  };
 }
 
 /** Encrypts and authenticates `text`. It can be opened only with the same `context`. */

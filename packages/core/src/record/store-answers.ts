@@ -2,7 +2,7 @@ import { serviceAuthError } from '../contract/errors.ts';
 import type { Store, StoreSnapshot, StoreSwapResult } from '../contract/store.ts';
 import { decodeRecord } from '../ledger/codec.ts';
 import type { Clock } from '../platform/clock.ts';
-import { describeError, ownProperty } from '../platform/untrusted.ts';
+import { describeError, ownProperty, ownText } from '../platform/untrusted.ts';
 
 /** Checks what a store returned. It may be the store of an application. Warnings that are no texts are left out. */
 export function checked(answer: StoreSnapshot): StoreSnapshot {
@@ -80,11 +80,6 @@ export function refusedWrite(): Error {
 /** Creates the error of a change of the record that met another one each time. */
 export function conflictError(settings: Parameters<typeof storeFailure>[2]): Error {
   return storeFailure('swap', refusedWrite(), settings).thrown;
-}
-
-function ownText(value: unknown, name: string): string | undefined {
-  const text = ownProperty(value, name);
-  return typeof text === 'string' ? text : undefined;
 }
 
 /** Creates the error of a record that cannot be read. */

@@ -1,3 +1,4 @@
+import type { ClientAuthentication } from '../contract/client-authentication.ts';
 import { configError, problemOfInteger, problemOfText, reportTo } from '../contract/config-problems.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
 import { type IssuanceLimit, resolveLimits } from '../contract/issuance-limit.ts';
@@ -8,10 +9,11 @@ import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { fitted } from '../ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../ledger/codec.ts';
 import { holdsOf } from '../ledger/forecast.ts';
-import { type LedgerRecord, newRecord, tokensInUse } from '../ledger/journal.ts';
+import { type LedgerRecord, newRecord } from '../ledger/journal.ts';
 import { withSpentElsewhere } from '../ledger/orders.ts';
 import { isOfCredentials, refusalsOf } from '../ledger/refusals.ts';
 import { reconcile } from '../ledger/repair.ts';
+import { tokensInUse } from '../ledger/tokens.ts';
 import { randomId, recordKeyOf, sealingKey } from './seal.ts';
 
 export { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
@@ -163,6 +165,8 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
 
 /** What a token is requested for, as in the options of `createServiceAuth()`. */
 export interface RequestedToken {
+  /** Its query is a part of what is asked for. */
+  tokenEndpoint?: string | URL | undefined;
   audience?: string | undefined;
   scope?: string | readonly string[] | undefined;
   resource?: string | readonly string[] | undefined;
@@ -178,6 +182,7 @@ export function shownNameOf(token: RequestedToken): string {
 export interface SecretOwner extends RequestedToken {
   clientId: string;
   clientSecret: string;
+  clientAuthentication?: ClientAuthentication | undefined;
   storeKey?: string | Uint8Array | undefined;
 }
 
@@ -204,10 +209,14 @@ export interface SecretInRecord {
 /** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
 export async function secretInRecord(
   record: string,
-  { clientId, clientSecret, storeKey, ...token }: SecretOwner,
+  { clientId, clientSecret, clientAuthentication, storeKey, ...token }: SecretOwner,
   now: number,
 ): Promise<SecretInRecord> {
-  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId);
+  const tokenEndpoint = `${token.tokenEndpoint ?? ''}`;
+  const { signal } = new AbortController();
+  const request = { clientId, clientSecret, tokenEndpoint, issuer: undefined, parameters: [], now, signal };
+  const credential = await clientAuthentication?.credentialId?.(request);
+  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId, credential);
   const decoded = acceptedRecord(record);
   const { audience } = resolveParameters(token);
   const rejected = refusalsOf(decoded).find((refused) => {

@@ -1,9 +1,9 @@
-import type { WrittenRequest } from '../contract/client-authentication.ts';
+import { isWritten, type UnwrittenRequest, type WrittenRequest } from '../contract/client-authentication.ts';
 import { problemOfSecret } from '../contract/config-problems.ts';
 import { serviceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
 import { timedOut, within } from '../platform/pause.ts';
-import { describeError } from '../platform/untrusted.ts';
+import { describeError, ownText } from '../platform/untrusted.ts';
 import { keyOfProcess } from '../record/memory-store.ts';
 import { type SealingKey, sealingKey } from '../record/seal.ts';
 import { storeFailure } from '../record/store-answers.ts';
@@ -27,9 +27,10 @@ export interface ClientSecretSource {
   last(): Promise<CurrentSecret>;
 }
 
-/** The secret that a client saw last, its keys, and the failure of the function if it has returned no secret since. */
+/** The secret and the credential that a client saw last, its keys, and the failure of the function if it has returned no secret since. */
 export class SecretMemory {
   value: string | undefined;
+  credential: string | undefined;
   key: Promise<SealingKey> | undefined;
   failure: { readonly error: Error; readonly at: number; readonly retryAt: number } | undefined;
 }
@@ -49,31 +50,38 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
   const storeKey = settings.storeKey ?? (usesSecret ? undefined : keyOfProcess());
 
   async function get(): Promise<CurrentSecret> {
-    const value = typeof clientSecret === 'string' ? clientSecret : await asked();
-    if (memory.value !== value) memory.key = undefined;
+    const value =
+      typeof clientSecret === 'function'
+        ? await had('function for the client secret', timeoutMs, async () => clientSecret(), problemOfSecret)
+        : (clientSecret ?? '');
+    const credential = authentication.credentialId ? await credentialOf(value) : value;
+    if (memory.value !== value || memory.credential !== credential) memory.key = undefined;
     memory.value = value;
+    memory.credential = credential;
     return withKey(value);
   }
 
-  function asked(): Promise<string> {
-    return typeof clientSecret === 'function'
-      ? had(timeoutMs, async () => clientSecret(), problemOfSecret)
-      : had(
-          timeoutMs,
-          async () => `id ${await authentication.credentialId?.()}`,
-          () => undefined,
-        );
+  function credentialOf(value: string): Promise<string> {
+    const run = async (signal: AbortSignal) => `${await authentication.credentialId?.(requestOf(value, signal))}`;
+    return had('client authentication', timeoutMs, run, () => undefined);
   }
 
   function write({ value }: CurrentSecret, withinMs: number): Promise<WrittenRequest> {
+    const run = async (signal: AbortSignal) => authentication.write(requestOf(value, signal));
+    return had('client authentication', withinMs, run, (written) =>
+      isWritten(written) ? undefined : 'must be headers and a text as body',
+    );
+  }
+
+  function requestOf(value: string, signal: AbortSignal): UnwrittenRequest {
     const { tokenUrl: tokenEndpoint, issuer, parameters } = settings;
-    const request = { clientId, clientSecret: usesSecret ? value : undefined, tokenEndpoint, issuer, parameters };
-    const run = async (signal: AbortSignal) => authentication.write({ ...request, now: clock.now(), signal });
-    return had(withinMs, run, () => undefined);
+    const secret = usesSecret ? value : undefined;
+    return { clientId, clientSecret: secret, tokenEndpoint, issuer, parameters, now: clock.now(), signal };
   }
 
   /** Calls what belongs to the application. */
   async function had<Value>(
+    what: string,
     withinMs: number,
     run: (signal: AbortSignal) => Promise<Value>,
     problemOf: (value: Value) => string | undefined,
@@ -81,7 +89,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     const { failure } = memory;
     if (failure && clock.monotonic() < failure.retryAt) throw failure.error;
     memory.failure = undefined;
-    let why: string | undefined;
+    let why: string;
     try {
       const value = await within(withinMs, clock, run);
       const problem = value === timedOut ? `does not come within ${withinMs} ms` : problemOf(value);
@@ -89,11 +97,10 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
       why = `its result ${problem}`;
     } catch (error) {
       // The message of the error may contain anything, so it is not passed on.
-      why = describeError(error);
+      why = [describeError(error), ownText(error, 'advice')].filter(Boolean).join(': ');
     }
     const retryAt = clock.now() + retryMs;
-    const what = usesSecret ? 'The function for the client secret' : 'The client authentication';
-    const message = `${what} failed (${why}). Check it; the next attempt is possible at ${new Date(retryAt).toISOString()}.`;
+    const message = `The ${what} failed (${why}). Check it; the next attempt is possible at ${new Date(retryAt).toISOString()}.`;
     const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt });
     const at = clock.monotonic();
     memory.failure = { error, at, retryAt: failure && at - failure.at < retryMs ? at + retryMs : 0 };
@@ -106,7 +113,7 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
   }
 
   async function withKey(value: string): Promise<CurrentSecret> {
-    memory.key ??= sealingKey(value, storeKey, clientId).catch((error: unknown) => {
+    memory.key ??= sealingKey(value, storeKey, clientId, memory.credential).catch((error: unknown) => {
       // The next call derives them again.
       forgetKey(memory);
       throw storeFailure('load', error, settings).thrown;

@@ -1,5 +1,5 @@
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { revokedOf } from '../ledger/journal.ts';
+import { revokedOf } from '../ledger/tokens.ts';
 import type { Instant } from '../platform/instant.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 

@@ -1,5 +1,6 @@
 import { type AnyServiceAuthError, serviceAuthError, type TokenResponseReason } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
+import { jsonAuthentication } from '../endpoint/json-request.ts';
 import type { Denial } from '../ledger/decide.ts';
 import type { Attempt, Outcome } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
@@ -19,12 +20,8 @@ export function denialAfter(answer: Answer, { record, now }: View, attempt: Atte
 }
 
 /** Creates the error of a denial. `foreign`: the name and code of the error if there was no answer. */
-export function errorOf(
-  { clock, timeoutMs }: Settings,
-  denial: Denial,
-  view: View,
-  foreign?: string,
-): AnyServiceAuthError {
+export function errorOf(settings: Settings, denial: Denial, view: View, foreign?: string): AnyServiceAuthError {
+  const { clock, authentication } = settings;
   const { outcome } = denial.attempt ?? {};
   const retryAt = toLocalTime(denial.retryAt, view, clock);
   const when = new Date(retryAt).toISOString();
@@ -34,11 +31,12 @@ export function errorOf(
       const oauthError = code as OAuthErrorCode | undefined;
       const about = isAboutClient({ status: endpointStatus, code }) ? 'client' : 'request';
       const answer = oauthError ? `${endpointStatus} ${oauthError}` : `${endpointStatus}`;
-      const [what, options] =
-        about === 'client'
-          ? ['the credentials', 'clientId and clientSecret']
-          : ['this request', 'scope, and what the client may have'];
-      const message = `The token endpoint rejected ${what} (${answer}). Check audience, ${options}; a changed secret is tried at once, this one at ${when}.`;
+      const [credential, options] = authentication.usesSecret
+        ? ['secret', 'clientId and clientSecret']
+        : ['credential', 'clientId, issuer, and the key, the assertion or the certificate of the client'];
+      const [what, where] =
+        about === 'client' ? ['the credentials', options] : ['this request', 'scope, and what the client may have'];
+      const message = `The token endpoint rejected ${what} (${answer}). Check audience, ${where}; a changed ${credential} is tried at once, this one at ${when}.${hintFor(settings, endpointStatus)}`;
       return serviceAuthError('ERR_CREDENTIALS_REJECTED', message, { about, endpointStatus, oauthError, retryAt });
     }
     case 'rate_limited': {
@@ -54,9 +52,9 @@ export function errorOf(
       return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
     }
     case 'misconfigured':
-      return backoffError(outcome, retryAt, when);
+      return backoffError(outcome, retryAt, when, settings);
     case 'backoff':
-      return backoffError(outcome, retryAt, when, foreign, timeoutMs);
+      return backoffError(outcome, retryAt, when, settings, foreign);
     case 'deaths': {
       const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
@@ -72,6 +70,14 @@ export function errorOf(
     case 'limit':
       return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
   }
+}
+
+/** Says what to try if a server may have wanted another kind of request. Those that want JSON are known by `authUrl`. */
+function hintFor({ addressedBy, authentication }: Settings, status: number | undefined): string {
+  const isGuess = addressedBy === 'tokenEndpoint' && authentication === jsonAuthentication;
+  return isGuess && (status === 400 || status === 415)
+    ? ' The request was JSON. Most servers want a form: give a clientAuthentication (SERVICE_AUTH_CLIENT_AUTHENTICATION).'
+    : '';
 }
 
 function limitError(
@@ -104,9 +110,10 @@ function backoffError(
   outcome: Outcome | undefined,
   retryAt: number,
   when: string,
+  settings: Settings,
   foreign?: string,
-  timeoutMs?: number,
 ): AnyServiceAuthError {
+  const { addressedBy, timeoutMs } = settings;
   const { status, charge = 0 } = outcome ?? {};
   const ambiguous = charge > 0;
   const reason = outcome?.kind === 'unknown' ? outcome.code : undefined;
@@ -123,7 +130,7 @@ function backoffError(
       : `could not be reached or did not answer${foreign ? ` (${foreign})` : ''}`;
   const cause = status === undefined ? silence : `answered ${status}`;
   const counted = ambiguous ? ' A token may have been issued, so one was counted.' : ' Nothing was counted.';
-  const message = `The token endpoint ${cause}.${counted} Check authUrl and the endpoint; the next attempt is possible at ${when}.`;
+  const message = `The token endpoint ${cause}.${counted} Check ${addressedBy} and the endpoint; the next attempt is possible at ${when}.${hintFor(settings, status)}`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: status, ambiguous, retryAt });
 }
 

@@ -1,9 +1,10 @@
 import { configError, problemOfText } from '../contract/config-problems.ts';
 import { refusalOf } from '../ledger/forecast.ts';
-import { isIssued, type LedgerRecord, revokedOf } from '../ledger/journal.ts';
+import type { Caller } from '../ledger/holds.ts';
+import { isIssued, type LedgerRecord } from '../ledger/journal.ts';
 import { retryRoomAt, withReset, withRetry } from '../ledger/orders.ts';
-import type { Caller } from '../ledger/pace.ts';
 import { isAboutClient, refusalsOf } from '../ledger/refusals.ts';
+import { revokedOf } from '../ledger/tokens.ts';
 import { instantOf } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { randomId } from '../record/seal.ts';

@@ -9,9 +9,11 @@ import {
   refusalOf,
   spentAt,
 } from '../ledger/forecast.ts';
-import { chargeOf, isCertain, isFolded, isOpen, reasonOf, tokensInUse } from '../ledger/journal.ts';
+import type { Caller, Hold as LedgerHold } from '../ledger/holds.ts';
+import { chargeOf, isCertain, isFolded, isOpen, reasonOf } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { type Caller, glanceAt, type Hold as LedgerHold, pace } from '../ledger/pace.ts';
+import { glanceAt, pace } from '../ledger/pace.ts';
+import { tokensInUse } from '../ledger/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';

@@ -1,6 +1,6 @@
 import type { Purpose } from '../ledger/forecast.ts';
+import type { Hold as LedgerHold } from '../ledger/holds.ts';
 import type { IssuanceReason } from '../ledger/journal.ts';
-import type { Hold as LedgerHold } from '../ledger/pace.ts';
 
 /** A token that was issued, or may have been issued. */
 export interface Issuance {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hour, live, minute } from './worlds/world.ts';
 import { worlds } from './worlds/worlds.ts';
 
-// `node tests/journal/worlds.ts` prints what these are. Where audiences fail by chance, those that work now and then wait for longer.
+// `node packages/core/test/ledger/worlds/run.ts` prints what these are. Where audiences fail by chance, those that work now and then wait for longer.
 const longWaits: Readonly<Record<string, number>> = {
   'the same, probes are answered by 5xx': hour,
   '12 of 13 fail, the last one fails once in 4': 3 * hour,

@@ -119,19 +119,43 @@ describe('privateKeyJwt', () => {
   test('asks a function for the key each time, and knows another key from the one before', async () => {
     let key = jwk(pairs.EC.privateKey);
     const authentication = privateKeyJwt({ key: () => key });
-    const before = await authentication.credentialId?.();
-    expect(await authentication.credentialId?.()).toBe(before);
+    const before = await authentication.credentialId?.(unwritten());
+    expect(await authentication.credentialId?.(unwritten())).toBe(before);
     key = jwk(pairs['EC 384'].privateKey);
-    expect(await authentication.credentialId?.()).not.toBe(before);
+    expect(await authentication.credentialId?.(unwritten())).not.toBe(before);
     const publicKey = createPublicKey(pairs['EC 384'].privateKey);
     expect((await assertionOf({ key: () => key }, publicKey)).header.alg).toBe('ES384');
   });
 
-  test('knows one CryptoKey from another by their key ids, because nothing else of them can be read', async () => {
-    const key = pairs.EC.privateKey.toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign']);
-    const idWith = (keyId: string) => privateKeyJwt({ key, keyId }).credentialId?.();
-    expect(await idWith('new')).not.toBe(await idWith('old'));
-    expect(await idWith('new')).toBe(await idWith('new'));
+  test('knows one CryptoKey from another by their public keys, or else by their key ids', async () => {
+    const cryptoKey = (pair: 'EC' | 'another', extractable: boolean) =>
+      (pair === 'EC' ? pairs.EC : generateKeyPairSync('ec', { namedCurve: 'P-256' })).privateKey.toCryptoKey(
+        { name: 'ECDSA', namedCurve: 'P-256' },
+        extractable,
+        ['sign'],
+      );
+    const idOf = (options: PrivateKeyJwtOptions) => privateKeyJwt(options).credentialId?.(unwritten());
+    const hidden = cryptoKey('EC', false);
+    expect(await idOf({ key: hidden, keyId: 'new' })).not.toBe(await idOf({ key: hidden, keyId: 'old' }));
+    expect(await idOf({ key: hidden, keyId: 'new' })).toBe(await idOf({ key: hidden, keyId: 'new' }));
+    const open = cryptoKey('EC', true);
+    expect(await idOf({ key: open })).toBe(await idOf({ key: jwk(pairs.EC.privateKey) }));
+    expect(await idOf({ key: open })).not.toBe(await idOf({ key: cryptoKey('another', true) }));
+  });
+
+  test('is another credential with another audience, header or algorithm, as the server sees it', async () => {
+    const key = jwk(rsa.privateKey);
+    const idOf = (options: object, client = {}) =>
+      privateKeyJwt({ key, algorithm: 'RS256', ...options }).credentialId?.(unwritten(client));
+    const ids = await Promise.all([
+      idOf({}),
+      idOf({ audience: 'https://auth.example.com/token' }),
+      idOf({}, { issuer: 'https://other.example' }),
+      idOf({ header: { typ: 'JWT' } }),
+      idOf({ algorithm: 'PS256' }),
+      idOf({ keyId: 'a' }),
+    ]);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('reads nothing of a JWK from a polluted prototype', async () => {

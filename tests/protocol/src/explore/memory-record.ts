@@ -5,12 +5,11 @@ import {
   type Attempt,
   type LedgerRecord,
   latestGeneration,
-  revoke,
-  revokedOf,
   type StoredToken,
 } from '../../../../packages/core/src/ledger/journal.ts';
 import { pace } from '../../../../packages/core/src/ledger/pace.ts';
 import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
+import { revoke, revokedOf } from '../../../../packages/core/src/ledger/tokens.ts';
 import type { Instant } from '../../../../packages/core/src/platform/instant.ts';
 import { resetDone, revalidated } from '../../../../packages/core/src/token/memory.ts';
 import {

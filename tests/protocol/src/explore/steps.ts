@@ -1,10 +1,11 @@
 import { compact } from '../../../../packages/core/src/ledger/compact.ts';
 import { type Decision, decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
-import { type Attempt, type LedgerRecord, latestGeneration, revoke } from '../../../../packages/core/src/ledger/journal.ts';
+import { type Attempt, type LedgerRecord, latestGeneration } from '../../../../packages/core/src/ledger/journal.ts';
 import type { Limits } from '../../../../packages/core/src/ledger/limits.ts';
 import { reconcile } from '../../../../packages/core/src/ledger/repair.ts';
 import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { declare, isDeclarationDue } from '../../../../packages/core/src/ledger/terms.ts';
+import { revoke } from '../../../../packages/core/src/ledger/tokens.ts';
 import {
   allTerms,
   isSameTerm,

@@ -118,7 +118,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     find: 'if (generation <= revokedOf(record, audience)) return record;',
     replace: '',
     also: {
-      file: 'ledger/journal.ts',
+      file: 'ledger/tokens.ts',
       find: 'return token && token.generation > revokedOf(record, audience) ? token : undefined;',
       replace: 'return token;',
     },
@@ -180,7 +180,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     name: 'an error that tells too much',
     about: 'the error of the secret function is passed on',
     file: 'token/client-secret.ts',
-    find: 'why = describeError(error);',
+    find: "why = [describeError(error), ownText(error, 'advice')].filter(Boolean).join(': ');",
     replace: 'why = String(error);',
     modes: ['faults', 'feasible'],
   },

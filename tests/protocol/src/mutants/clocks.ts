@@ -47,7 +47,8 @@ export const clockMutants: readonly Mutant[] = [
     about: 'entries of a clock that ran ahead are dropped',
     file: 'ledger/clock.ts',
     find: 'attempts: record.attempts.map((attempt): Attempt => {',
-    replace: 'attempts: record.attempts.filter(({ at, outcome }) => !isBack || !outcome || at <= now).map((attempt): Attempt => {',
+    replace:
+      'attempts: record.attempts.filter(({ at, outcome }) => !isBack || !outcome || at <= now).map((attempt): Attempt => {',
     modes: ['store-ahead'],
   },
   {

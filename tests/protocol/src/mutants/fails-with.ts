@@ -19,7 +19,8 @@ export async function failsWith(mutant: Mutant, file: string): Promise<boolean> 
       return text;
     },
   };
-  const options = { watch: false, bail: 1, maxWorkers: 1, reporters: [{}], testTimeout: 120_000 };
+  // A cache of modules on disk would not know which mutant they have.
+  const options = { watch: false, fsModuleCache: false, bail: 1, maxWorkers: 1, reporters: [{}], testTimeout: 120_000 };
   const vitest = await startVitest(
     'test',
     [`test/${file}.test.ts`],

@@ -28,14 +28,21 @@ export const mutants: readonly Mutant[] = [
   ...transportMutants,
 ];
 
+function changesOf(mutant: Mutant): readonly Change[] {
+  return mutant.also ? [mutant, mutant.also] : [mutant];
+}
+
 /** The changed texts of a mutant, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */
 export function textsOf(mutant: Mutant): ReadonlyMap<string, string> {
+  return changedTexts(mutant.name, changesOf(mutant));
+}
+
+function changedTexts(name: string, changes: readonly Change[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
-  const changes: readonly Change[] = mutant.also ? [mutant, mutant.also] : [mutant];
   for (const { file, find, replace } of changes) {
     const url = new URL(file, source).href;
     const parts = (texts.get(url) ?? readFileSync(new URL(url), 'utf8')).split(find);
-    if (parts.length !== 2) throw new Error(`"${mutant.name}": a passage occurs ${parts.length - 1} times in ${file}`);
+    if (parts.length !== 2) throw new Error(`"${name}": a passage occurs ${parts.length - 1} times in ${file}`);
     texts.set(url, parts.join(replace));
   }
   return texts;
@@ -45,20 +52,29 @@ const explorer = new URL('../explore/', import.meta.url);
 
 /** Core with one mutant applied, beside the unchanged core. */
 export async function loadMutant(mutant: Mutant): Promise<CreateServiceAuth> {
-  const { createServiceAuth } = await importWith<{ createServiceAuth: CreateServiceAuth }>(mutant, 'index.ts', source);
+  const { createServiceAuth } = await loadChanged<{ createServiceAuth: CreateServiceAuth }>(
+    mutant.name,
+    changesOf(mutant),
+    'index.ts',
+  );
   return createServiceAuth;
+}
+
+/** A module of core, with everything that it imports, built from sources in which these passages are replaced. */
+export async function loadChanged<Module>(name: string, changes: readonly Change[], entry: string): Promise<Module> {
+  return importWith<Module>(name, changes, entry, source);
 }
 
 /** The exhaustive search with one mutant applied to the functions that it tries. */
 export async function loadMutantSearch(mutant: Mutant): Promise<typeof searchScope> {
   type Module = { searchScope: typeof searchScope };
-  return (await importWith<Module>(mutant, 'search-scope.ts', explorer)).searchScope;
+  return (await importWith<Module>(mutant.name, changesOf(mutant), 'search-scope.ts', explorer)).searchScope;
 }
 
-/** Imports a module with the mutant's passages replaced: every module of this copy has the mutant's name in its address. */
-async function importWith<Module>(mutant: Mutant, entry: string, base: URL): Promise<Module> {
-  const query = `?mutant=${encodeURIComponent(mutant.name)}`;
-  const texts = textsOf(mutant);
+/** Imports a module with passages replaced: every module of this copy has the name in its address. */
+async function importWith<Module>(name: string, changes: readonly Change[], entry: string, base: URL): Promise<Module> {
+  const query = `?mutant=${encodeURIComponent(name)}`;
+  const texts = changedTexts(name, changes);
   const hooks = registerHooks({
     resolve(specifier, context, nextResolve) {
       const resolved = nextResolve(specifier, context);

@@ -167,7 +167,7 @@ export const recordMutants: readonly Mutant[] = [
     about: 'an outcome of a later release does not count, whatever its charge is',
     file: 'ledger/journal.ts',
     find: 'return outcome ? outcome.charge : 1;',
-    replace: "return outcome ? (/^(issued|unknown|unsent)$/.test(outcome.kind) ? outcome.charge : 0) : 1;",
+    replace: 'return outcome ? (/^(issued|unknown|unsent)$/.test(outcome.kind) ? outcome.charge : 0) : 1;',
     test: 'ledger/codec',
     survives: 'all processes of a run are of one release',
     modes: [],

@@ -11,8 +11,8 @@ export interface Bed {
   readonly store: SimulatedStore;
   /** The answer of the endpoint. Undefined: it issues a token. */
   answer: TransportResponse | undefined;
-  /** Starts a process that has seen nothing yet. */
-  start(name: string): ServiceAuth;
+  /** Starts a process that has seen nothing yet. `build`: another build of core than that of the bed. */
+  start(name: string, build?: CreateServiceAuth): ServiceAuth;
   /** So much time passes. */
   pass(ms: number): Promise<void>;
   /** Has tokens issued one after another, as many as there are until a caller is refused, `most` at most. Returns their number. */
@@ -51,9 +51,9 @@ export function createBed(createServiceAuth: CreateServiceAuth, { issuanceLimit,
   const bed: Bed = {
     store,
     answer: undefined,
-    start(name) {
+    start(name, build = createServiceAuth) {
       const machine = createMachine(time, name, random.integer(0, day));
-      return createServiceAuth({
+      return build({
         audience: 'api',
         authUrl: 'https://auth.example.com',
         clientId: 'client',

@@ -1,11 +1,12 @@
 import { compact } from '../../../src/ledger/compact.ts';
 import { decide } from '../../../src/ledger/decide.ts';
-import { type Attempt, type LedgerRecord, newRecord, tokenOf } from '../../../src/ledger/journal.ts';
+import { type Attempt, type LedgerRecord, newRecord } from '../../../src/ledger/journal.ts';
 import { type Limits, limitsFor } from '../../../src/ledger/limits.ts';
 import { withReset, withRetry, withSpentElsewhere } from '../../../src/ledger/orders.ts';
 import { reconcile, type Seen } from '../../../src/ledger/repair.ts';
 import { type Answer, settle } from '../../../src/ledger/settle.ts';
 import { declare } from '../../../src/ledger/terms.ts';
+import { tokenOf } from '../../../src/ledger/tokens.ts';
 import { day, hour, minute, randomOf, second } from '../worlds/world.ts';
 
 export const noon: number = Date.UTC(2026, 0, 1, 12);

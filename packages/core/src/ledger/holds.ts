@@ -1,0 +1,90 @@
+import { rejectedShareAt } from './count.ts';
+import { type Attempt, isIssued, type LedgerRecord } from './journal.ts';
+import type { Limits } from './limits.ts';
+import { orderedAt } from './orders.ts';
+import { isAboutClient, isOfCredentials, type Refused, rejectionsOf } from './refusals.ts';
+import type { Fleet } from './streaks.ts';
+
+const minute = 60_000;
+
+/** A process that needs a token for an audience. */
+export interface Caller {
+  readonly audience: string;
+  readonly keyId: string;
+  readonly secretId: string;
+  /** The stored token cannot be opened. */
+  readonly unreadable?: boolean | undefined;
+}
+
+/**
+ * Why no token is requested for a time, although the limit has room. `credentials`: the endpoint rejected them. `misconfigured`: it answered a redirect,
+ * 404 or the like, so the address or the audience is wrong. `rate_limited`: it answered 429. `backoff`: it failed. `deaths`: processes died during
+ * their requests. `rejections`: renewals that 401s of the API cause are spaced. `renewal`: the last renewal ahead of expiry brought no later expiry.
+ * `unreadable`: a token that could not be decrypted was replaced a short time ago.
+ */
+export interface Hold {
+  readonly kind:
+    | 'credentials'
+    | 'misconfigured'
+    | 'rate_limited'
+    | 'backoff'
+    | 'deaths'
+    | 'rejections'
+    | 'renewal'
+    | 'unreadable';
+  readonly until: number;
+  /** The audience that the hold is for. Undefined: it is for all. */
+  readonly audience?: string | undefined;
+  /** So many in a row led to it. */
+  readonly count: number;
+  /** The last of these attempts, if they failed. */
+  readonly attempt?: Attempt | undefined;
+}
+
+/** Rule 5. */
+export function toldHolds({ told }: Fleet): Hold[] {
+  const { toldUntil: until = 0, status } = told?.outcome ?? {};
+  return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
+}
+
+/** Rule 7: what was refused, unless a token was issued since. */
+export function refusalHolds(refusals: readonly Refused[], caller: Caller): Hold[] {
+  return refusals
+    .filter(({ audience, secretId, outcome }) => {
+      const isMine = audience === caller.audience || isAboutClient(outcome);
+      return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
+    })
+    .map((attempt): Hold => {
+      const { audience, outcome } = attempt;
+      const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
+      return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
+    });
+}
+
+/** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */
+export function renewalHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
+  const last = record.attempts.findLast(
+    (attempt) => isIssued(attempt) && attempt.audience === audience && attempt.keyId === keyId,
+  );
+  const { holdUntil: until = 0, at = 0 } = last?.outcome ?? {};
+  return at > orderedAt(record) ? [{ kind: 'renewal', until, count: 1, audience }] : [];
+}
+
+/** Somebody may be damaging the record, so replacements of what cannot be opened are spaced. */
+export function unreadableHolds(record: LedgerRecord, { audience, keyId }: Caller): Hold[] {
+  const isSuch = (attempt: Attempt) => attempt.unreadable && attempt.audience === audience && attempt.keyId === keyId;
+  const { at = 0 } = record.attempts.findLast(isSuch) ?? {};
+  return at > orderedAt(record) ? [{ kind: 'unreadable', until: at + 15 * minute, count: 1, audience }] : [];
+}
+
+export function rejections(
+  record: LedgerRecord,
+  now: number,
+  audience: string,
+  limits: Limits,
+  isOrdered: boolean,
+): Hold[] {
+  const { count, until: spacedUntil } = rejectionsOf(record, audience);
+  const until = Math.max(isOrdered ? 0 : spacedUntil, rejectedShareAt(record, now, limits, audience));
+  return [{ kind: 'rejections', until, count, audience }];
+}

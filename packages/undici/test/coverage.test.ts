@@ -1,0 +1,22 @@
+import type { TokenSource } from '@service-auth/core';
+import { expect, test } from 'vitest';
+import { coverageOf } from '../src/coverage.ts';
+
+/** Covers what begins with this address. */
+function covering(base: string): ReturnType<typeof coverageOf> {
+  return coverageOf({ covers: (url: string | URL) => `${url}`.startsWith(base) } as TokenSource);
+}
+
+test('an origin may end in a slash', () => {
+  const covers = covering('https://api.example.com/v1/');
+  expect(covers({ origin: 'https://api.example.com/', path: '/v1/orders', method: 'GET' })).toBe(true);
+  expect(covers({ origin: 'https://api.example.com/', path: '/v2/orders', method: 'GET' })).toBe(false);
+});
+
+test('an origin that is a URL is looked at anew for each request, because it can be changed', () => {
+  const covers = covering('https://api.example.com/');
+  const origin = new URL('https://api.example.com');
+  expect(covers({ origin, path: '/orders', method: 'GET' })).toBe(true);
+  origin.hostname = 'other.example';
+  expect(covers({ origin, path: '/orders', method: 'GET' })).toBe(false);
+});

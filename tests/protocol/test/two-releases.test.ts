@@ -1,0 +1,17 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inChildren } from '../src/children.ts';
+import { histories } from '../src/two-releases/histories.ts';
+
+const worker = new URL('../src/two-releases/worker.ts', import.meta.url);
+const names = Object.keys(histories);
+
+describe('a fleet of this release and one whose records have more in them', () => {
+  const problems = new Map<string, string>();
+  beforeAll(async () => {
+    await inChildren(worker, names, (problem: string, name) => problems.set(name, problem));
+  }, 120_000);
+
+  test.each(names)('%s', (name) => {
+    expect(problems.get(name)).toBe('');
+  });
+});
