@@ -117,13 +117,15 @@ export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limit
 export interface Spared {
   /** One more token may be spent on an unknown outcome then. 0: a quarter is not spent yet. */
   readonly until: number;
+  /** Less than a quarter is of unknown outcome from then on. */
+  readonly quarterAt: number;
   /** Less than half is of unknown outcome from then on. */
   readonly halfAt: number;
 }
 
 /** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
 export function sparedBy(record: LedgerRecord, now: number, limits: Limits, lastAt: number): Spared {
-  let [until, halfAt] = [0, 0];
+  let [until, quarterAt, halfAt] = [0, 0, 0];
   for (const { term, enforcedUntil } of enforcedTerms(record, now, limits)) {
     const unknown = partsOf(record, now, term).filter((part) => part.unknown);
     const spared = (budget: number) => sparedIn(term, now, unknown, budget, lastAt);
@@ -133,9 +135,10 @@ export function sparedBy(record: LedgerRecord, now: number, limits: Limits, last
     const grownAt = record.completeSince + term.pendingMs;
     const sooner = (one: number, other: number) => Math.min(enforcedUntil, one, Math.max(other, grownAt));
     if (young.until > 0) until = Math.max(until, Math.ceil(sooner(young.until, usual.until)));
+    quarterAt = Math.max(quarterAt, Math.ceil(sooner(young.quarterAt, usual.quarterAt)));
     halfAt = Math.max(halfAt, sooner(young.halfAt, usual.halfAt));
   }
-  return { until, halfAt };
+  return { until, quarterAt, halfAt };
 }
 
 function sparedIn(term: TermLimits, now: number, unknown: readonly Part[], budget: number, lastAt: number): Spared {
@@ -144,12 +147,12 @@ function sparedIn(term: TermLimits, now: number, unknown: readonly Part[], budge
     const at = freeAt(unknown, now, term, Math.max(2, budget * share));
     return at > now ? at : 0;
   };
-  const freelyAt = belowAt(1 / 4);
+  const quarterAt = belowAt(1 / 4);
   const onceMs = (4 * term.pendingMs) / budget;
   // From three eighths on, twice as slowly.
   const twiceMs = Math.min(2 * onceMs, Math.max(onceMs, 110 * minute));
   const pausedUntil = Math.min(lastAt + twiceMs, Math.max(lastAt + onceMs, belowAt(3 / 8)));
-  return { until: Math.min(pausedUntil, freelyAt), halfAt: belowAt(1 / 2) };
+  return { until: Math.min(pausedUntil, quarterAt), quarterAt, halfAt: belowAt(1 / 2) };
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */

@@ -137,13 +137,16 @@ function outageFor(audience: string, now: number, glance: Glance): Outage {
   const isOutage = fleet.failing.size > 0 && !isOver(fleet.all, now, glance);
   const shared = isOutage && fleet.failing.size > 1 ? fleet.all : undefined;
   const allowed = allowedAfter(failing, shared, glance);
-  const turnMs =
-    failing && (shared || allowed.isSpared)
-      ? turnOf(audience, fleet, now, Math.max(0, allowed.from - Math.max(fleet.lastCostAt, fleet.all.last)))
-      : 0;
+  const turnAfter = (pausedUntil: number) => {
+    const pauseMs = Math.max(0, pausedUntil - Math.max(fleet.lastCostAt, fleet.all.last));
+    return failing ? turnOf(audience, fleet, now, pauseMs) : 0;
+  };
+  const turnMs = shared || allowed.isSpared ? turnAfter(allowed.from) : 0;
+  // When nothing is spared any more, who waits for a turn of that pause does so no longer.
+  const unspared = Math.max(glance.spared.quarterAt, allowed.unspared + (shared ? turnAfter(allowed.unspared) : 0));
   return {
-    askAt: allowed.askAt + turnMs,
-    from: allowed.from + turnMs,
+    askAt: Math.min(unspared, allowed.askAt + turnMs),
+    from: Math.min(unspared, allowed.from + turnMs),
     sharedAt: shared ? allowedAfter(undefined, shared, glance).askAt : 0,
     alone: Boolean(shared || failing),
     failing,
@@ -162,22 +165,22 @@ function allowedAfter(
   failing: Streak | undefined,
   shared: Streak | undefined,
   { fleet: { all, failing: names, streaks, openedAt }, spared, mayProbe }: Glance,
-): Pick<Outage, 'askAt' | 'from'> & { readonly isSpared: boolean } {
+): Pick<Outage, 'askAt' | 'from'> & { readonly unspared: number; readonly isSpared: boolean } {
   // Turns take up to five minutes more.
   const mostMs = streaks.size > 1 ? 10 * minute : 15 * minute;
-  const from = Math.max(
+  const unspared = Math.max(
     shared ? shared.last + ladder(shared.count, mostMs) : 0,
     failing ? failing.last + ladder(failing.count, mostMs) : 0,
   );
   const isOpened = openedAt > (failing ?? all).last;
   const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
-  if (!isSpared || spared.until <= from) return { askAt: from, from, isSpared };
+  if (!isSpared || spared.until <= unspared) return { askAt: unspared, from: unspared, unspared, isSpared };
   const isVain = failing ? failing.inVain || (names.size > 1 && all.inVain) : names.size > 0 && all.inVain;
-  const probeAt = Math.max(from, shared ? shared.last + mostMs : 0, failing ? failing.last + mostMs : 0);
+  const probeAt = Math.max(unspared, shared ? shared.last + mostMs : 0, failing ? failing.last + mostMs : 0);
   // Who did not fail himself may go with a probe while less than half is of unknown outcome.
   const vainUntil = failing ? spared.until : spared.halfAt;
   const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : spared.until;
-  return { askAt: Math.min(spared.until, askAt), from: spared.until, isSpared };
+  return { askAt: Math.min(spared.until, askAt), from: spared.until, unspared, isSpared };
 }
 
 /** Those that failed ask one after the other: first who had a token within two days, then who failed least often, then who waits longest. */
