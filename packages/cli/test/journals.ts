@@ -27,7 +27,6 @@ export function usageOf(entries: readonly Entry[], changes: Partial<Usage> = {})
   const [newest] = issuances;
   return {
     limit: 150,
-    counts: 'tokens',
     usable: 120,
     used,
     underWay: 0,

@@ -121,7 +121,6 @@ describe('getUsage', () => {
     const { client, clock, endpoint, store } = createBed();
     expect(await client().getUsage()).toEqual({
       limit: 150,
-      counts: 'tokens',
       usable: 120,
       used: 0,
       underWay: 0,
@@ -139,7 +138,6 @@ describe('getUsage', () => {
       windows: [
         {
           tokens: 150,
-          counts: 'tokens',
           windowMs: day,
           usable: 120,
           used: 0,

@@ -13,7 +13,6 @@ const window = { usable: 150, used: 0, pending: 0, remaining: 150, nextFreeAt: u
 const unspent: Usage = {
   ...window,
   limit: 150,
-  counts: 'tokens',
   underWay: 0,
   unknown: 0,
   availableNow: 150,
@@ -22,7 +21,7 @@ const unspent: Usage = {
   refusedBecause: undefined,
   newRecord: undefined,
   spentAt: undefined,
-  windows: [{ ...window, tokens: 150, counts: 'tokens', own: true }],
+  windows: [{ ...window, tokens: 150, own: true }],
   holds: [],
   tokens: [],
   recordId: undefined,

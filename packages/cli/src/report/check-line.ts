@@ -30,7 +30,7 @@ export function checkLine(
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
-      ? `${unlimited ? 'any number of tokens' : counted(availableNow, 'token')} available now${newRecord ? `: the record is new, and allows ${allowance(newRecord, now)}` : ''}`
+      ? `${unlimited ? 'any number of tokens' : counted(availableNow, countedBy(usage))} available now${newRecord ? `: the record is new, and allows ${allowance(usage, now)}` : ''}`
       : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage, now)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = unlimited

@@ -147,7 +147,7 @@ function budget(usage: Usage, style: Style): string[] {
     ...(unknown > 0 ? [`${unknown} of unknown outcome`] : []),
   ];
   const counts = [
-    `${signs.issued} ${used - pending} ${usage.counts === 'requests' ? 'answered' : 'issued'}`,
+    `${signs.issued} ${used - pending} ${usage.counts ? 'answered' : 'issued'}`,
     ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
   ];
   if (isUnlimited(usage)) {
@@ -172,7 +172,7 @@ function budget(usage: Usage, style: Style): string[] {
 }
 
 function whatCounts({ counts }: Usage): string {
-  return counts === 'requests' ? ' The operator counts requests, refused ones too.' : '';
+  return counts ? ' The operator counts requests, refused ones too.' : '';
 }
 
 function windowSentence(
@@ -184,7 +184,7 @@ function windowSentence(
     own || !all.some((window) => window.own)
       ? ''
       : '; only another process states this limit, and it is kept all the same';
-  return `${tokens}${counts === 'requests' ? ' requests' : ''} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
+  return `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
 }
 
 function newestIssuances({ issuances }: Usage, style: Style): string[] {

@@ -25,8 +25,8 @@ export function coloured({ colours }: Style, colour: Colour, text: string): stri
 }
 
 /** What the operator counts: `token` or `request`. */
-export function countedBy({ counts }: { readonly counts: 'tokens' | 'requests' }): string {
-  return counts === 'requests' ? 'request' : 'token';
+export function countedBy({ counts }: { readonly counts?: 'requests' | undefined }): string {
+  return counts ? 'request' : 'token';
 }
 
 /** `1 token`, `2 tokens`. */
