@@ -39,8 +39,6 @@ const project = [
   page('Security', '/project/security'),
   page('Contributing', '/project/contributing'),
   page('Decisions', '/decisions/'),
-  page('Chaos', '/chaos'),
-  page('Mutation testing', '/mutation-testing'),
 ];
 
 /** The groups of pages beside each page. */

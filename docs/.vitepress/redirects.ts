@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path';
 
 /** The former addresses of pages that were merged into others, and where their readers go now. */
 export const redirects: Readonly<Record<string, string>> = {
+  chaos: 'reliability#how-was-it-tried',
+  'evidence/simulation': 'reliability#figures',
   kubernetes: 'production#on-kubernetes',
+  'mutation-testing': 'reliability#how-was-it-tried',
   pipelines: 'any-language#ci',
   recipes: 'http-clients#recipes',
   runtimes: 'http-clients#runtimes',

@@ -1,5 +1,5 @@
 // Changes the sources in small ways and looks whether the tests notice: `pnpm mutation [group [file ...]]`, all groups without a name. With `--sample 20 --seed 7`
-// only 20 mutants of each group, which this seed draws. All of them take a day. What it found last is on docs/mutation-testing.md.
+// only 20 mutants of each group, which this seed draws. All of them take a day. docs/data/mutation.json has what it found last.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -3,11 +3,13 @@
  * pnpm simulate --minutes 300                      a night, from a seed that nobody has tried; Ctrl+C ends it with the figures so far
  * pnpm simulate --seeds 10000 --mode pauses        one mode
  * pnpm simulate --mode wild-clock                  a control, or beyond the assumptions: violations are figures, not failures
+ * pnpm simulate --write                            writes the figures of docs/reliability.md
  * pnpm simulate --print --plan '{"mode":"faults","seed":1}'
  */
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createServiceAuth } from '@service-auth/core';
-import { type Finding, noFigures, sum } from './src/campaign.ts';
+import { type Figures, type Finding, noFigures, sum } from './src/campaign.ts';
 import { keep } from './src/kept-plans.ts';
 import { modes } from './src/modes.ts';
 import { type Plan, run } from './src/run.ts';
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     mode: { type: 'string', multiple: true },
     plan: { type: 'string' },
     print: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 
@@ -61,12 +64,25 @@ async function explore(): Promise<number> {
       .join(', ')}`,
   );
 
+  if (values.write) write([...results, ['**all**', total]], first);
   const bugs = total.findings.filter(({ plan }) => modes[plan.mode]?.promised);
   for (const finding of bugs) report(finding);
   keep(bugs);
   const missing = values.mode ? [] : neverHappened(results);
   if (missing.length > 0) console.log(`never happened: ${missing.join(', ')}`);
   return bugs.length + missing.length > 0 ? 1 : 0;
+}
+
+function write(results: readonly (readonly [string, Figures])[], first: number): void {
+  const columns = ['mode', 'what happens', 'seeds', 'broken', 'virtual years', 'tokens', 'faults'];
+  const rows = results.map(([mode, { seeds, findings, virtualYears, issued, faults }]) => {
+    const counts = [seeds, findings.length, virtualYears.toFixed(1), issued, faults];
+    return [mode, modes[mode]?.about ?? '', ...counts.map((count) => count.toLocaleString('en'))];
+  });
+  const seeds = rows.at(-1)?.[2];
+  const note = `\`pnpm simulate --from ${first}\`, ${seeds} seeds, ${new Date().toISOString().slice(0, 10)}.`;
+  const document = new URL('../../docs/data/simulation.json', import.meta.url);
+  writeFileSync(document, `${JSON.stringify({ tables: [{ columns, rows }], note }, null, 2)}\n`);
 }
 
 function report({ plan, violation, smaller }: Finding): void {

@@ -5,6 +5,7 @@ import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
 import { availability, forecast } from '../src/report/sentences.ts';
 import { clockTime, cutApart, instant, zone } from '../src/report/text.ts';
+import type { Failure } from '../src/report/usage.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
 
 const scene: Scene = {
@@ -131,6 +132,17 @@ test.for([
 ] as const)('after failures of the kind %s nobody is promised a token', ([kind, count, status, says]) => {
   const sentence = availability(usageOf([]), [{ kind, count, status, retryAt: now - minute }], now);
   expect(sentence).toContain(`The limit leaves room for 110 tokens, but ${says}. `);
+});
+
+test('others than those who fail are promised a token while the limit has room', () => {
+  const failure = { kind: 'backoff', count: 5, retryAt: now } as const;
+  const second = { ...failure, audience: 'https://second.example/' };
+  const says = (availableNow: number, ...failures: Failure[]) =>
+    availability(usageOf([], { availableNow }), failures, now).replace(/^.*\(no usable answer\)\. /, '');
+  const own = 'A caller without a token for https://second.example/ may get none.';
+  expect(says(109, second)).toBe(`${own} Others get one.`);
+  expect(says(0, second)).toBe(own);
+  expect(says(109, second, failure)).toBe(`${own} A caller without a token may get none.`);
 });
 
 test('one 401, and failures that nobody met again for an hour, raise no doubt', () => {

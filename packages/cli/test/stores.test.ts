@@ -60,6 +60,12 @@ describe.runIf(nodes)('a Redis Cluster', () => {
   });
 });
 
+test('the label of an address of PostgreSQL names a table of its own, but no credentials', () => {
+  const labelOf = (address: string) => openPostgresStore(new URL(address), { writes: false }).label;
+  expect(labelOf('postgres://user:password@db.example/app')).toBe('postgres://db.example/app');
+  expect(labelOf('postgres://db.example/app?table=own')).toBe('postgres://db.example/app (table own)');
+});
+
 test.runIf(postgres)('a connection that PostgreSQL ends while nobody uses it is replaced', async () => {
   const url = new URL(postgres?.url ?? '');
   const { store } = openPostgresStore(new URL(`${url}?table=of_ended&application_name=ended`), { writes: true });

@@ -170,6 +170,23 @@ describe('credentials that were rejected', () => {
     expect((await client({ audience: 'other' }).getUsage()).refusedBecause).toBe('credentials');
   });
 
+  test.each([
+    [401, '{"error":"invalid_client"}'],
+    [403, '{"error":"access_denied"}'],
+  ])('under one store key wait as long for each of several wrong secrets (%i)', async (status, answer) => {
+    const { client, clock, endpoint } = createBed();
+    endpoint.otherwise(answering(status, answer));
+    const secrets = ['one', 'two', 'three'];
+    const fleet = secrets.map((clientSecret) => client({ clientSecret, storeKey: 'k'.repeat(32) }));
+    for (let asked = 0; asked < 6 * 60; asked++) {
+      for (const auth of fleet) await failure('ERR_CREDENTIALS_REJECTED', clock.until(auth.getToken()));
+      await clock.advance(minute);
+    }
+    const sent = sentSecrets(endpoint.requests);
+    // Every 15 minutes, and once more after 5.
+    for (const secret of secrets) expect(sent.filter((one) => one === secret)).toHaveLength((6 * 60) / 15 + 1);
+  });
+
   test('are forgotten at once when the secret changes under one store key, too', async () => {
     const { client, endpoint, token } = createBed();
     endpoint.next(answering(400, '{"error":"invalid_scope"}'));

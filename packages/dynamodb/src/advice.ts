@@ -35,7 +35,7 @@ const reasons: readonly Reason[] = [
     'MissingRegion',
     'the client has no region; set AWS_REGION, or pass a region to the client.',
     '',
-    /^Region is missing$/,
+    /Region is missing/,
   ],
 ];
 

@@ -440,6 +440,14 @@ describe('in place of the global fetch', () => {
     expect(service.counts.issued).toBe(1);
   });
 
+  test('a function around it may make a Request of what it is given', async () => {
+    const service = await startService();
+    const authFetch = createAuthFetch(createAuth(service, { baseUrl: `${service.baseUrl}/api` }));
+    globalThis.fetch = (input, init) => authFetch(new Request(input, init));
+    expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
+    expect((await fetch(`${service.baseUrl}/elsewhere`)).status).toBe(404);
+  });
+
   test('a redirect out of baseUrl and back has no token again', async () => {
     const service = await startService();
     const foreign = await startForeign();
@@ -458,10 +466,13 @@ describe('in place of the global fetch', () => {
     const { calls, fetch: mock } = createRecorder();
     globalThis.fetch = mock as typeof fetch;
     await authFetch(`${service.baseUrl}/api/v1/`);
-    expect(calls).toHaveLength(1);
+    const options = new Request(service.baseUrl, { method: 'POST' });
+    await authFetch('https://elsewhere.example/', options);
+    expect(calls).toHaveLength(2);
+    expect(calls[1]?.[1]).toBe(options);
     globalThis.fetch = authFetch;
     expect((await fetch(`${service.baseUrl}/api/v1/`)).status).toBe(200);
-    expect(calls).toHaveLength(1);
+    expect(calls).toHaveLength(2);
   });
 });
 

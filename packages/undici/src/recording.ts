@@ -1,6 +1,7 @@
 type Method = (...details: unknown[]) => unknown;
 
-const methods = [
+/** All methods of a handler, of both generations. */
+export const methods = [
   'onConnect',
   'onHeaders',
   'onData',

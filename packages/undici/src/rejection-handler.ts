@@ -1,5 +1,5 @@
 import type { AccessToken } from '@service-auth/core';
-import { createRecording, type Handler, type Recording } from './recording.ts';
+import { createRecording, type Handler, methods, type Recording } from './recording.ts';
 
 /** Decides for the handler of one attempt what to do after a 401. */
 export interface RejectionPolicy {
@@ -55,6 +55,16 @@ export class RejectionHandler {
   #abort: Abort | undefined;
   #visited: readonly URL[] | undefined;
 
+  static {
+    for (const name of methods.filter((name) => !(name in RejectionHandler.prototype))) {
+      Object.assign(RejectionHandler.prototype, {
+        [name](this: RejectionHandler, ...details: unknown[]) {
+          return this.#target[name]?.(...details);
+        },
+      });
+    }
+  }
+
   constructor(policy: RejectionPolicy, token: AccessToken, isFirst: boolean) {
     this.#policy = policy;
     this.#caller = policy.caller;
@@ -98,48 +108,12 @@ export class RejectionHandler {
     );
   }
 
-  onData(chunk: unknown): unknown {
-    return this.#target.onData?.(chunk);
-  }
-
-  onResponseData(controller: unknown, chunk: unknown): unknown {
-    return this.#target.onResponseData?.(controller, chunk);
-  }
-
-  onComplete(trailers: unknown): unknown {
-    return this.#target.onComplete?.(trailers);
-  }
-
-  onResponseEnd(controller: unknown, trailers: unknown): unknown {
-    return this.#target.onResponseEnd?.(controller, trailers);
-  }
-
   onError(error: unknown): unknown {
     return this.#policy.refuses(error) ? undefined : this.#target.onError?.(error);
   }
 
   onResponseError(controller: unknown, error: unknown): unknown {
     return this.#policy.refuses(error) ? undefined : this.#target.onResponseError?.(controller, error);
-  }
-
-  onUpgrade(...details: unknown[]): unknown {
-    return this.#target.onUpgrade?.(...details);
-  }
-
-  onRequestUpgrade(...details: unknown[]): unknown {
-    return this.#target.onRequestUpgrade?.(...details);
-  }
-
-  onResponseStarted(): unknown {
-    return this.#target.onResponseStarted?.();
-  }
-
-  onBodySent(chunk: unknown): unknown {
-    return this.#target.onBodySent?.(chunk);
-  }
-
-  onRequestSent(): unknown {
-    return this.#target.onRequestSent?.();
   }
 
   #record(): void {

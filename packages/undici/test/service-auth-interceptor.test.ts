@@ -121,6 +121,27 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
     });
   });
 
+  test('a handler gets the calls that it gets without the interceptor', async () => {
+    const service = await startService();
+    const origin = service.baseUrl;
+    const callsOf = async (dispatcher: Dispatcher) => {
+      const calls: string[] = [];
+      await new Promise<void>((resolve) => {
+        const get = (_: object, name: string) => () => {
+          if (!calls.includes(name)) calls.push(name);
+          if (name === 'onComplete' || name === 'onResponseEnd') resolve();
+          return true;
+        };
+        const handler = new Proxy({}, { get }) as Dispatcher.DispatchHandler;
+        dispatcher.dispatch({ origin, path: '/api/v1/', method: 'POST', body: 'text' }, handler);
+      });
+      return calls;
+    };
+    const withoutOurs = await callsOf(createAgent(undici));
+    expect(await callsOf(createAgent(undici, serviceAuthInterceptor(createAuth(service))))).toEqual(withoutOurs);
+    expect(withoutOurs.length).toBeGreaterThan(4);
+  });
+
   describe('beside interceptors.redirect()', () => {
     const orders: [order: string, compose: (ours: Interceptor) => Interceptor[]][] = [
       ['listed before it', (ours) => [ours, follow()]],

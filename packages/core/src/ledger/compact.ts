@@ -108,8 +108,8 @@ function added(bucket: Bucket, one: Bucket): Bucket {
 
 /** Nobody asks how a token was waited for once it arrived. */
 function shortened(attempt: Attempt, keepsHash: boolean): Attempt {
+  if (!isIssued(attempt)) return attempt;
   const { outcome } = attempt;
-  if (!isIssued(attempt) || !outcome) return attempt;
   const sheds = outcome.hash !== undefined && !keepsHash;
   if (attempt.until === 0 && !sheds) return attempt;
   const waited = { until: 0, streak: 0, sinceToken: 0, fleetStreak: 0, inVain: undefined, fleetInVain: undefined };

@@ -88,8 +88,8 @@ function newRecordAllowance({ newRecordCeiling, usable }: TermLimits, reason: Is
 }
 
 /** Returns the term whose room comes last. If all of them have room, returns the one with the least room. */
-export function tightest(rooms: readonly TermRoom[]): TermRoom | undefined {
-  return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0];
+export function tightest(rooms: readonly TermRoom[]): TermRoom {
+  return [...rooms].sort((a, b) => b.roomAt - a.roomAt || a.room - b.room)[0] as TermRoom;
 }
 
 /**
@@ -190,8 +190,7 @@ const latestMs = 110 * minute;
 
 /** Returns the instant from which an attempt counts. A token was issued between its reservation and its outcome. */
 export function countsFrom(attempt: Attempt): number {
-  const { at, outcome } = attempt;
-  return outcome && isCertain(attempt) ? Math.min(outcome.at, at + latestMs) : at;
+  return isCertain(attempt) ? Math.min(attempt.outcome.at, attempt.at + latestMs) : attempt.at;
 }
 
 /** Returns the instant at which an attempt leaves a term. One that was issued never counts for longer than one of unknown outcome. */

@@ -140,7 +140,7 @@ export function denialOf(
   const room = tightest(admission(record, now, limits, reason));
   const denials: readonly Denial[] = [
     ...holds.map(({ kind, until, attempt }) => ({ cause: kind, retryAt: until, attempt })),
-    { cause: 'limit', retryAt: room?.roomAt ?? 0, room },
+    { cause: 'limit', retryAt: room.roomAt, room },
   ];
   const retryAt = Math.max(...denials.map((denial) => denial.retryAt));
   return retryAt > now ? denials.find((denial) => denial.retryAt === retryAt) : undefined;

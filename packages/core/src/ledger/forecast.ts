@@ -53,7 +53,7 @@ export function refusalOf(
   for (let denials = 0; denials < maxDenials; denials++) {
     const at = refusal?.until ?? now;
     const denial = nextDenialOf(compact(record, at, limits), at, caller, purpose, limits);
-    if (!denial) return refusal;
+    if (!denial) break;
     refusal = { until: denial.retryAt, cause: denial.cause };
   }
   return refusal;

@@ -47,18 +47,17 @@ export function toldHolds({ told }: Fleet): Hold[] {
   return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
 }
 
+/** Returns whether a refusal is about a caller. */
+export function concerns({ audience, secretId, outcome }: Refused, caller: Caller): boolean {
+  const isMine = audience === caller.audience || isAboutClient(outcome);
+  return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
+}
+
 /** Rule 7: what was refused, unless a token was issued since. */
-export function refusalHolds(refusals: readonly Refused[], caller: Caller): Hold[] {
-  return refusals
-    .filter(({ audience, secretId, outcome }) => {
-      const isMine = audience === caller.audience || isAboutClient(outcome);
-      return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
-    })
-    .map((attempt): Hold => {
-      const { audience, outcome } = attempt;
-      const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
-      return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
-    });
+export function refusalHold(attempt: Refused): Hold {
+  const { audience, outcome } = attempt;
+  const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
+  return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
 }
 
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */

@@ -195,13 +195,16 @@ export function reasonOf({ reason }: Attempt): IssuanceReason {
   return reasons.includes(reason) ? (reason as IssuanceReason) : 'cold';
 }
 
-export function isIssued({ outcome }: Attempt): boolean {
-  return outcome?.kind === 'issued';
+/** An attempt that has an outcome. */
+export type Settled = Attempt & { readonly outcome: Outcome };
+
+export function isIssued(attempt: Attempt): attempt is Settled {
+  return attempt.outcome?.kind === 'issued';
 }
 
 /** Returns whether it is known what the endpoint did: it issued a token, to the request or to the probe before it, or it refused one. */
-export function isCertain({ outcome }: Attempt): boolean {
-  return outcome?.kind === 'issued' || outcome?.kind === 'unsent' || outcome?.kind === 'refused';
+export function isCertain(attempt: Attempt): attempt is Settled {
+  return isIssued(attempt) || attempt.outcome?.kind === 'unsent' || attempt.outcome?.kind === 'refused';
 }
 
 /** Returns whether the others wait for the outcome. */

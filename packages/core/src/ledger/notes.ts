@@ -1,4 +1,4 @@
-import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord } from './journal.ts';
+import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord, type Settled } from './journal.ts';
 import { openOrder } from './orders.ts';
 import { refusalsOf } from './refusals.ts';
 import { fleetOf, isFailure, knownAt } from './streaks.ts';
@@ -25,12 +25,12 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
   const { attempts } = record;
   const fleet = fleetOf(record, now);
   const newest = new Map<string, Attempt>();
-  const latest = (name: string, attempt: Attempt, by: (attempt: Attempt) => number) => {
+  const latest = <Of extends Attempt>(name: string, attempt: Of, by: (attempt: Of) => number) => {
     const before = newest.get(name);
-    if (!before || by(attempt) >= by(before)) newest.set(name, attempt);
+    if (!before || by(attempt) >= by(before as Of)) newest.set(name, attempt);
   };
   const generation = (attempt: Attempt) => attempt.generation;
-  const arrivedAt = ({ outcome }: Attempt) => outcome?.at ?? 0;
+  const arrivedAt = ({ outcome }: Settled) => outcome.at;
   const hashes = new Map<string, Map<string, Attempt>>();
   const issuedAt = new Map<string, number>();
   for (const attempt of attempts) {
@@ -38,7 +38,7 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     if (isIssued(attempt)) issuedAt.set(name, Math.max(arrivedAt(attempt), issuedAt.get(name) ?? 0));
   }
   for (const attempt of attempts) {
-    const { audience, keyId, outcome } = attempt;
+    const { audience, keyId } = attempt;
     const isCostly = chargeOf(attempt) > 0;
     const { at: arrived = -1 } = fleet.issuedAt.get(audience) ?? {};
     if (isFailure(attempt, now) && knownAt(attempt) >= arrived) {
@@ -51,10 +51,10 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     latest('reserved', attempt, ({ at }) => at);
     if (attempt.order !== undefined) latest('pardon', attempt, arrivedAt);
     if (fleet.streaks.has(audience) || revokedOf(record, audience) > 0) latest(`token ${audience}`, attempt, arrivedAt);
-    if ((outcome?.holdUntil ?? 0) > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
+    const { hash, expiresAt = 0, holdUntil = 0 } = attempt.outcome;
+    if (holdUntil > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
     // A cache may repeat a token that has expired, until the next one was issued.
-    const { hash, expiresAt = 0 } = outcome ?? {};
-    if (hash === undefined || expiresAt <= (issuedAt.get(`${audience} ${keyId}`) ?? 0)) continue;
+    if (hash === undefined || expiresAt <= (issuedAt.get(`${audience} ${keyId}`) as number)) continue;
     const known = hashes.get(`${audience} ${keyId}`) ?? new Map<string, Attempt>();
     if (!known.has(hash)) hashes.set(`${audience} ${keyId}`, known.set(hash, attempt));
   }

@@ -81,7 +81,7 @@ export function withReset(record: LedgerRecord, now: number, reset: Reset): Ledg
 }
 
 /** What somebody says of the tokens that a record has not seen. */
-export type Spent = Required<Pick<Order, 'id' | 'by' | 'reason' | 'tokens'>>;
+export type Spent = Pick<Order, 'id' | 'by'> & { readonly reason: string; readonly tokens: number };
 
 /**
  * Returns the record in which at most so many tokens count that it has not seen, whenever they were issued in the last window. It knows all others then, so
@@ -96,8 +96,7 @@ export function withSpentElsewhere(
   const windowAt = Math.max(0, now - Math.max(...keptTerms(record, limits).map(({ pendingMs }) => pendingMs)));
   const before = record.orders.filter(({ kind, at }) => kind === 'spent' && at > windowAt);
   const known = Math.max(0, ...before.map(({ tokens }) => tokens ?? 0));
-  const tokens = said.tokens ?? 0;
-  if (tokens < known || (tokens === 0 && record.completeSince <= windowAt)) return undefined;
+  if (said.tokens < known || (said.tokens === 0 && record.completeSince <= windowAt)) return undefined;
   const completeSince = Math.min(record.completeSince, windowAt);
   return withOrder({ ...record, completeSince }, { ...said, at: now, kind: 'spent' });
 }

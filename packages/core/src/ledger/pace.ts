@@ -1,5 +1,14 @@
 import { type Spared, sparedBy } from './count.ts';
-import { type Caller, type Hold, refusalHolds, rejections, renewalHolds, toldHolds, unreadableHolds } from './holds.ts';
+import {
+  type Caller,
+  concerns,
+  type Hold,
+  refusalHold,
+  rejections,
+  renewalHolds,
+  toldHolds,
+  unreadableHolds,
+} from './holds.ts';
 import { type Attempt, countsRequests, type IssuanceReason, type LedgerRecord, type Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { openOrder } from './orders.ts';
@@ -82,20 +91,20 @@ export function pace(
   const outage = outageFor(caller.audience, now, glance);
   const { fleetStreak, failing, alone } = outage;
   const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
-  const refusals = refusalHolds(glance.refusals, caller);
+  const refusals = glance.refusals.filter((refused) => concerns(refused, caller));
   const holds = order
     ? rejections(record, now, caller.audience, limits, true)
     : [
         ...outageHolds(outage, fleet, caller.audience),
         ...toldHolds(fleet),
-        ...refusals,
+        ...refusals.map(refusalHold),
         ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
         ...(caller.unreadable ? unreadableHolds(record, caller) : []),
         ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, false) : []),
       ];
   // After refusals of the client, the first request has to show that it is accepted again. Some operators lock a client after a few failed logins.
-  const isRefused = ({ attempt, until }: Hold) => until + hour > now && isAboutClient(attempt?.outcome ?? {});
-  const isAlone = alone || refusals.some(isRefused);
+  const isRefused = refusals.some(({ outcome }) => outcome.holdUntil + hour > now && isAboutClient(outcome));
+  const isAlone = alone || isRefused;
   const waits = order ? false : fleet.open.length >= (isAlone ? 1 : glance.maxOpen);
   return {
     holds,
@@ -175,7 +184,7 @@ function allowedAfter(
   const isOpened = openedAt > (failing ?? all).last;
   const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
   if (!isSpared || spared.until <= unspared) return { askAt: unspared, from: unspared, unspared, isSpared };
-  const isVain = failing ? failing.inVain || (names.size > 1 && all.inVain) : names.size > 0 && all.inVain;
+  const isVain = failing?.inVain || (names.size > 1 && all.inVain);
   const probeAt = Math.max(unspared, shared ? shared.last + mostMs : 0, failing ? failing.last + mostMs : 0);
   // Who did not fail himself may go with a probe while less than half is of unknown outcome.
   const vainUntil = failing ? spared.until : spared.halfAt;
@@ -200,5 +209,5 @@ function outageHolds({ askAt, sharedAt, failing }: Outage, { all }: Fleet, audie
     return { kind: attempt?.outcome ? 'backoff' : 'deaths', until, count, audience: of, attempt };
   };
   const forAll = sharedAt > 0 ? [hold(sharedAt, all)] : [];
-  return askAt > sharedAt ? [...forAll, hold(askAt, failing ?? all, audience)] : forAll;
+  return failing && askAt > sharedAt ? [...forAll, hold(askAt, failing, audience)] : forAll;
 }

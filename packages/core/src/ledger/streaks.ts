@@ -1,4 +1,4 @@
-import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord } from './journal.ts';
+import { type Attempt, chargeOf, isCertain, isIssued, isOpen, type LedgerRecord } from './journal.ts';
 
 const day = 86_400_000;
 
@@ -65,16 +65,16 @@ export function fleetOf({ attempts }: LedgerRecord, now: number): Fleet {
   const latest = (one: Mark, other: Mark) => (isAfter(one, other) ? one : other);
   let [lastIssued, lastReserved, pardoned, openedAt] = [never, never, never, -1];
   for (const attempt of attempts) {
-    const { audience, generation, order, outcome } = attempt;
-    if (outcome && isIssued(attempt)) {
-      const arrived = { at: outcome.at, generation };
+    const { audience, generation, order } = attempt;
+    if (isIssued(attempt)) {
+      const arrived = { at: attempt.outcome.at, generation };
       issuedAt.set(audience, latest(arrived, issuedAt.get(audience) ?? never));
       lastIssued = latest(arrived, lastIssued);
       lastReserved = latest(attempt, lastReserved);
       // What an order to try again brought ends everything that was known before.
       if (order !== undefined) pardoned = latest(arrived, pardoned);
     } else if (isOpen(attempt, now)) open.push(attempt);
-    else if (outcome?.kind === 'unsent' && outcome.charge > 0) openedAt = Math.max(openedAt, outcome.at);
+    else if (isCertain(attempt) && chargeOf(attempt) > 0) openedAt = Math.max(openedAt, attempt.outcome.at);
   }
   const streaks = new Map<string, Streak>();
   const failing = new Set<string>();

@@ -16,9 +16,9 @@ export function reportIssuance(
   view: View,
   durationMs: number,
 ): void {
-  const { used = 0, term } = tightest(admission(view.record, view.now, limits, reason)) ?? {};
+  const { used, term } = tightest(admission(view.record, view.now, limits, reason));
   const { id: tokenId, expiresAt } = token;
-  const usable = term?.usable ?? 0;
+  const { usable } = term;
   const missing = missingScope ? { missingScope } : {};
   emit('token_issued', { reason, tokenId, expiresAt, used, usable, warnings, ...missing, durationMs });
   if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`);

@@ -53,7 +53,7 @@ async function callerIn({ record, now }: View, { settings, secrets }: ClientPart
   });
   // Only these holds depend on the secret. The application's vault should not be asked for anything else.
   const isRenewed = record.attempts.some((attempt) => {
-    return attempt.audience === audience && isIssued(attempt) && (attempt.outcome?.holdUntil ?? 0) > now;
+    return attempt.audience === audience && isIssued(attempt) && (attempt.outcome.holdUntil ?? 0) > now;
   });
   if (refusals.length === 0 && !isRenewed) return { audience, keyId: '', secretId: '' };
   try {

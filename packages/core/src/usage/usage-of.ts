@@ -41,7 +41,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       own,
     };
   });
-  const first = rooms.indexOf(tightest(rooms) as TermRoom);
+  const first = rooms.indexOf(tightest(rooms));
   const { tokens: limit, own: _, ...tight } = windows[first] as WindowUsage;
   const { newRecord } = rooms[first] as TermRoom;
   const windowsFrom = now - Math.max(0, ...rooms.map(({ term }) => term.pendingMs));

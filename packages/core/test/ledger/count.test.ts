@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
-import { admission, partsOf, tightest } from '../../src/ledger/count.ts';
+import { admission, partsOf, rejectedShareAt, tightest } from '../../src/ledger/count.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
 import { limitsFor, termLimits } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
@@ -97,6 +97,35 @@ describe('what counts', () => {
     expect(used(twice, noon + hour + term.settledMs - 1, usual)).toBe(50);
     expect(used(twice, noon + hour + term.settledMs, usual)).toBe(0);
   });
+
+  test('is not what a later release says was spent in a way that this one cannot read', () => {
+    const strange = { id: 'strange', at: noon, kind: 'spent', by: 'operator', more: { about: 40 } };
+    const record = recordWith([], { orders: [strange, { ...strange, id: 'other' }] });
+    expect(used(record, noon, usual)).toBe(0);
+    const said = { id: 'said', tokens: 5, by: 'operator', reason: 'a count' };
+    const next = withSpentElsewhere(record, noon, said, usual) as LedgerRecord;
+    expect(used(next, noon, usual)).toBe(5);
+    expect(withSpentElsewhere(next, noon, { ...said, id: 'less', tokens: 4 }, usual)).toBeUndefined();
+  });
+});
+
+describe('the share of renewals that 401s cause', () => {
+  const rejected = (audience: string, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      attemptAt(noon - 20 * hour + index, { id: `${audience} ${index}`, audience, reason: 'rejected' }),
+    );
+  const shareAt = (attempts: LedgerRecord['attempts'], audience: string) =>
+    rejectedShareAt(recordWith(attempts), noon, usual, audience);
+
+  test('that one audience spent leaves another one its part, as long as renewals ahead of expiry have room', () => {
+    const spent = rejected('invoices', term.rejectedShare);
+    expect(shareAt(spent, 'invoices')).toBe(noon - 20 * hour + term.settledMs);
+    expect(shareAt(spent, 'orders')).toBe(noon);
+    const half = [...rejected('invoices', 10), ...rejected('orders', 10)];
+    expect(shareAt(half, 'orders')).toBe(noon - 20 * hour + term.settledMs);
+    const others = Array.from({ length: term.ceilings.refresh }, (_, index) => attemptAt(noon - 19 * hour + index));
+    expect(shareAt([...spent, ...others], 'orders')).toBeGreaterThan(noon);
+  });
 });
 
 describe('the room', () => {
@@ -162,6 +191,19 @@ describe('compaction', () => {
       index === 20 ? { ...attempt, until: noon + 1, outcome: undefined } : attempt,
     );
     expect(compact(recordWith(open), noon, usual).attempts).toHaveLength(280);
+  });
+
+  test('forgets a reset when no token of that time can live any more, and an epoch when nothing of it is left', () => {
+    const month = 31 * day;
+    const { revoked, folded } = compact(
+      recordWith([attemptAt(noon)], {
+        revoked: { orders: noon - month, invoices: noon - month + 1 },
+        folded: { epoch: noon - hour, gone: noon - 9 * day },
+      }),
+      noon,
+      usual,
+    );
+    expect([revoked, folded]).toEqual([{ invoices: noon - month + 1 }, { epoch: noon - hour }]);
   });
 
   test('keeps 20 resets, and the hashes of 20 tokens', () => {

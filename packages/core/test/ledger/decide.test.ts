@@ -6,7 +6,7 @@ import { retryRoomAt, withReset, withRetry } from '../../src/ledger/orders.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { declare, foreignTerms, isDeclarationDue, maxTerms } from '../../src/ledger/terms.ts';
 import { revokedOf } from '../../src/ledger/tokens.ts';
-import { attemptAt, issued, queryFor, recordWith, tried, usual } from './support/attempts.ts';
+import { ambiguous, attemptAt, issued, queryFor, recordWith, tried, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { canonical } from './support/records.ts';
 import { day, hour, minute, second } from './worlds/world.ts';
@@ -100,6 +100,12 @@ describe('an attempt', () => {
     );
     expect(decide(recordWith(open), noon + second, queryFor(), limits)).toEqual({ kind: 'wait', until: noon + minute });
     expect(decide(recordWith(open.slice(1)), noon + second, queryFor(), limits).kind).toBe('write');
+  });
+
+  test('that the record lost is counted when its outcome comes', () => {
+    const { attempt } = tried(recordWith([]), noon, {}, issued);
+    const settled = settle(recordWith([]), noon + second, attempt, ambiguous());
+    expect(settled.attempts).toMatchObject([{ id: 'asked', outcome: { kind: 'unknown', charge: 1 } }]);
   });
 
   test('that is settled twice is settled once, and a token that was reset on its way is not kept', () => {

@@ -112,6 +112,20 @@ describe('a record that the store must keep', () => {
     expect(without.tokens.map(({ id }) => id)).toEqual(tokens.slice(6).map(({ id }) => id));
   });
 
+  test('is full when what a later release added takes the space', () => {
+    const later = 'what a later release added'.repeat(40);
+    const large = {
+      ...record,
+      attempts: attempts.map((attempt) => ({ ...attempt, more: [later] })),
+      more: { later: [later, later] },
+    };
+    const bytes = fitted(large, noon, usual).text.length;
+    // Of a record of more than 100 kB an estimate decides.
+    expect(bytes).toBeGreaterThan(100_000);
+    expect(fitOf(large, noon, { ...usual, maxBytes: 2 * bytes })).toBe('fits');
+    expect(fitOf(large, noon, { ...usual, maxBytes: bytes - 30_000 })).toBe('full');
+  });
+
   test('has room for the token of each request that is under way', () => {
     const asking = (count: number) => {
       const open = Array.from({ length: count }, (_, index) =>
@@ -126,6 +140,11 @@ describe('a record that the store must keep', () => {
       'full',
       'later',
     ]);
+    const busy = decide(asking(15), noon + second, queryFor({ audience: 'new' }), {
+      ...usual,
+      maxBytes: bytes + 9_000,
+    });
+    expect(busy).toEqual({ kind: 'wait', until: noon + minute });
     const denied = decide(record, noon, queryFor({ audience: 'new' }), { ...usual, maxBytes: bytes - 9_000 });
     expect(denied).toMatchObject({ kind: 'deny', denial: { cause: 'full', retryAt: noon + minute } });
     expect(

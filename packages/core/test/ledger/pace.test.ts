@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { compact } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { holdsOf } from '../../src/ledger/forecast.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
@@ -195,6 +196,35 @@ describe('an outage', () => {
     expect(paced(cost, 'orders', now).probesUntil).toBe(0);
   });
 
+  test('in which two audiences failed lets the others ask after ten minutes, while less than half is unknown', () => {
+    const outage = (count: number, fields: object = {}) =>
+      recordWith(
+        Array.from({ length: count }, (_, index) =>
+          attemptAt(noon - minute + index, {
+            id: `${index}`,
+            audience: ['orders', 'invoices'][index % 2] as string,
+            ...unknownAt(noon - minute),
+            streak: 20,
+            fleetStreak: 40,
+            ...fields,
+          }),
+        ),
+      );
+    const probeOf = (record: LedgerRecord, audience: string) => {
+      const { carried } = paced(record, audience, noon + 40 * minute);
+      return [waitOf(record, audience) / minute, carried.probed];
+    };
+    expect(probeOf(outage(31), 'stock')).toEqual([9, true]);
+    expect(probeOf(outage(31, { streak: 0, fleetStreak: 0 }), 'stock')).toEqual([9, true]);
+    expect(waitOf(outage(31), 'orders')).toBeGreaterThan(9 * minute);
+    expect(waitOf(outage(31), 'orders')).toBeLessThanOrEqual(14 * minute);
+    // A probe was answered, and the request after it failed: those that failed wait for the budget, the others only from a half on.
+    const vain = { fleetInVain: true };
+    expect(probeOf(outage(59, vain), 'stock')).toEqual([9, true]);
+    expect(probeOf(outage(60, vain), 'stock')[0]).toBe(107);
+    expect(waitOf(outage(31, vain), 'orders')).toBeGreaterThan(50 * minute);
+  });
+
   test('of a young record leaves half of the little that it may issue', () => {
     const attempts = Array.from({ length: 8 }, (_, index) =>
       attemptAt(noon + index, { id: `${index}`, ...unknownAt(noon), streak: 9 }),
@@ -245,6 +275,35 @@ describe('refusals', () => {
     ]);
   });
 
+  test('of a later release that counts none is the first one', () => {
+    const uncounted = recordWith([
+      attemptAt(noon, { outcome: { kind: 'refused', status: 401, at: noon, charge: 0, holdUntil: noon + 5 * minute } }),
+    ]);
+    expect(paced(uncounted).holds).toMatchObject([{ kind: 'credentials', count: 1 }]);
+    const next = refused(401, uncounted, noon, 'second');
+    expect(waitOf(next.record, 'orders', next.now)).toBe(10 * minute);
+  });
+
+  test('that came later count, although an earlier request was answered after them', () => {
+    const asked = (at: number, answeredAt: number, holdMs: number) =>
+      attemptAt(at, {
+        outcome: {
+          kind: 'refused',
+          status: 403,
+          code: 'access_denied',
+          at: answeredAt,
+          charge: 0,
+          count: 1,
+          holdUntil: answeredAt + holdMs,
+        },
+      });
+    const record = recordWith([
+      asked(noon - 3 * second, noon, 10 * minute),
+      asked(noon - 2 * second, noon - second, 5 * minute),
+    ]);
+    expect(waitOf(record)).toBe(10 * minute);
+  });
+
   test('end with a token to the same secret', () => {
     const { record, now } = refused(403, recordWith([]), noon, 'first');
     const after = tried(record, now, { id: 'token' }, issued);
@@ -274,6 +333,17 @@ describe('renewals', () => {
     );
     expect(waitOf(again.record, 'orders', again.now, 'refresh')).toBe(first.now + day - minute - again.now);
     expect(waitOf(again.record, 'orders', again.now, 'cold')).toBe(0);
+  });
+
+  test('of a token that cannot be opened are a quarter of an hour apart, also when the endpoint said no', () => {
+    const told = tried(recordWith([]), noon, { unreadable: true }, () => {
+      return { kind: 'released', cause: 'rate_limited', retryAfterMs: second };
+    });
+    const caller = { audience: 'orders', keyId: 'key', secretId: 'secret', unreadable: true };
+    const compacted = compact(told.record, noon + minute, usual);
+    const holds = pace(compacted, noon + minute, caller, 'cold', usual).holds;
+    expect(holds).toContainEqual(expect.objectContaining({ kind: 'unreadable', until: noon + 15 * minute }));
+    expect(compact(told.record, noon + 15 * minute, usual).attempts).toEqual([]);
   });
 
   test('of a token that cannot be opened are a quarter of an hour apart', () => {

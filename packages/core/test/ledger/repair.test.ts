@@ -71,6 +71,13 @@ describe('a record that was lost', () => {
     expect(repaired(other(token), seenAt({ ...known, tokens: [later] }, noon)).record.tokens).toEqual([later]);
   });
 
+  test('when the clock lost five minutes, too, has what was known with the age that it has', () => {
+    const { record, lost } = repaired(undefined, seenAt(known, noon), noon - 5 * minute);
+    expect(lost).toBe(true);
+    expect(record.attempts.map(({ at }) => at)).toEqual(attempts.map(({ at }) => at - 1));
+    expect(record.tokens[0]?.expiresAt).toBe(token.expiresAt - 5 * minute);
+  });
+
   test('stays reset', () => {
     const memory = recordWith([], { revoked: { orders: noon - hour } });
     expect(repaired(recordWith([], { epoch: 'other', tokens: [token] }), seenAt(memory, noon)).record.revoked).toEqual({

@@ -62,6 +62,7 @@ const unknown = fc.option(
   { nil: undefined },
 );
 const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined });
+const yes = fc.constant(true);
 const ends = maybe(fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 2 }));
 
 const outcome = fc.record({
@@ -87,7 +88,8 @@ const attempt = fc.record({
     sinceToken: small,
     fleetStreak: small,
   },
-  ...{ probed: maybe(fc.constant(true)), order: maybe(name), outcome: maybe(outcome), more: ends },
+  ...{ inVain: maybe(yes), fleetInVain: maybe(yes), probed: maybe(yes), unreadable: maybe(yes) },
+  ...{ order: maybe(name), outcome: maybe(outcome), more: ends },
 });
 const term = fc.record({
   tokens: fc.integer({ min: 5, max: 6 }),
