@@ -1,10 +1,12 @@
 import { attachServiceAuth } from '@service-auth/axios';
-import axios, { type AxiosAdapter, type AxiosInstance } from 'axios';
+import axios, { type AxiosAdapter, type AxiosError, type AxiosInstance } from 'axios';
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
 import {
   type CreateContenders,
+  carefulInterceptor,
+  createCoverage,
   handwrittenInterceptor,
   staticHeader,
   staticHeaderAgain,
@@ -47,19 +49,40 @@ export function createInstances({
   token,
   auth,
   handwritten,
-}: Pick<Target, 'isMock' | 'token' | 'auth' | 'handwritten'>): Record<string, AxiosInstance> {
+  client,
+}: Pick<Target, 'isMock' | 'token' | 'auth' | 'handwritten' | 'client'>): Record<string, AxiosInstance> {
   const withHeader = () => createInstance({ isMock, headers: { Authorization: `Bearer ${token}` } });
   const intercepted = createInstance({ isMock });
   intercepted.interceptors.request.use(async (config) => {
     config.headers.set('Authorization', `Bearer ${await handwritten.getToken()}`);
     return config;
   });
+  const careful = createInstance({ isMock });
+  const covers = createCoverage(client.apiUrl);
+  careful.interceptors.request.use(async (config) => {
+    if (covers(config.url ?? '')) config.headers.set('Authorization', `Bearer ${await handwritten.getToken()}`);
+    return config;
+  });
+  careful.interceptors.response.use(
+    (response) => {
+      response.config.headers.set('Authorization', '[hidden]');
+      return response;
+    },
+    async (error: AxiosError & { config: { isSecond?: boolean } }) => {
+      const { config, response } = error;
+      config.headers?.set('Authorization', '[hidden]');
+      if (response?.status !== 401 || config.isSecond) throw error;
+      handwritten.forget();
+      return careful.request(Object.assign(config, { isSecond: true }));
+    },
+  );
   const attached = createInstance({ isMock });
   attachServiceAuth(attached, auth);
   return {
     [staticHeader]: withHeader(),
     [staticHeaderAgain]: withHeader(),
     [handwrittenInterceptor]: intercepted,
+    [carefulInterceptor]: careful,
     '@service-auth/axios': attached,
   };
 }

@@ -2,7 +2,14 @@ import { createAuthFetch } from '@service-auth/fetch';
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
-import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHeaderAgain } from './target.ts';
+import {
+  type CreateContenders,
+  carefulInterceptor,
+  createCoverage,
+  handwrittenInterceptor,
+  staticHeader,
+  staticHeaderAgain,
+} from './target.ts';
 
 type Wrap = (send: typeof fetch, client: Client) => typeof fetch;
 
@@ -36,10 +43,24 @@ export const createContenders: CreateContenders = async ({ client, isMock, withP
       headers: { ...(init?.headers as object), authorization: `Bearer ${await handwritten.getToken()}` },
     });
 
+  const covers = createCoverage(apiUrl);
+  const withFreshToken = async (init: RequestInit | undefined): Promise<RequestInit> => ({
+    ...init,
+    headers: { ...(init?.headers as object), authorization: `Bearer ${await handwritten.getToken()}` },
+  });
+  const careful: typeof fetch = async (input, init) => {
+    if (!covers(String(input))) return send(input, init);
+    const first = await send(input, await withFreshToken(init));
+    if (first.status !== 401) return first;
+    handwritten.forget();
+    return send(input, await withFreshToken(init));
+  };
+
   const contenders = [
     { name: staticHeader, run: withHeader },
     { name: staticHeaderAgain, run: withHeader },
     contender(handwrittenInterceptor, wrapped),
+    contender(carefulInterceptor, careful),
     contender('@service-auth/fetch', createAuthFetch(auth, { fetch: send })),
   ];
   if (!withPeers) return contenders;

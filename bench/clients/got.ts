@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
 import { serviceAuth } from '@service-auth/got';
 import got, { type Got } from 'got';
-import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHeaderAgain } from './target.ts';
+import {
+  type CreateContenders,
+  carefulInterceptor,
+  createCoverage,
+  handwrittenInterceptor,
+  staticHeader,
+  staticHeaderAgain,
+} from './target.ts';
 
 const body = Buffer.from('{"orders":[]}');
 
@@ -30,10 +37,30 @@ export const createContenders: CreateContenders = async ({ client, isMock, token
       ],
     },
   });
+  const covers = createCoverage(client.apiUrl);
+  const careful = base.extend({
+    hooks: {
+      beforeRequest: [
+        async (options) => {
+          if (!covers(String(options.url))) return;
+          const value = await handwritten.getToken();
+          options.headers['authorization'] = { toString: () => `Bearer ${value}` } as never;
+        },
+      ],
+      afterResponse: [
+        (response, retryWithMergedOptions) => {
+          if (response.statusCode !== 401 || response.request.options.context['isSecond']) return response;
+          handwritten.forget();
+          return retryWithMergedOptions({ context: { isSecond: true } });
+        },
+      ],
+    },
+  });
   const instances: Record<string, Got> = {
     [staticHeader]: withHeader(),
     [staticHeaderAgain]: withHeader(),
     [handwrittenInterceptor]: intercepted,
+    [carefulInterceptor]: careful,
     '@service-auth/got': base.extend(serviceAuth(auth)),
   };
   return Object.entries(instances).map(([name, instance]) => ({ name, run: () => instance.get(client.apiUrl) }));

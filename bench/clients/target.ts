@@ -21,6 +21,15 @@ export type CreateContenders = (target: Target) => Promise<Contender[]>;
 export const staticHeader = 'static header';
 export const staticHeaderAgain = 'static header, again';
 export const handwrittenInterceptor = 'handwritten interceptor';
+/** It also checks the address, sends once more after a 401, and hides the token from what is printed: as much as ours does. */
+export const carefulInterceptor = 'handwritten, as careful';
+
+/** Whether an address is below the base URL: the cheapest check that is right for addresses as programs write them. */
+export function createCoverage(apiUrl: string): (url: string) => boolean {
+  const { origin } = new URL(apiUrl);
+  const below = `${origin}/`;
+  return (url) => url === origin || url.startsWith(below);
+}
 
 export async function createTarget(client: Client, isMock: boolean, withPeers: boolean): Promise<Target> {
   const token = `header.${'x'.repeat(740)}.signature`;

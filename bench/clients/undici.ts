@@ -2,9 +2,17 @@ import { serviceAuthInterceptor } from '@service-auth/undici';
 import { Agent, Dispatcher, request } from 'undici';
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
-import { type CreateContenders, handwrittenInterceptor, staticHeader, staticHeaderAgain } from './target.ts';
+import {
+  type CreateContenders,
+  carefulInterceptor,
+  createCoverage,
+  handwrittenInterceptor,
+  staticHeader,
+  staticHeaderAgain,
+} from './target.ts';
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
+type Handler = Required<Dispatcher.DispatchHandler>;
 
 const body = Buffer.from('{"orders":[]}');
 
@@ -28,6 +36,40 @@ class Mock extends Dispatcher {
   }
 }
 
+/** Sends the request once more if the answer is a 401, and passes on everything else. */
+class SecondTry implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #again: () => void;
+  #isRejected = false;
+
+  constructor(handler: Dispatcher.DispatchHandler, again: () => void) {
+    this.#handler = handler;
+    this.#again = again;
+  }
+
+  onRequestStart(...details: Parameters<Handler['onRequestStart']>): void {
+    this.#handler.onRequestStart?.(...details);
+  }
+
+  onResponseStart(...details: Parameters<Handler['onResponseStart']>): void {
+    this.#isRejected = details[1] === 401;
+    if (!this.#isRejected) this.#handler.onResponseStart?.(...details);
+  }
+
+  onResponseData(...details: Parameters<Handler['onResponseData']>): void {
+    if (!this.#isRejected) this.#handler.onResponseData?.(...details);
+  }
+
+  onResponseEnd(...details: Parameters<Handler['onResponseEnd']>): void {
+    if (this.#isRejected) this.#again();
+    else this.#handler.onResponseEnd?.(...details);
+  }
+
+  onResponseError(...details: Parameters<Handler['onResponseError']>): void {
+    this.#handler.onResponseError?.(...details);
+  }
+}
+
 export const createContenders: CreateContenders = async ({ client, isMock, withPeers, token, auth, handwritten }) => {
   const withToken = (headers: unknown, value: string) => ({ ...(headers as object), authorization: `Bearer ${value}` });
   const fixed: Interceptor = (dispatch) => (options, handler) =>
@@ -38,10 +80,25 @@ export const createContenders: CreateContenders = async ({ client, isMock, withP
       .then((value) => dispatch({ ...options, headers: withToken(options.headers, value) }, handler));
     return true;
   };
+  const covers = createCoverage(client.apiUrl);
+  const careful: Interceptor = (dispatch) => (options, handler) => {
+    if (!covers(`${options.origin}${options.path}`)) return dispatch(options, handler);
+    const send = async (to: Dispatcher.DispatchHandler) => {
+      const headers = withToken(options.headers, await handwritten.getToken());
+      dispatch({ ...options, headers }, to);
+    };
+    const again = () => {
+      handwritten.forget();
+      void send(handler);
+    };
+    void send(new SecondTry(handler, again));
+    return true;
+  };
   const interceptors: Record<string, Interceptor> = {
     [staticHeader]: fixed,
     [staticHeaderAgain]: fixed,
     [handwrittenInterceptor]: intercepted,
+    [carefulInterceptor]: careful,
     '@service-auth/undici': serviceAuthInterceptor(auth),
   };
   if (withPeers) {

@@ -42,4 +42,9 @@ export class SingleFlightCache {
     this.#cached = await this.#flight;
     return this.#cached.value;
   }
+
+  /** The API answered 401 to the token. */
+  forget(): void {
+    this.#cached = undefined;
+  }
 }

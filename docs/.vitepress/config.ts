@@ -44,7 +44,7 @@ export default defineConfig({
         miniSearch: {
           searchOptions: {
             boostDocument: (page: string) =>
-              /\/(decisions\/|evidence\/|chaos|mutation-testing|performance|reliability)/.test(page) ? 0.3 : 1,
+              /\/(decisions\/|evidence\/|performance|reliability)/.test(page) ? 0.3 : 1,
           },
         },
       },

@@ -12,6 +12,7 @@ const guides = [
   page('Choose a store', '/choosing-a-store'),
   page('Test your code', '/testing'),
   page('Go to production', '/production'),
+  page('Upgrade', '/upgrading'),
   page('Serverless and Workers', '/serverless'),
   page('Next.js and other frameworks', '/frameworks'),
   page('Scripts, CI, other languages', '/any-language'),

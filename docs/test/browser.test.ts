@@ -355,14 +355,14 @@ describe.runIf(browser)('the page about stores', () => {
 });
 
 describe.runIf(browser)('the search', () => {
-  test('finds how to test code before mutation testing', async () => {
+  test('finds how to test code before how this code was tested', async () => {
     await page.goto(`${site.url}start/`);
     await page.getByRole('button', { name: 'Search' }).first().click();
     await page.locator('#localsearch-input').fill('testing');
     const results = page.locator('.VPLocalSearchBox .result');
     await results.first().waitFor();
     const links = await results.evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
-    const [first = 0, background = links.length] = ['/testing#', '/mutation-testing'].map((path) =>
+    const [first = 0, background = links.length] = ['/testing#', '/reliability'].map((path) =>
       links.findIndex((link) => link.includes(path)),
     );
     expect(first).toBeGreaterThanOrEqual(0);

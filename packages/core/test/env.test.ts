@@ -204,8 +204,8 @@ describe('createServiceAuthFromEnv', () => {
 
   test.each(["'client-1'", '"client-1"', '""'])('a value in quotes, %s, is a problem', async (quoted) => {
     expect(await problemsOf({ ...env, SERVICE_AUTH_CLIENT_ID: quoted, SERVICE_AUTH_CLIENT_SECRET: quoted })).toEqual({
-      SERVICE_AUTH_CLIENT_ID: 'is in quotes; what sets it keeps them: remove them there',
-      SERVICE_AUTH_CLIENT_SECRET: 'is in quotes; what sets it keeps them: remove them there',
+      SERVICE_AUTH_CLIENT_ID: 'is wrapped in quotes: remove them where it is set',
+      SERVICE_AUTH_CLIENT_SECRET: 'is wrapped in quotes: remove them where it is set',
     });
   });
 
@@ -296,7 +296,7 @@ describe('createServiceAuthFromEnv', () => {
         SERVICE_AUTH_CLIENT_SECRET_FILE: 'must not be set together with SERVICE_AUTH_CLIENT_SECRET',
       });
       for (const [content, problem] of Object.entries({
-        '"first"': 'is in quotes',
+        '"first"': 'is wrapped in quotes',
         '\n': 'must be a string that is not empty',
       })) {
         writeFileSync(file, content);

@@ -102,7 +102,7 @@ describe('an error of the budget', () => {
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
     expect(error).toMatchObject({ limit: 1, used: 1, windowMs: hour });
     expect(error.message).toBe(
-      `[service-auth] The budget has no room: 1 of 1 usable tokens (limit 1 in 1 h) count in this window. No request was sent; there is room at ${new Date(error.retryAt).toISOString()}. getUsage() shows who spent them. See ${errorPage}#err_issuance_limit`,
+      `[service-auth] The limit is reached: 1 of 1 usable tokens are spent (limit 1 in 1 h), so no request was sent. getUsage() shows who spent them. The next one is possible at ${new Date(error.retryAt).toISOString()}. See ${errorPage}#err_issuance_limit`,
     );
   });
 });
@@ -122,11 +122,11 @@ describe('an error of the store', () => {
   test.each([
     [
       'nonsense',
-      'in the durable store is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.',
+      'in the durable store is damaged, so no token is requested. If other processes run, delete it: they put back what they remember. If none runs, restore a copy. Check getUsage().used afterwards.',
     ],
     ...['service-auth/1 x', 'service-auth/77 x'].map((record) => [
       record,
-      'in the durable store has another version. Update this process if that is newer. If not, stop all processes and discard the record.',
+      'in the durable store was written by another version. If that is newer, update this process. If it is older, stop all processes and discard the record.',
     ]),
   ] as [record: string, message: string][])('about the record %j says whose turn it is', async (record, message) => {
     const { client, clock, store } = createBed();

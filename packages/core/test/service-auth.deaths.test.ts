@@ -189,7 +189,7 @@ describe('processes that die while they ask for a token', () => {
     const error = await failure('ERR_TOKEN_ENDPOINT', client().getToken());
     expect(error).toMatchObject({ endpointStatus: undefined, ambiguous: true });
     expect(error.message).toBe(
-      `[service-auth] Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${new Date(error.retryAt).toISOString()}. See ${errorPage}#err_token_endpoint`,
+      `[service-auth] Several processes were killed, or froze, during a token request, and each of these counts as a token. Let a process run for longer than timeoutMs before you stop it; the next attempt is possible at ${new Date(error.retryAt).toISOString()}. See ${errorPage}#err_token_endpoint`,
     );
     endpoint.otherwise(endpoint.issue);
     await clock.advance(error.retryAt - clock.now());

@@ -285,7 +285,7 @@ describe('a back-off of the whole fleet', () => {
       retryAt: record.completeSince + hour,
     });
     expect((await waiting).message).toBe(
-      `[service-auth] For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again at ${new Date(record.completeSince + hour).toISOString()}. See ${errorPage}#err_token_endpoint`,
+      `[service-auth] Gave up waiting for a token: other processes could not get one, or the store is too slow. Try again at ${new Date(record.completeSince + hour).toISOString()}. See ${errorPage}#err_token_endpoint`,
     );
     expect(clock.monotonic()).toBeLessThanOrEqual(3 * minute + 4 * second);
   });

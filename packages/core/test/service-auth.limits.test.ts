@@ -23,13 +23,13 @@ describe('the limit', () => {
     expect(error).toMatchObject({ limit: 150, used: issued });
     expect(error.retryAt).toBeGreaterThan(bed.clock.now() + 24 * hour);
     // The state is not "spent": the rest is kept back.
-    expect(error.message).toContain(`The budget has no room: ${issued} of ${usable} usable tokens`);
+    expect(error.message).toContain(`The limit is reached: ${issued} of ${usable} usable tokens are spent`);
     const isNew = durability !== 'process';
     const until = bed.clock.now() + 27 * hour;
     expect(error.message).toContain(
       isNew
-        ? `This record is new: until ${new Date(until).toISOString()} only ${issued} of ${usable} can be issued.`
-        : 'The others are kept for more urgent purposes, such as reset().',
+        ? `This record is new, so it allows ${issued} of ${usable} until ${new Date(until).toISOString()}.`
+        : 'The rest is kept for more urgent purposes, such as reset().',
     );
     expect(bed.endpoint.requests.length).toBe(issued);
     expect(bed.eventsOf('issuance_refused')).toMatchObject([

@@ -4,6 +4,9 @@ import { type Bed, createBed, failure, minute, ofProcess, second } from './suppo
 import { fails } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
 import { gated } from './support/scripted-endpoint.ts';
+import { seedRandom } from './support/seeded-random.ts';
+
+seedRandom();
 
 const issuanceLimit = { tokens: 1_100, reserve: 0 };
 
@@ -24,6 +27,27 @@ function writesSlowly({ store }: Bed): void {
     return call();
   });
 }
+
+describe('many processes', () => {
+  test('that ask at once for an audience each write the record eight times each at most, and are served within eight seconds', async () => {
+    const { client, clock, store, endpoint } = createBed();
+    const passes = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms));
+    store.always('both', async (call) => {
+      await passes(5);
+      return call();
+    });
+    endpoint.otherwise(async (request) => {
+      await passes(100);
+      return endpoint.issue(request);
+    });
+    const begunAt = clock.monotonic();
+    const clients = Array.from({ length: 100 }, (_, index) => client({ audience: `api ${index}`, issuanceLimit }));
+    await clock.until(Promise.all(clients.map((auth) => auth.getToken())));
+    expect(endpoint.requests.length).toBe(100);
+    expect(store.calls.swap).toBeLessThanOrEqual(800);
+    expect(clock.monotonic() - begunAt).toBeLessThanOrEqual(8 * second);
+  });
+});
 
 describe('many clients of one process', () => {
   test('write their reservations and outcomes together', async () => {

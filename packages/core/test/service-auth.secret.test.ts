@@ -289,7 +289,7 @@ describe('a token at rest', () => {
     const error = await failure('ERR_STORE_INTEGRITY', clock.until(client().getToken()));
     expect(error.retryAt).toBe(clock.now() + 15 * minute);
     expect(error.message).toBe(
-      `[service-auth] The stored token cannot be opened with this key, and one was replaced moments ago. Check that all processes have one clientSecret or storeKey; the next attempt is possible at 2026-01-01T00:15:00.000Z. See ${errorPage}#err_store_integrity`,
+      `[service-auth] This process cannot decrypt the fleet's token, and one was replaced for that within the last 15 minutes. Give all processes the same clientSecret or storeKey; the next attempt is possible at 2026-01-01T00:15:00.000Z. See ${errorPage}#err_store_integrity`,
     );
     expect((await auth.getToken()).value).toBe(first.value);
     expect(endpoint.requests.length).toBe(2);

@@ -143,7 +143,7 @@ describe('a store in the memory of a process', () => {
     await token(auth);
     await auth.getUsage();
     expect(eventsOf('store_warning')).toMatchObject([
-      { warning: expect.stringContaining(`there are others (${name})`) },
+      { warning: expect.stringContaining(`other processes seem to run (${name})`) },
     ]);
     expect((await auth.getUsage()).warnings).toHaveLength(1);
     // A store that the processes share is not reported.
@@ -160,7 +160,9 @@ describe('a store in the memory of a process', () => {
     const env = { ...process.env, NODE_ENV: 'production' };
     const worker = new Worker(program, { eval: true, env, execArgv: ['--conditions=@service-auth/source'] });
     onTestFinished(() => void worker.terminate());
-    expect(await once(worker, 'message')).toEqual([[expect.stringContaining('there are others (worker_threads)')]]);
+    expect(await once(worker, 'message')).toEqual([
+      [expect.stringContaining('other processes seem to run (worker_threads)')],
+    ]);
   });
 
   test('is not reported elsewhere', async () => {

@@ -180,7 +180,7 @@ describe('the token', () => {
     expect((await authFetch(post())).status).toBe(200);
     service.api.next({ status: 307, headers: { location: '/api/v1/items/2' } });
     await expect(authFetch(post())).rejects.toThrow(
-      new TypeError('A redirect asks for a body that cannot be sent again'),
+      new TypeError('Cannot follow the redirect: the request body can be sent only once'),
     );
     const received = service.apiRequests.map(({ method, body, bearer }) => `${method} ${body.text} ${bearer}`);
     expect(received).toEqual(['POST text valid', 'GET  valid', 'POST text valid']);

@@ -4,6 +4,7 @@ import {
   hideAgentRequests,
   ownProperties,
   replaceRejected,
+  settledToken,
   tokenBypassed,
   tokenRejected,
 } from '@service-auth/core/http';
@@ -43,7 +44,7 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   const isServed = ({ context, url }: Pick<Options, 'context' | 'url'>) =>
     !(Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) && auth.covers(url as URL);
 
-  const attach: BeforeRequestHook = async (options) => {
+  const attach: BeforeRequestHook = (options) => {
     const { headers, signal } = options;
     // This is a header of this package, from before a redirect or a retry.
     if (tokenIn(headers)) delete headers['authorization'];
@@ -52,17 +53,22 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     // An object is the token of another client, or of the same one that was attached twice.
     if (typeof own === 'string') auth.reportBypass?.();
     if (own !== undefined) return;
-    const token = await auth.getToken({ signal });
+    const promise = signal ? auth.getToken({ signal }) : auth.getToken();
+    const known = settledToken(promise);
+    return known ? add(known, options) : promise.then((token) => add(token, options));
+  };
+
+  function add(token: AccessToken, options: Parameters<BeforeRequestHook>[0]): void {
     // Node sends this value as text, and printing does not show it. got's errors contain the headers, and got calls no hook with the errors of an abort, of
     // `cancel()`, of a stream that the application destroys, and of a `json()` that finds no JSON.
     const hidden = { toString: () => token.authorization };
     sent.set(hidden, token);
-    headers['authorization'] = hidden as never;
+    options.headers['authorization'] = hidden as never;
     // got's cache would store all headers of this request with an answer that has `Vary`.
     if (options.cache) options.cache = false;
     // The agents are in got's errors, too.
-    for (const agent of Object.values(options.agent || {})) if (agent) hideAgentRequests(agent);
-  };
+    if (options.agent) for (const agent of Object.values(options.agent)) if (agent) hideAgentRequests(agent);
+  }
 
   /** The token that a 401 rejects, if the request had one. */
   function rejectedBy(response: Response): AccessToken | undefined {
@@ -116,11 +122,11 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     // Without options the input was invalid, and got reports that itself.
     if (!options) return next(options);
     // A pagination passes on the context of the previous page.
-    delete options.context[resent];
+    if (Object.hasOwn(options.context, resent)) delete options.context[resent];
     rememberForm(options);
     // Attach the token last: hooks of other plug-ins or of the request may still change the URL.
     const { beforeRequest } = options.hooks;
-    beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
+    if (beforeRequest.at(-1) !== attach) beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
     const request = next(options) as Request;
     if (options.isStream) {
       // got has no hook for the response of a stream.

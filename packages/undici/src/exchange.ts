@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { isReplayable, ownProperties, replaceRejected } from '@service-auth/core/http';
+import { isReplayable, ownProperties, replaceRejected, settledToken } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { withToken } from './headers.ts';
 import type { Handler } from './recording.ts';
@@ -35,10 +35,15 @@ export class Exchange implements RejectionPolicy {
 
   start(): void {
     const signal = signalOf(this.#options);
-    this.#auth.getToken(signal && { signal }).then(
-      (token) => this.#send(token, true),
-      (error) => fail(this.caller, error),
-    );
+    const promise = this.#auth.getToken(signal && { signal });
+    const known = settledToken(promise);
+    if (known) this.#send(known, true);
+    else {
+      promise.then(
+        (token) => this.#send(token, true),
+        (error) => fail(this.caller, error),
+      );
+    }
   }
 
   #send(token: AccessToken, isFirst: boolean): void {

@@ -16,7 +16,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'The answer has no `expires_in`, so a token counts as one of 24 hours: give `lifetimeMs` in code if your sessions are shorter.',
+      'The answer has no `expires_in`, so Service Auth assumes 24 hours. Set `lifetimeMs` in code if your sessions are shorter.',
     answer: {
       access_token: '00Dxx0000001gPL!AR8AQJXg5oj8jXSgxJfA0lBog.39AsX',
       signature: 'c2lnbmF0dXJl',
@@ -49,7 +49,7 @@ export const apiServers: readonly ServerShape[] = [
       value: { recognizedTokenTypes: ['Application Access Token'] },
     },
     special:
-      '1,000 requests a day for each application. Its `token_type` has to be named in code; without that every token is refused and counted.',
+      'An application may send 1,000 requests a day. Without its `token_type` in code, every token is refused and counted.',
     answer: {
       access_token: 'v^1.1#i^1#p^1#r^0#I^3#f^0#t^H4sIAAAA',
       expires_in: 7_200,
@@ -71,7 +71,7 @@ export const apiServers: readonly ServerShape[] = [
     name: 'PayPal',
     variables: { SERVICE_AUTH_TOKEN_ENDPOINT: 'https://api-m.paypal.com/v1/oauth2/token', ...basic },
     special:
-      'The sandbox is `https://api-m.sandbox.paypal.com/v1/oauth2/token`. Tokens live for about nine hours. The limit of requests is not published.',
+      "The sandbox is `https://api-m.sandbox.paypal.com/v1/oauth2/token`. Tokens live for about nine hours. PayPal doesn't publish its limit.",
     answer: {
       scope: 'https://uri.paypal.com/services/invoicing openid',
       access_token: 'A21AAJ_c2lnbmF0dXJl-c2ln',
@@ -90,7 +90,7 @@ export const apiServers: readonly ServerShape[] = [
   {
     name: 'UPS',
     variables: { SERVICE_AUTH_TOKEN_ENDPOINT: 'https://onlinetools.ups.com/security/v1/oauth/token', ...basic },
-    special: 'The numbers of its answer are texts, which is understood.',
+    special: 'UPS writes numbers as text, which works.',
     answer: {
       token_type: 'Bearer',
       issued_at: '1658865500123',
@@ -110,7 +110,7 @@ export const apiServers: readonly ServerShape[] = [
       SERVICE_AUTH_SCOPE: 'openid,AdobeID,read_organizations',
       ...post,
     },
-    special: 'Scopes are separated by commas, and sent as you write them.',
+    special: 'Separate scopes by commas; they are sent as you write them.',
     answer: { access_token: 'eyJh.eyJz.c2ln', token_type: 'bearer', expires_in: 86_399 },
     lifetimeSeconds: 86_399,
     refusals: [],
@@ -123,7 +123,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'This is the test environment. Tokens live for about half an hour, so the default of 150 in 24 hours is enough for one of them at a time, and not for two clients with one id and no common store.',
+      'This is the test environment. Tokens live for about half an hour, so 150 a day are enough for one fleet, but not for two that share a client id and no store.',
     answer: {
       type: 'amadeusOAuth2Token',
       username: 'you@example.com',
@@ -167,7 +167,7 @@ export const apiServers: readonly ServerShape[] = [
     },
     assertion: { alg: 'ES256', ...ofApple },
     special:
-      'The key is the PEM that Apple gives you (P-256). The audience of the assertion is another address than the one that it is sent to, which needs code: the variables address it to the issuer. `SERVICE_AUTH_STORE_KEY` has to be set for a store that several processes share. Use one store: a token for each process was answered with 429. What it answers to a good request is not documented; the test has an answer as RFC 6749 describes it.',
+      "The key is the PEM that Apple gives you. The assertion's audience isn't the address to which it is sent, which is why this needs code. Set `SERVICE_AUTH_STORE_KEY`, and share one store: people who requested a token for each process got 429. Apple doesn't document its answer to a good request, so the test has that of RFC 6749.",
     answer: { access_token: 'eyJh.eyJz.c2ln', token_type: 'Bearer', expires_in: 3_600, scope: 'business.api' },
     lifetimeSeconds: 3_600,
     refusals: [
@@ -190,7 +190,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'Ten requests in ten minutes, refused ones too, and a client has ten to fifteen live ones: the next one ends the oldest. The refusal comes with status 200.',
+      'Zoho allows ten requests in ten minutes, refused ones too, and ten to fifteen live tokens: the next one ends the oldest. It refuses with status 200.',
     answer: {
       access_token: '1000.8cb99dxxxxxxxxxxxxx9be93.9b8xxxxxxxxxxxxxxxf',
       token_type: 'Bearer',

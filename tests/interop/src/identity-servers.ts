@@ -11,7 +11,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      'A wrong secret is answered with 401 and `unauthorized_client`, not `invalid_client`. The client needs a service account. With *Signed JWT* as its authenticator, set `SERVICE_AUTH_CLIENT_AUTHENTICATION=private_key_jwt`, and `SERVICE_AUTH_PRIVATE_KEY` and `SERVICE_AUTH_STORE_KEY` in place of the secret. It has no limit, and its tokens live for five minutes, so the default of 150 a day would be spent by the evening. Keycloak 16 does not decode Basic: there, take `client_secret_post`.',
+      "The client needs a service account. With *Signed JWT* as its authenticator, use [a key](#a-key-in-place-of-a-secret). Keycloak has no limit, and its tokens live for five minutes, so the default of 150 a day would be spent by the evening. Keycloak 16 doesn't decode Basic: there, use `client_secret_post`.",
     answer: {
       access_token: 'eyJh.eyJz.c2ln',
       expires_in: 300,
@@ -53,7 +53,7 @@ export const identityServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'It takes JSON as well: `SERVICE_AUTH_URL=https://your-tenant.eu.auth0.com` without `SERVICE_AUTH_TOKEN_ENDPOINT` and `SERVICE_AUTH_CLIENT_AUTHENTICATION` does the same. `SERVICE_AUTH_PARAMETERS=organization=org_…` asks for an organization. An operator may limit the tokens of an application by hour and day.',
+      "`SERVICE_AUTH_PARAMETERS=organization=org_…` asks for an organization. An operator may limit an application's tokens by hour and day.",
     answer: { access_token: 'eyJh.eyJz.c2ln', scope: 'read:orders', expires_in: 86_400, token_type: 'Bearer' },
     lifetimeSeconds: 86_400,
     refusals: [
@@ -89,7 +89,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      "A scope has to be named: one of your own, of a custom authorization server. `/oauth2/v1/token` without a server's id is for Okta's own API, takes Okta's scopes alone, and wants a key: [A key in place of a secret](#a-key-in-place-of-a-secret). The requests of a minute are limited for the whole organization, so a 429 need not come from this client.",
+      "You have to name a scope of your custom authorization server. `/oauth2/v1/token` without a server's id is for Okta's own API: it takes only Okta's scopes, and requires [a key](#a-key-in-place-of-a-secret). Okta limits the requests per minute for the whole organization, so a 429 may be another client's fault.",
     answer: {
       access_token: 'eyJh.eyJz.c2ln',
       token_type: 'Bearer',
@@ -117,7 +117,7 @@ export const identityServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      "One resource for each token, by its `/.default` scope. A certificate needs code: `privateKeyJwt({ key, algorithm: 'PS256', audience: tokenEndpoint, header: { typ: 'JWT', 'x5t#S256': thumbprint } })`. With workload identity federation, set `SERVICE_AUTH_CLIENT_ASSERTION_FILE` in place of the secret and of `SERVICE_AUTH_CLIENT_AUTHENTICATION`, and `SERVICE_AUTH_STORE_KEY`.",
+      "Each token is for one resource, named by its `/.default` scope. A certificate needs code: `privateKeyJwt({ key, algorithm: 'PS256', audience: tokenEndpoint, header: { typ: 'JWT', 'x5t#S256': thumbprint } })`. With workload identity federation, set `SERVICE_AUTH_CLIENT_ASSERTION_FILE` and `SERVICE_AUTH_STORE_KEY`, and neither a secret nor `SERVICE_AUTH_CLIENT_AUTHENTICATION`.",
     answer: { token_type: 'Bearer', expires_in: 3_599, access_token: 'eyJh.eyJz.c2ln' },
     lifetimeSeconds: 3_599,
     refusals: [
@@ -141,8 +141,7 @@ export const identityServers: readonly ServerShape[] = [
       SERVICE_AUTH_SCOPE: 'your-api/read',
       ...basic,
     },
-    special:
-      'Each token costs money. Without a scope the token has all scopes of the client. A wrong secret is answered with 400.',
+    special: "Each token costs money. Without a scope, the token has all of the client's scopes.",
     answer: { access_token: 'eyJh.eyJz.c2ln', expires_in: 3_600, token_type: 'Bearer' },
     lifetimeSeconds: 3_600,
     refusals: [
@@ -161,7 +160,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      'The audience and the scopes have to be among those of the client. A client has one kind of authentication, `client_secret_basic` if it was created without saying another one: a request of another kind is answered like a wrong secret.',
+      "The audience and scopes have to be among the client's. A client has one kind of authentication, by default `client_secret_basic`; Hydra answers any other like a wrong secret.",
     answer: { access_token: 'ory_at_c2lnbmF0dXJl.c2ln', expires_in: 3_599, scope: 'your-scope', token_type: 'bearer' },
     lifetimeSeconds: 3_599,
     refusals: [

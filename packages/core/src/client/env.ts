@@ -2,21 +2,14 @@ import { configError } from '../contract/config-problems.ts';
 import { type ConfigProblem, isServiceAuthError } from '../contract/errors.ts';
 import { parseLimit } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
-import { authenticationVariables, secretVariables, unreadVariables, variables } from '../contract/variables.ts';
-import { builtinModule } from '../platform/builtin-module.ts';
-import { describeError, ownProperties, ownProperty } from '../platform/untrusted.ts';
+import { secretVariables, unreadVariables, variables } from '../contract/variables.ts';
+import { ownProperties, ownProperty } from '../platform/untrusted.ts';
 import { warn } from '../platform/warn.ts';
-import { lateAuthentication, problemOfKey } from './late-authentication.ts';
+import { contentOf, readLater } from './files.ts';
+import { lateAuthentication } from './late-authentication.ts';
 import { resolveOptions } from './resolve-options.ts';
 import { createServiceAuth, type ServiceAuth } from './service-auth.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** The part of `node:fs` that is used here. */
-interface NodeFiles {
-  readFileSync(file: string, encoding: 'utf8'): string;
-  readonly promises: { readFile(file: string, encoding: 'utf8'): Promise<string> };
-}
+import { type Env, mistakeIn, named, problemOfAddress, variableOption } from './variable-problems.ts';
 
 /**
  * Reads options from environment variables: `SERVICE_AUTH_URL`, `SERVICE_BASE_URL`, `SERVICE_AUTH_AUDIENCE`, `SERVICE_AUTH_CLIENT_ID`,
@@ -64,7 +57,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   const { 'issuanceLimit.tokens': tokens, 'issuanceLimit.reserve': reserve, store, ...texted } = values;
   const clientAuthentication = Object.hasOwn(given, 'clientAuthentication')
     ? undefined
-    : lateAuthentication(read, readLater, (problem) => mistakes.push(problem));
+    : lateAuthentication(read, (problem) => mistakes.push(problem));
   const { resource, parameters } = texted;
   const query = parameters === undefined ? undefined : new URLSearchParams(parameters);
   const fromEnv = {
@@ -101,18 +94,6 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     mistakes.push({ option: variables['issuanceLimit.reserve'], message });
   }
   if (store !== undefined) mistakes.push({ option: variables.store, message: problemOfAddress(store) });
-  const file = read(authenticationVariables.keyFile) ?? read(authenticationVariables.assertionFile);
-  if (file !== undefined && clientAuthentication) {
-    const { text, problem } = contentOf(file);
-    const [option] = [authenticationVariables.keyFile, authenticationVariables.assertionFile].filter(read) as [string];
-    const wrong =
-      option === authenticationVariables.keyFile && text?.trim()
-        ? problemOfKey(text, read(authenticationVariables.keyAlgorithm))
-        : undefined;
-    const found = wrong && `names a file whose content ${wrong}`;
-    const message = problem ?? (text?.trim() ? found : 'names a file that is empty');
-    if (message !== undefined) mistakes.push({ option, message });
-  }
   if (/\S\s+\S/.test(texted['audience'] ?? '')) {
     const message = 'has several audiences, and a token is for one: name one, or create a client for each of them';
     mistakes.push({ option: variables.audience, message });
@@ -133,9 +114,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   for (const warning of unreadVariables(env).values()) warn(warning);
   return {
     ...options,
-    ...(secretFile && {
-      clientSecret: async () => withoutLineEnd(await readLater(secretFile)),
-    }),
+    ...(secretFile && { clientSecret: () => readLater(secretFile) }),
   };
 }
 
@@ -145,57 +124,6 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
  */
 export function createServiceAuthFromEnv(env: Env, overrides?: Partial<ServiceAuthOptions>): ServiceAuth {
   return createServiceAuth(optionsFromEnv(env, overrides));
-}
-
-function nodeFiles(): NodeFiles | undefined {
-  return builtinModule('node:fs') as NodeFiles | undefined;
-}
-
-async function readLater(file: string): Promise<string> {
-  return (await nodeFiles()?.promises.readFile(file, 'utf8')) ?? '';
-}
-
-function contentOf(file: string): { readonly text?: string; readonly problem?: string } {
-  const files = nodeFiles();
-  if (!files) return { problem: 'needs a runtime with files: give the option in code' };
-  try {
-    return { text: withoutLineEnd(files.readFileSync(file, 'utf8')) };
-  } catch (error) {
-    return { problem: `names a file that cannot be read (${describeError(error)})` };
-  }
-}
-
-/** Editors and `echo` end a file with a line end, which is no part of the secret. */
-function withoutLineEnd(content: string): string {
-  return content.replace(/\r?\n$/, '');
-}
-
-const argumentsOfStores: Readonly<Record<string, string>> = {
-  file: 'directory',
-  redis: 'client',
-  postgres: 'pool',
-  mysql: 'pool',
-  sqlite: 'database',
-  dynamodb: 'client',
-};
-
-/** Says how to give the store of an address in code. The address itself may have a password, so it is not shown. */
-function problemOfAddress(address: string): string {
-  const [scheme = ''] = /^[a-z]+/.exec(address.replace(/^mariadb/, 'mysql')) ?? [];
-  const kind = Object.keys(argumentsOfStores).find((name) => scheme.startsWith(name));
-  const option = /[?&](prefix|table)=/.exec(address)?.[1] ?? (/^dynamodb:[^?]/.test(address) ? 'table' : undefined);
-  const given = address === 'file:' ? '' : `${argumentsOfStores[kind ?? '']}${option ? `, { ${option} }` : ''}`;
-  const line = kind
-    ? `import { ${kind}Store } from '@service-auth/${kind}'; createServiceAuthFromEnv(process.env, { store: ${kind}Store(${given}) })`
-    : 'createServiceAuthFromEnv(process.env, { store })';
-  return `is opened by the command line only, so write ${line}`;
-}
-
-/** Returns what is wrong with a variable that a shell, a container or a template did not set as it was meant. */
-function mistakeIn(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  if (/^(["']).*\1$/s.test(value)) return 'is in quotes; what sets it keeps them: remove them there';
-  return /\$\{\w+\}/.test(value) ? `contains a reference such as $\{NAME} that nothing replaced` : undefined;
 }
 
 function integer(text: string): number {
@@ -210,33 +138,4 @@ function problemsOf(options: ServiceAuthOptions): readonly ConfigProblem[] {
     if (isServiceAuthError(error) && error.code === 'ERR_CONFIG') return error.problems;
     throw error;
   }
-}
-
-/** The option whose variable has this option, too: that of `tokens` may have windows, and that of `parameters` has all of them. */
-function variableOption(option: string): string {
-  return option.replace(/\.windows\b.*/, '.tokens').replace(/^parameters\..*/, 'parameters');
-}
-
-/** Names the variable of a problem in place of its option. */
-function named(
-  { option: given, message }: ConfigProblem,
-  read: (name: string) => string | undefined,
-  env: Env,
-): ConfigProblem {
-  const whole = variableOption(given);
-  if (!Object.hasOwn(variables, whole)) return { option: given, message };
-  const option = variables[whole as keyof typeof variables];
-  if (read(option) === undefined) {
-    const why = /^must be given(: .*)/.exec(message)?.[1] ?? '';
-    const orElse = whole === 'authUrl' ? `, nor ${variables.tokenEndpoint}` : '';
-    const how = ownProperty(env, option) === '' ? 'is empty' : 'is not set';
-    return { option, message: `${how}${orElse}${why}` };
-  }
-  if (whole === 'parameters' && given !== whole)
-    return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
-  const isLimit = whole === 'issuanceLimit.tokens';
-  return {
-    option,
-    message: isLimit ? `must be like 300, 10/1h,50/24h or 10 requests/10m, or unlimited (${message})` : message,
-  };
 }

@@ -2,12 +2,13 @@ import type { ClientAuthentication } from '../contract/client-authentication.ts'
 import type { ConfigProblem } from '../contract/errors.ts';
 import { authenticationVariables } from '../contract/variables.ts';
 import { ownProperty } from '../platform/untrusted.ts';
+import { contentOf, readLater } from './files.ts';
 
 /**
  * Returns what keeps a private key from signing, as far as its text shows it without the code that reads keys. `algorithm`: the one that a variable states. The words
  * complete a sentence.
  */
-export function problemOfKey(text: string, algorithm: string | undefined): string | undefined {
+function problemOfKey(text: string, algorithm: string | undefined): string | undefined {
   const key = text.trim();
   const jwk = key.startsWith('{') ? parsed(key) : undefined;
   const isPrivate = jwk ? ownProperty(jwk, 'd') : key.startsWith('-----BEGIN PRIVATE KEY-----');
@@ -32,11 +33,10 @@ const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt',
 
 /**
  * Returns the client authentication that the variables describe. Its code is loaded at the first request, so that who needs none of it loads nothing. Undefined: they
- * describe none. `readFile`: reads a file for each request.
+ * describe none. A file is read for each request.
  */
 export function lateAuthentication(
   read: (name: string) => string | undefined,
-  readFile: (file: string) => Promise<string>,
   report: (problem: ConfigProblem) => void,
 ): ClientAuthentication | undefined {
   const variables = authenticationVariables;
@@ -70,11 +70,20 @@ export function lateAuthentication(
   if (keyAlgorithm !== undefined && !/^([ERP]S(256|384|512)|EdDSA|Ed25519)$/.test(keyAlgorithm))
     report({ option: variables.keyAlgorithm, message: 'must be like ES256, RS256, PS256 or EdDSA' });
   const file = keyFile ?? assertionFile;
+  if (file !== undefined) {
+    const { text = '', problem } = contentOf(file);
+    const isEmpty = text.trim() === '';
+    const wrong = keyFile === undefined || isEmpty ? undefined : problemOfKey(text, keyAlgorithm);
+    const message =
+      problem ?? (isEmpty ? 'names a file that is empty' : wrong && `names a file whose content ${wrong}`);
+    const option = keyFile === undefined ? variables.assertionFile : variables.keyFile;
+    if (message !== undefined) report({ option, message });
+  }
   const described = {
     method,
     keyId: read(variables.keyId),
     keyAlgorithm,
-    read: async () => key ?? (file === undefined ? '' : readFile(file)),
+    read: async () => key ?? (file === undefined ? '' : readLater(file)),
   };
   const load = async () => (await import('@service-auth/core/oauth2')).authenticationOf(described);
   return {

@@ -8,10 +8,13 @@ export function hasAuthorization(
   headers: object | null | undefined,
   auth?: Pick<TokenSource, 'reportBypass'>,
 ): boolean {
-  const list = Array.isArray(headers) ? headers : Object.entries(Object(headers));
-  const isPairs = Array.isArray(list[0]);
-  // Values stand at odd places.
-  const isOwn = list.some((entry, index) => /^authorization$/i.test(isPairs ? entry[0] : index % 2 || entry));
+  const isOwn = namesIn(headers).some((name) => String(name).length === 13 && /^authorization$/i.test(String(name)));
   if (isOwn) auth?.reportBypass?.();
   return isOwn;
+}
+
+function namesIn(headers: object | null | undefined): unknown[] {
+  if (!Array.isArray(headers)) return Object.keys(Object(headers));
+  // Values stand at odd places.
+  return Array.isArray(headers[0]) ? headers.map(([name]) => name) : headers.filter((_, index) => index % 2 === 0);
 }

@@ -11,5 +11,6 @@ export type { ReplaceRejectedOptions, SendWithTokenOptions } from './send-with-t
 export { replaceRejected, sendWithToken } from './send-with-token.ts';
 export type { ServiceUnavailable } from './service-unavailable.ts';
 export { serviceUnavailable } from './service-unavailable.ts';
+export { settledToken } from './settled-token.ts';
 export type { TokenProvider } from './token-provider.ts';
 export { tokenProvider } from './token-provider.ts';

@@ -1,5 +1,6 @@
 import type { AccessToken } from '../contract/access-token.ts';
 import type { TokenSource } from '../contract/token-source.ts';
+import { settledToken } from './settled-token.ts';
 
 /** Options of {@link replaceRejected}. */
 export interface ReplaceRejectedOptions {
@@ -57,7 +58,8 @@ export async function sendWithToken<Answer>(
   auth: Pick<TokenSource, 'getToken' | 'invalidate'>,
   request: SendWithTokenOptions<Answer>,
 ): Promise<Answer> {
-  let token = await (request.waitForToken ? request.waitForToken() : auth.getToken());
+  const promise = request.waitForToken ? request.waitForToken() : auth.getToken();
+  let token = settledToken(promise) ?? (await promise);
   for (let attempt: 1 | 2 = 1; ; attempt = 2) {
     let answer = await request.send(token, attempt);
     while (request.follow && follow(answer, request)) answer = await request.send(token, attempt);

@@ -25,7 +25,9 @@ export function warningsOfMemory(): readonly string[] | undefined {
   if (env?.['NODE_ENV'] !== 'production') return undefined;
   const found = names.find((name) => env[name]) ?? (isThread() && 'worker_threads');
   return found
-    ? [`The record is in memory, but there are others (${found}) that do not see it. Give all clients one store.`]
+    ? [
+        `The count is in this process's memory, but other processes seem to run (${found}), and each would spend the whole limit. Give all of them the same store.`,
+      ]
     : undefined;
 }
 

@@ -69,6 +69,8 @@ export class SharedRecord {
   #nextRead: SharedRead | undefined;
   #queue: Waiting[] | undefined;
   #isRunning = false;
+  /** The last write lost a swap before: others write at this time, so the record that this process knows is out of date. */
+  #isContended = false;
   #declareAfter = Number.NEGATIVE_INFINITY;
 
   constructor(settings: CommonSettings, clientId: string) {
@@ -154,7 +156,7 @@ export class SharedRecord {
       const loaded = await this.#access.load(callers, tries);
       const view = loaded.isRepaired ? await this.#access.swap(callers, loaded, loaded.record) : loaded;
       if (view) return view;
-      if (conflicts > 1) await this.#backOff(conflicts);
+      if (conflicts > 1) await this.#backOff(conflicts, 0);
     }
   }
 
@@ -175,11 +177,15 @@ export class SharedRecord {
   /** Loads the record, applies the intents in order, and swaps once. After a conflict it begins anew, together with the intents that came meanwhile. */
   async #cycle(intents: Waiting[]): Promise<void> {
     let waiting = intents;
-    let base = waiting.every(({ fromMemory }) => fromMemory) ? this.#access.latest(trustedMs) : undefined;
+    const needsNoRead = !this.#isContended && waiting.every(({ fromMemory }) => fromMemory);
+    let base = needsNoRead ? this.#access.latest(trustedMs) : undefined;
+    let firstSequence: number | undefined;
     try {
       for (let conflicts = 1; ; conflicts += 1) {
         const callers = waiting.map(({ settings }) => settings);
         const view = base ?? (await this.#access.load(callers, 2));
+        const { sequence } = view.record;
+        firstSequence ??= sequence;
         const { record, applied, unchanged } = applyAll(base ? viewNow(base, this.settings.clock) : view, waiting);
         waiting = applied.map(({ by }) => by);
         const writes = record !== view.record || view.isRepaired === true;
@@ -188,12 +194,13 @@ export class SharedRecord {
         if (!writes) return;
         const swapped = await this.#access.swap(callers, view, record);
         if (swapped) {
+          this.#isContended = conflicts > 1;
           for (const { by, result } of applied) by.resolve({ view: swapped, result });
           return;
         }
         base = undefined;
         if (waiting.length === 0) return;
-        await this.#backOff(conflicts);
+        await this.#backOff(conflicts, sequence - firstSequence);
         if (!waiting.some(({ settings }) => settings.requestBound)) waiting.push(...this.#takeQueue());
       }
     } catch (error) {
@@ -201,10 +208,14 @@ export class SharedRecord {
     }
   }
 
-  /** Waits for a random time that grows with each conflict, so that processes that write at once do not meet again. */
-  #backOff(conflicts: number): Promise<void> {
+  /**
+   * Waits for a random time, so that processes that write at once do not meet again. It grows with each conflict, and with `others`: so many processes wrote since the
+   * first of them, and more of them are likely to wait.
+   */
+  #backOff(conflicts: number, others: number): Promise<void> {
     if (conflicts >= maxConflicts) throw conflictError(this.settings);
-    const most = Math.min(maxBackoffMs, this.#access.calls.roundTripMs * 2 ** Math.min(conflicts, 30));
+    const roundTrips = Math.max(2 ** Math.min(conflicts, 30), 16 * others);
+    const most = Math.min(maxBackoffMs, this.#access.calls.roundTripMs * roundTrips);
     return new Promise((resolve) => {
       this.settings.clock.setTimer(resolve, Math.ceil(Math.random() * most), background);
     });

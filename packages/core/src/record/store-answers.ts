@@ -28,16 +28,16 @@ export function checkedResult({ swapped, now }: StoreSwapResult): StoreSwapResul
 // A record that many clients share is large. The same text is decoded once.
 let latestDecoded: { readonly text: string; readonly record: ReturnType<typeof decodeRecord> } | undefined;
 
-/** Decodes the text of a record. */
-export function decoded(text: string): ReturnType<typeof decodeRecord> {
-  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text) };
+/** Decodes the text of a record. `isNew`: this process has just encoded it. */
+export function decoded(text: string, isNew = false): ReturnType<typeof decodeRecord> {
+  if (latestDecoded?.text !== text) latestDecoded = { text, record: decodeRecord(text, isNew) };
   return latestDecoded.record;
 }
 
 /** A record in the store that nobody can read would stop the whole fleet, so it is not written. */
 export function readable(text: string): string {
-  if (decoded(text) !== 'damaged') return text;
-  const advice = 'it was left as it was, because it would become too large, or have a value that no record has.';
+  if (decoded(text, true) !== 'damaged') return text;
+  const advice = 'the record was not changed, because the new one would be too large or invalid.';
   throw Object.assign(new RangeError(advice), { advice });
 }
 
@@ -87,7 +87,7 @@ export function integrityError(problem: 'damaged' | 'unknown version', key: stri
   const where = ownText(store, 'name') ?? `the ${store.durability} store`;
   const what =
     problem === 'damaged'
-      ? 'is damaged, so no token is requested. Delete it while processes of the fleet run: they put back what they remember, and getUsage().used is that. If none runs, restore a copy.'
-      : 'has another version. Update this process if that is newer. If not, stop all processes and discard the record.';
+      ? 'is damaged, so no token is requested. If other processes run, delete it: they put back what they remember. If none runs, restore a copy. Check getUsage().used afterwards.'
+      : 'was written by another version. If that is newer, update this process. If it is older, stop all processes and discard the record.';
   return serviceAuthError('ERR_STORE_INTEGRITY', `The record ${key} in ${where} ${what}`, {});
 }

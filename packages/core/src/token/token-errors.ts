@@ -44,7 +44,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, foreign?
       return serviceAuthError('ERR_RATE_LIMITED', message, { retryAt });
     }
     case 'unreadable': {
-      const message = `The stored token cannot be opened with this key, and one was replaced moments ago. Check that all processes have one clientSecret or storeKey; the next attempt is possible at ${when}.`;
+      const message = `This process cannot decrypt the fleet's token, and one was replaced for that within the last 15 minutes. Give all processes the same clientSecret or storeKey; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_STORE_INTEGRITY', message, { retryAt });
     }
     case 'full': {
@@ -56,7 +56,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, foreign?
     case 'backoff':
       return backoffError(outcome, retryAt, when, settings, foreign);
     case 'deaths': {
-      const message = `Several processes in a row ended, or stood still, while they asked for a token; each counts as one issued. Give a process more time than timeoutMs before it is stopped; the next attempt is possible at ${when}.`;
+      const message = `Several processes were killed, or froze, during a token request, and each of these counts as a token. Let a process run for longer than timeoutMs before you stop it; the next attempt is possible at ${when}.`;
       return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: true, retryAt });
     }
     case 'rejections': {
@@ -92,11 +92,11 @@ function limitError(
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
   // A record that may follow a lost one spends less, and some tokens are kept for resets.
   const why = newRecord
-    ? ` This record is new: until ${new Date(local(newRecord.endsAt)).toISOString()} only ${newRecord.allowed} of ${usable} can be issued. To say how many were issued elsewhere: service-auth record spent N --reason TEXT.`
+    ? ` This record is new, so it allows ${newRecord.allowed} of ${usable} until ${new Date(local(newRecord.endsAt)).toISOString()}. If you know how many were issued elsewhere, say so: service-auth record spent N --reason TEXT.`
     : used < usable
-      ? ' The others are kept for more urgent purposes, such as reset().'
+      ? ' The rest is kept for more urgent purposes, such as reset().'
       : '';
-  const message = `The budget has no room: ${used} of ${usable} usable ${what} (limit ${limit} in ${lengthOf(windowMs)}) count in this window. No request was sent; there is room at ${when}.${why} getUsage() shows who spent them.${stated}`;
+  const message = `The limit is reached: ${used} of ${usable} usable ${what} are spent (limit ${limit} in ${lengthOf(windowMs)}), so no request was sent.${why} getUsage() shows who spent them.${stated} The next one is possible at ${when}.`;
   return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
 }
 
@@ -118,8 +118,7 @@ function backoffError(
   const ambiguous = charge > 0;
   const reason = outcome?.kind === 'unknown' ? outcome.code : undefined;
   if (reason !== undefined) {
-    const cached =
-      'is a token that the fleet has, or one that was reset: exclude token requests from the cache that answers them';
+    const cached = 'is an old token, so a cache is probably answering: exclude token requests from it';
     const unusable = `is no usable bearer token (${reason}): check the endpoint`;
     const message = `The token endpoint's answer ${reason === 'cached' ? cached : unusable}. A token was counted; the next attempt is possible at ${when}.`;
     return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: reason as TokenResponseReason, retryAt });
@@ -147,6 +146,6 @@ export function closedError(): Error {
 
 /** Creates the error of a caller that waited too long for other processes. */
 export function waitedTooLong(retryAt: number): AnyServiceAuthError {
-  const message = `For too long, other processes asked for a token in vain, or the store was too slow for a request. Try again at ${new Date(retryAt).toISOString()}.`;
+  const message = `Gave up waiting for a token: other processes could not get one, or the store is too slow. Try again at ${new Date(retryAt).toISOString()}.`;
   return serviceAuthError('ERR_TOKEN_ENDPOINT', message, { endpointStatus: undefined, ambiguous: false, retryAt });
 }

@@ -90,7 +90,9 @@ describe('a redirect', () => {
   test('of a body that cannot be sent again fails, unless it is a 303', () => {
     const redirect = (status: number) => redirectTo(answer({ status, method: 'POST', canResend: false }));
     for (const status of [301, 302, 307, 308]) {
-      expect(() => redirect(status)).toThrow(new TypeError('A redirect asks for a body that cannot be sent again'));
+      expect(() => redirect(status)).toThrow(
+        new TypeError('Cannot follow the redirect: the request body can be sent only once'),
+      );
     }
     expect(redirect(303)?.becomesGet).toBe(true);
   });

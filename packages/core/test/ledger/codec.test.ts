@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checksum } from '../../src/ledger/checksum.ts';
@@ -72,6 +73,14 @@ describe('a record that was written and read', () => {
     );
     expect(encodeRecord(record).length).toBeLessThan(9_000);
   });
+});
+
+test('the checksum is the CRC-32 of the UTF-16 code units, so other programs can compute it', () => {
+  const law = fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+    expect(Number.parseInt(checksum(text), 16)).toBe(crc32(Buffer.from(text, 'utf16le')));
+    expect(checksum(text)).toHaveLength(8);
+  });
+  fc.assert(law, { numRuns: 500 });
 });
 
 describe('a text that cannot be trusted', () => {

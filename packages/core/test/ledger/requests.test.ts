@@ -1,5 +1,6 @@
 // Where the operator counts requests: what an attempt costs, and what the record must know for it.
 import { describe, expect, test } from 'vitest';
+import { fitted } from '../../src/ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/compact.ts';
 import { admission, leavesAt } from '../../src/ledger/count.ts';
@@ -68,6 +69,14 @@ describe('a record', () => {
   test('drops them if only tokens count', () => {
     const { attempts, buckets } = compact(recordWith(many, { terms: [] }), noon, tokens);
     expect([attempts.length, buckets.length]).toEqual([0, 0]);
+  });
+
+  test('that is too large for its store keeps them if they count', () => {
+    const large = recordWith(many.slice(0, 100), { terms });
+    const bytes = fitted(large, noon, requests).text.length;
+    expect(fitted(large, noon, { ...requests, maxBytes: bytes - 1 }).record.attempts).toHaveLength(100);
+    const ofTokens = { ...large, terms: [] };
+    expect(fitted(ofTokens, noon, { ...tokens, maxBytes: bytes / 2 }).record.attempts).toHaveLength(0);
   });
 
   test('is written and read again, and rows of an older release count tokens', () => {
