@@ -32,6 +32,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'replaceRejected',
     'sendWithToken',
     'serviceUnavailable',
+    'settledToken',
     'tokenBypassed',
     'tokenProvider',
     'tokenRejected',

@@ -21,7 +21,7 @@ describe('a damaged record', () => {
     for (const one of [auth, other, other]) {
       const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(one.getUsage()));
       expect(message).toContain(`The record ${key} in the durable store is damaged,`);
-      expect(message).toContain('Delete it while processes of the fleet run');
+      expect(message).toContain('If other processes run, delete it');
     }
     await failure('ERR_STORE_INTEGRITY', clock.until(other.getToken()));
     expect(eventsOf('store_damaged')).toMatchObject([{ key }, { key }]);
