@@ -128,8 +128,9 @@ export async function run(
     endFaults(reachable);
     judge.faultsEnded();
     if (settings.outage || settings.dying || settings.failing) {
-      // Only time protects the budget from processes that die, and from an endpoint that answers probes but fails behind them.
-      const isSlow = (settings.dying || settings.failing || settings.outage?.state === 'behind') && judge.isSparing();
+      // Only time protects the budget from processes that die, or seem to, and from an endpoint that answers probes but fails behind them.
+      const isUnclear = settings.dying || settings.failing || settings.outage?.state === 'behind' || judge.hasDeaths();
+      const isSlow = isUnclear && judge.isSparing();
       // A new record may spend less, so it spares that for longer.
       const isNewRecord = world.now < 27 * hour;
       const sparedMs = isNewRecord ? 9 * hour : 2 * hour;

@@ -1,4 +1,4 @@
-import type { Issuance, ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
+import type { ServiceAuth, ServiceAuthOptions, Store, Transport, Usage } from '@service-auth/core';
 import { youngMayGain } from './judge/numbers.ts';
 import type { Trial } from './judge/sights.ts';
 import { type Agreement, limitOf, type Settings } from './settings.ts';
@@ -7,8 +7,8 @@ import { type Agreement, limitOf, type Settings } from './settings.ts';
 interface Copy {
   /** A client of a process of its own. */
   client(audience: string): ServiceAuth;
-  /** A process without a token asks for one. If it sends a request, nobody answers that. */
-  ask(audience: string): Promise<'sent' | 'refused' | 'waits'>;
+  /** A process without a token asks for one. If it sends a request, nobody answers that. `replaces`: it is sent for a token that a reset ended. */
+  ask(audience: string): Promise<'sent' | 'replaces' | 'refused' | 'waits'>;
   /** Time passes. Whoever waits for an answer has died. */
   pass(ms: number): void;
 }
@@ -75,7 +75,9 @@ export function copiesOf(
             isRefused = true;
           });
         for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
-        return requests > before ? 'sent' : isRefused ? 'refused' : 'waits';
+        if (requests === before) return isRefused ? 'refused' : 'waits';
+        const [newest] = (await client(audience).getUsage()).issuances;
+        return newest?.reason === 'reset' ? 'replaces' : 'sent';
       },
       pass(ms) {
         at += ms;
@@ -86,7 +88,7 @@ export function copiesOf(
 
 /**
  * Asks `getUsage()` of a client, and then sends callers: each for an audience of its own, or one for an audience of the run. Undefined: this audience cannot be
- * tried now.
+ * tried now, or replaces what a reset ended: that has a share of its own.
  */
 export async function tryWhatIsSaid(
   copies: Copies,
@@ -105,12 +107,17 @@ export async function tryWhatIsSaid(
   const asked = audience === undefined ? Math.min(said + 1, mostCallers, Math.max(0, atOnce)) : 1;
   const copy = copies(now);
   let served = 0;
-  for (let caller = 0; caller < asked; caller++)
-    if ((await copy.ask(audience ?? `visitor ${caller}`)) === 'sent') served += 1;
+  for (let caller = 0; caller < asked; caller++) {
+    const answer = await copy.ask(audience ?? `visitor ${caller}`);
+    if (answer === 'replaces') return undefined;
+    if (answer === 'sent') served += 1;
+  }
+  const before = refusedUntil === undefined ? 'sent' : await copies(refusedUntil - 1).ask(audience ?? 'visitor');
+  if (before === 'replaces') return undefined;
   const refused = refusedUntil !== undefined && {
     because: refusedBecause,
     forMs: refusedUntil - now,
-    before: (await copies(refusedUntil - 1).ask(audience ?? 'visitor')) !== 'refused',
+    before: before !== 'refused',
     atIt: await isServedBy(copies, audience ?? 'visitor', refusedUntil, refusedUntil + inexactMs, underWay > 0),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
@@ -129,19 +136,15 @@ async function isServedBy(
   mayWait: boolean,
 ): Promise<boolean> {
   const answer = await copies(at).ask(audience);
-  if (answer === 'sent' || (answer === 'waits' && mayWait)) return true;
+  if (answer === 'sent' || answer === 'replaces' || (answer === 'waits' && mayWait)) return true;
   const { refusedUntil = at } = await copies(at).client(audience).getUsage();
   const again = Math.max(refusedUntil, at + leastStepMs);
   return again <= latest && isServedBy(copies, audience, again, latest, mayWait);
 }
 
-/** The audience has a token, a request is under way, or what a reset ended is to be replaced: that has a share of its own. */
-function isProvided({ tokens, underWay, resets, issuances }: Usage, audience: string): boolean {
-  const ofIt = (known: { readonly audience: string }) => known.audience === audience;
-  const resetAt = resets.find(ofIt)?.at ?? 0;
-  // The token of a request that was under way has been reset, too.
-  const replaces = (one: Issuance) => ofIt(one) && !one.pending && one.reason === 'reset' && one.at > resetAt;
-  return underWay > 0 || tokens.some(ofIt) || (resetAt > 0 && !issuances.some(replaces));
+/** The audience has a token, or a request is under way. */
+function isProvided({ tokens, underWay }: Usage, audience: string): boolean {
+  return underWay > 0 || tokens.some((token) => token.audience === audience);
 }
 
 /** Two processes die while they ask, one after the other. Returns whether a third one is served. Undefined: it would not be for another reason. */

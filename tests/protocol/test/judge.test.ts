@@ -13,7 +13,8 @@ import { type Copies, tryWhatIsSaid } from '../src/trial.ts';
 // Each promise is broken by a mutant of core, or here by a history that somebody wrote: the judge names this promise, and no other.
 
 const minute = 60_000;
-const day = 24 * 60 * minute;
+const hour = 60 * minute;
+const day = 24 * hour;
 
 const quiet: Circumstances = {
   processes: 1,
@@ -111,6 +112,33 @@ const histories: Readonly<Record<string, () => Judge>> = {
     judge.served(call(handed('t0')), handed('t1'), token('t1'));
     return judge;
   },
+  'refused requests are in the limit': () => {
+    const windows = [{ tokens: 2, windowMs: day, counts: 'requests' as const }];
+    const agreement = { windows, reserve: 0 };
+    const { judge, machine } = stage({ tokens: 2, bound: 2, phases: [{ agreements: [agreement] }] });
+    judge.began(machine, agreement);
+    for (let request = 0; request < 3; request++) judge.arrived();
+    return judge;
+  },
+  'no pause outlives its clock': () => {
+    const { judge, call } = stage({ storeAheadMs: day, feasible: true });
+    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 6 * hour }));
+    return judge;
+  },
+  'one audience does not starve the others': () => {
+    const { judge, call, pass } = stage({ failing: { audiences: ['another api'] } });
+    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 10 * minute }));
+    pass(10 * minute);
+    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 20 * minute }));
+    pass(10 * minute);
+    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 30 * minute }));
+    return judge;
+  },
+  'a token ends the row of deaths': () => {
+    const { judge } = stage();
+    judge.triedDeaths(false);
+    return judge;
+  },
   'a fleet that fails asks rarely': () => {
     const { judge, pass } = stage();
     for (let count = 0; count < 20; count++) {
@@ -140,9 +168,22 @@ const histories: Readonly<Record<string, () => Judge>> = {
     judge.aborted(waiting, 0);
     return judge;
   },
+  'no process is busy without end': () => {
+    const { judge } = stage();
+    judge.exhausted(1_000_000);
+    return judge;
+  },
   'the record can be read': () => {
     const { judge } = stage();
     judge.unreadable(refusal('ERR_STORE_INTEGRITY'));
+    return judge;
+  },
+  'a store that keeps nothing is given up': () => {
+    const { judge, pass } = stage();
+    for (let write = 0; write < 100; write++) {
+      judge.discarded('p0');
+      pass(1_000);
+    }
     return judge;
   },
 };
@@ -197,18 +238,17 @@ describe('a caller that is refused comes at the instant that it is told', () => 
 });
 
 test.each([
-  ['cold', undefined],
-  ['reset', 0],
-] as const)('after a reset, a token for the reason %s: callers of its audience are tried: %s', async (reason, said) => {
+  ['sent', 1],
+  ['replaces', undefined],
+] as const)('a request that is %s for an audience of the run: so many are served: %s', async (answer, served) => {
   const usage = {
-    ...{ availableNow: 0, underWay: 0, refusedUntil: undefined, holds: [], tokens: [], windows: [] },
-    resets: [{ at: 1_000, audience: 'api' }],
-    issuances: [{ at: 1_100, audience: 'api', pending: false, reason }],
+    ...{ availableNow: 1, underWay: 0, refusedUntil: undefined, holds: [], tokens: [], issuances: [] },
+    windows: [{ usable: 120 }],
   };
   const copies: Copies = () => ({
     client: () => ({ getUsage: async () => usage as unknown as Usage }) as ServiceAuth,
-    ask: async () => 'refused',
+    ask: async () => answer,
     pass: () => {},
   });
-  expect((await tryWhatIsSaid(copies, 2_000, 'api', drawn(createRandom('trial'), {})))?.said).toBe(said);
+  expect((await tryWhatIsSaid(copies, 0, 'api', drawn(createRandom('trial'), {})))?.served).toBe(served);
 });

@@ -4,6 +4,7 @@ import {
   type IssuanceReason,
   isCertain,
   isFolded,
+  isOpen,
   type LedgerRecord,
   type Order,
 } from './journal.ts';
@@ -117,42 +118,54 @@ export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limit
 export interface Spared {
   /** One more token may be spent on an unknown outcome then. 0: a quarter is not spent yet. */
   readonly until: number;
-  /** Less than a quarter is of unknown outcome from then on. */
-  readonly quarterAt: number;
+  /** The same for an audience that waits for its turn for so long. */
+  untilTurn(turnMs: number): number;
   /** Less than half is of unknown outcome from then on. */
   readonly halfAt: number;
 }
 
 /** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
 export function sparedBy(record: LedgerRecord, now: number, limits: Limits, lastAt: number): Spared {
-  let [until, quarterAt, halfAt] = [0, 0, 0];
-  for (const { term, enforcedUntil } of enforcedTerms(record, now, limits)) {
-    const unknown = partsOf(record, now, term).filter((part) => part.unknown);
-    const spared = (budget: number) => sparedIn(term, now, unknown, budget, lastAt);
-    const usual = spared(term.usable);
+  // Who is held up waits for what is under way.
+  const known = { ...record, attempts: record.attempts.filter((attempt) => !isOpen(attempt, now)) };
+  const terms = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
+    const unknown = partsOf(known, now, term).filter((part) => part.unknown);
+    const before = partsOf(known, lastAt, term).filter((part) => part.unknown && part.at <= lastAt);
+    const usual = sparingOf(term, now, unknown, term.usable, countOf(before), lastAt);
     // While earlier tokens are unknown, less may be gained than is usable. An outage must not take all of that.
-    const young = mayMissTokens(record, now, term) ? spared(term.newRecordCeiling) : usual;
+    const young = mayMissTokens(record, now, term)
+      ? sparingOf(term, now, unknown, term.newRecordCeiling, countOf(before), lastAt)
+      : usual;
     const grownAt = record.completeSince + term.pendingMs;
     const sooner = (one: number, other: number) => Math.min(enforcedUntil, one, Math.max(other, grownAt));
-    if (young.until > 0) until = Math.max(until, Math.ceil(sooner(young.until, usual.until)));
-    quarterAt = Math.max(quarterAt, Math.ceil(sooner(young.quarterAt, usual.quarterAt)));
-    halfAt = Math.max(halfAt, sooner(young.halfAt, usual.halfAt));
-  }
-  return { until, quarterAt, halfAt };
+    return {
+      halfAt: sooner(young.halfAt, usual.halfAt),
+      untilTurn: (turnMs: number) => Math.ceil(sooner(young.untilTurn(turnMs), usual.untilTurn(turnMs))),
+    };
+  });
+  const untilTurn = (turnMs: number) => Math.max(0, ...terms.map((term) => term.untilTurn(turnMs)));
+  return { until: untilTurn(0), untilTurn, halfAt: Math.max(0, ...terms.map(({ halfAt }) => halfAt)) };
 }
 
-function sparedIn(term: TermLimits, now: number, unknown: readonly Part[], budget: number, lastAt: number): Spared {
+/** How one term spares a budget. `before`: so many were of unknown outcome when the last one was spent. */
+function sparingOf(
+  term: TermLimits,
+  now: number,
+  unknown: readonly Part[],
+  budget: number,
+  before: number,
+  lastAt: number,
+) {
   /** 0: less than this share is of unknown outcome. */
   const belowAt = (share: number) => {
     const at = freeAt(unknown, now, term, Math.max(2, budget * share));
     return at > now ? at : 0;
   };
-  const quarterAt = belowAt(1 / 4);
+  const [freelyAt, halfAt] = [belowAt(1 / 4), belowAt(1 / 2)];
   const onceMs = (4 * term.pendingMs) / budget;
   // From three eighths on, twice as slowly.
-  const twiceMs = Math.min(2 * onceMs, Math.max(onceMs, 110 * minute));
-  const pausedUntil = Math.min(lastAt + twiceMs, Math.max(lastAt + onceMs, belowAt(3 / 8)));
-  return { until: Math.min(pausedUntil, quarterAt), quarterAt, halfAt: belowAt(1 / 2) };
+  const pauseMs = before < (budget * 3) / 8 ? onceMs : Math.max(onceMs, Math.min(2 * onceMs, 110 * minute));
+  return { halfAt, untilTurn: (turnMs: number) => Math.min(freelyAt, lastAt + pauseMs + turnMs) };
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */

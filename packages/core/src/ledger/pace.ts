@@ -92,16 +92,17 @@ export function pace(
   const { fleetStreak, failing, alone } = outage;
   const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
   const refusals = glance.refusals.filter((refused) => concerns(refused, caller));
-  const holds = order
-    ? rejections(record, now, caller.audience, limits, true)
-    : [
-        ...outageHolds(outage, fleet, caller.audience),
-        ...toldHolds(fleet),
-        ...refusals.map(refusalHold),
-        ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
-        ...(caller.unreadable ? unreadableHolds(record, caller) : []),
-        ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, false) : []),
-      ];
+  const passedOver = [
+    ...outageHolds(outage, fleet, caller.audience),
+    ...toldHolds(fleet),
+    ...refusals.map(refusalHold),
+    ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
+    ...(caller.unreadable ? unreadableHolds(record, caller) : []),
+  ];
+  const holds = [
+    ...(order ? [] : passedOver),
+    ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, order !== undefined) : []),
+  ];
   // After refusals of the client, the first request has to show that it is accepted again. Some operators lock a client after a few failed logins.
   const isRefused = refusals.some(({ outcome }) => outcome.holdUntil + hour > now && isAboutClient(outcome));
   const isAlone = alone || isRefused;
@@ -145,18 +146,9 @@ function outageFor(audience: string, now: number, glance: Glance): Outage {
   const own = failing && !isOver(failing, now, glance) ? failing : undefined;
   const isOutage = fleet.failing.size > 0 && !isOver(fleet.all, now, glance);
   const shared = isOutage && fleet.failing.size > 1 ? fleet.all : undefined;
-  const allowed = allowedAfter(failing, shared, glance);
-  const turnAfter = (pausedUntil: number) => {
-    const pauseMs = Math.max(0, pausedUntil - Math.max(fleet.lastCostAt, fleet.all.last));
-    return failing ? turnOf(audience, fleet, now, pauseMs) : 0;
-  };
-  const turnMs = shared || allowed.isSpared ? turnAfter(allowed.from) : 0;
-  // When nothing is spared any more, who waits for a turn of that pause does so no longer.
-  const unspared = Math.max(glance.spared.quarterAt, allowed.unspared + (shared ? turnAfter(allowed.unspared) : 0));
   return {
-    askAt: Math.min(unspared, allowed.askAt + turnMs),
-    from: Math.min(unspared, allowed.from + turnMs),
-    sharedAt: shared ? allowedAfter(undefined, shared, glance).askAt : 0,
+    ...allowedAfter(failing, shared, glance, (pauseMs) => (failing ? turnOf(audience, fleet, now, pauseMs) : 0)),
+    sharedAt: shared ? allowedAfter(undefined, shared, glance, () => 0).askAt : 0,
     alone: Boolean(shared || failing),
     failing,
     own: own?.count ?? 0,
@@ -169,27 +161,35 @@ function isOver({ last, count, costly }: Streak, now: number, { fleet, spared }:
   return now > Math.max(fleet.lastFailedAt, last + ladder(count, 15 * minute), costly ? spared.until : 0) + hour;
 }
 
-/** When an audience with these failures of its own may ask, and when it may do so without a probe, before turns are taken. */
+/** When an audience with these failures of its own may ask, and when it may do so without a probe. `turnOf`: how much of a pause it waits for its turn. */
 function allowedAfter(
   failing: Streak | undefined,
   shared: Streak | undefined,
-  { fleet: { all, failing: names, streaks, openedAt }, spared, mayProbe }: Glance,
-): Pick<Outage, 'askAt' | 'from'> & { readonly unspared: number; readonly isSpared: boolean } {
+  { fleet: { all, failing: names, streaks, openedAt, lastCostAt }, spared, mayProbe }: Glance,
+  turnOf: (pauseMs: number) => number,
+): Pick<Outage, 'askAt' | 'from'> {
   // Turns take up to five minutes more.
   const mostMs = streaks.size > 1 ? 10 * minute : 15 * minute;
-  const unspared = Math.max(
+  const allowedAt = Math.max(
     shared ? shared.last + ladder(shared.count, mostMs) : 0,
     failing ? failing.last + ladder(failing.count, mostMs) : 0,
   );
+  const from = shared ? allowedAt + turnOf(allowedAt - all.last) : allowedAt;
   const isOpened = openedAt > (failing ?? all).last;
   const isSpared = spared.until > 0 && !isOpened && Boolean(failing?.costly || shared?.costly);
-  if (!isSpared || spared.until <= unspared) return { askAt: unspared, from: unspared, unspared, isSpared };
+  const turnMs = isSpared ? turnOf(spared.until - lastCostAt) : 0;
+  const sparedUntil = isSpared ? spared.untilTurn(turnMs) : 0;
+  if (sparedUntil <= from) return { askAt: from, from };
   const isVain = failing?.inVain || (names.size > 1 && all.inVain);
-  const probeAt = Math.max(unspared, shared ? shared.last + mostMs : 0, failing ? failing.last + mostMs : 0);
+  const probeAt = Math.max(
+    from,
+    turnMs + (shared ? shared.last + mostMs : 0),
+    turnMs + (failing ? failing.last + mostMs : 0),
+  );
   // Who did not fail himself may go with a probe while less than half is of unknown outcome.
-  const vainUntil = failing ? spared.until : spared.halfAt;
-  const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : spared.until;
-  return { askAt: Math.min(spared.until, askAt), from: spared.until, unspared, isSpared };
+  const vainUntil = failing ? sparedUntil : spared.halfAt;
+  const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : sparedUntil;
+  return { askAt: Math.min(sparedUntil, askAt), from: sparedUntil };
 }
 
 /** Those that failed ask one after the other: first who had a token within two days, then who failed least often, then who waits longest. */
@@ -201,7 +201,7 @@ function turnOf(audience: string, { streaks, issuedAt }: Fleet, now: number, pau
       return hadToken(b) - hadToken(a) || one.sinceToken - other.sinceToken || one.last - other.last;
     })
     .map(([name]) => name);
-  return Math.ceil((Math.min(5 * minute, pauseMs / 2) * (turns.indexOf(audience) + 1)) / turns.length);
+  return Math.ceil((Math.min(5 * minute, Math.max(0, pauseMs) / 2) * (turns.indexOf(audience) + 1)) / turns.length);
 }
 
 function outageHolds({ askAt, sharedAt, failing }: Outage, { all }: Fleet, audience: string): Hold[] {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { LedgerRecord, Outcome } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
-import { attemptAt, recordWith } from './support/attempts.ts';
+import { attemptAt, recordWith, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
-import { canonical } from './support/records.ts';
+import { canonical, used } from './support/records.ts';
 import { day, hour } from './worlds/world.ts';
 
 /** Two processes that lost the store unite what they remember, each with its own record first. */
@@ -45,5 +45,13 @@ describe('two copies of a record', () => {
   ])('agree on what came of an attempt: %s', (_, one, other, both) => {
     const [a, b] = [one, other].map((kind) => recordWith([attemptAt(noon, { outcome: outcome(kind) })]));
     expect(united(a as LedgerRecord, b as LedgerRecord).attempts).toMatchObject([{ outcome: { kind: both } }]);
+  });
+
+  test('count the larger charge of an attempt, though the other outcome is the later one', () => {
+    const charged = (kind: string, charge: number) =>
+      recordWith([attemptAt(noon, { outcome: { kind, at: noon, charge } })]);
+    const both = united(charged('unsent', 1), charged('refused', 0));
+    expect(both.attempts.map(({ outcome }) => outcome?.kind)).toEqual(['refused']);
+    expect(used(both, noon, usual)).toBe(1);
   });
 });

@@ -150,7 +150,7 @@ describe('an outage', () => {
     const spread = (count: number) =>
       recordWith(
         Array.from({ length: count }, (_, index) =>
-          attemptAt(noon - hour + index, { id: `${index}`, ...unknownAt(noon - hour), streak: 5 }),
+          attemptAt(noon - hour - count + index, { id: `${index}`, ...unknownAt(noon - hour), streak: 5 }),
         ),
       );
     const from = (count: number) =>

@@ -16,6 +16,8 @@ export interface Judge extends Sights {
   wasHandedOut(value: string): boolean;
   /** A quarter of what may be issued is of unknown outcome, so the rest is spared. */
   isSparing(): boolean;
+  /** A process counted as dead within a day. */
+  hasDeaths(): boolean;
 }
 
 /** Creates the judge of one run. `ask`: has it told what `getUsage()` says now, when all that happens at this instant has happened. */
@@ -55,10 +57,11 @@ export function createJudge(
         }),
       ),
   ];
-  const own: Pick<Judge, 'violations' | 'wasHandedOut' | 'isSparing' | 'served'> = {
+  const own: Pick<Judge, 'violations' | 'wasHandedOut' | 'isSparing' | 'hasDeaths' | 'served'> = {
     violations,
     wasHandedOut: (value) => had.has(value),
     isSparing: remembered.usages.isSparing,
+    hasDeaths: remembered.usages.hasDeaths,
     served(call, token, known) {
       if (hands.mayBeWrong(call)) return;
       had.add(token.value);

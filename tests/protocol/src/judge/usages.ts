@@ -15,6 +15,8 @@ export interface Usages {
   isCounted(issuance: Issuance, window: WindowUsage): boolean;
   /** A quarter of what may be issued is of unknown outcome, so the rest is spared. */
   isSparing(): boolean;
+  /** A process counted as dead within a day, so nobody knows what the endpoint answered it. */
+  hasDeaths(): boolean;
 }
 
 const hour = 3_600_000;
@@ -23,6 +25,7 @@ const hour = 3_600_000;
 export function createUsages(world: Time, settings: Circumstances, store: () => KeptStore, ask: () => void): Usages {
   const { rates, phases, durability, lossesPerWindow } = settings;
   let latest: Usage | undefined;
+  let deadAt = Number.NEGATIVE_INFINITY;
   const isYoung = () => world.now < 27 * hour;
 
   return {
@@ -39,11 +42,13 @@ export function createUsages(world: Time, settings: Circumstances, store: () => 
         const budget = isYoung() ? youngMayGain(tokens, usable, durability) : usable;
         return pending >= Math.max(2, budget / 4);
       }) ?? false,
+    hasDeaths: () => world.now - deadAt < 27 * hour,
     sights: {
       applied: ask,
       faultsEnded: ask,
       counted(usage) {
         latest = usage;
+        if (usage.holds.some(({ kind }) => kind === 'deaths')) deadAt = world.now;
       },
     },
   };

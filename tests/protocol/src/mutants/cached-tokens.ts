@@ -199,6 +199,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     find: 'return generation <= revoked || (known.keyId',
     replace: 'return (known.keyId',
     modes: ['cached'],
+    test: 'service-auth.cached-answer',
   },
   {
     name: 'an endpoint with one token is a cache',
@@ -234,7 +235,7 @@ export const cachedTokenMutants: readonly Mutant[] = [
     find: 'attempt.outcome?.hash ?',
     replace: "attempt.outcome?.hash === '' ?",
     modes: ['cached'],
-    test: 'ledger/forecast',
+    test: 'ledger/bound',
     survives: 'in no mode is a record full of hashes',
   },
   {

@@ -25,6 +25,7 @@ export const clockMutants: readonly Mutant[] = [
     find: 'return Math.min(until, now + Math.ceil(Math.max(0, Math.min(until - minOldNow, hour))));',
     replace: 'return Math.max(until, minOldNow - minOldNow);',
     modes: ['store-ahead'],
+    test: 'ledger/repair',
   },
   {
     name: 'tokens of a clock that was ahead keep their expiry',
@@ -74,6 +75,7 @@ export const clockMutants: readonly Mutant[] = [
     find: 'const storeNow = Math.min(result.now, maxNow);',
     replace: 'const storeNow = result.now;',
     modes: ['leaps'],
+    test: 'service-auth.clocks',
   },
   {
     name: 'an outcome keeps the time of a clock that was ahead',
@@ -100,6 +102,7 @@ export const clockMutants: readonly Mutant[] = [
     find: 'if (maxElapsedMs(readAt, instantOf(clock)) > maxReadMs) return undefined;',
     replace: '',
     modes: ['pauses', 'store-ahead'],
+    test: 'service-auth.clocks',
   },
   {
     name: 'a deadline that fires late decides',

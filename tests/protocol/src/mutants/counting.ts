@@ -246,8 +246,8 @@ export const countingMutants: readonly Mutant[] = [
     name: 'no stamp when settling',
     about: 'a token counts from its reservation, not from its arrival',
     file: 'ledger/count.ts',
-    find: 'Math.min(outcome.at, at + latestMs) : at;',
-    replace: 'Math.min(at, outcome.at + latestMs) : at;',
+    find: 'Math.min(attempt.outcome.at, attempt.at + latestMs)',
+    replace: 'Math.min(attempt.at, attempt.outcome.at + latestMs)',
     modes: ['pauses', 'sleep'],
   },
   {
@@ -270,8 +270,8 @@ export const countingMutants: readonly Mutant[] = [
     name: 'lock without a ledger',
     about: 'the owner of the lease sends a request without a reservation',
     file: 'ledger/decide.ts',
-    find: "{ cause: 'limit', retryAt: room?.roomAt ?? 0, room },",
-    replace: "{ cause: 'limit', retryAt: room ? 0 : now },",
+    find: "{ cause: 'limit', retryAt: room.roomAt, room },",
+    replace: "{ cause: 'limit', retryAt: 0 * room.roomAt, room },",
     modes: ['faults'],
   },
   {
@@ -291,5 +291,6 @@ export const countingMutants: readonly Mutant[] = [
     find: 'count: one.count + bucket.count }',
     replace: 'count: bucket.count }',
     modes: ['many'],
+    test: 'ledger/count',
   },
 ];

@@ -9,7 +9,10 @@ import { countingMutants } from './counting.ts';
 import type { Change, Mutant } from './mutant.ts';
 import { pacingMutants } from './pacing.ts';
 import { recordMutants } from './records.ts';
+import { refusingMutants } from './refusing.ts';
+import { repairMutants } from './repairs.ts';
 import { sharingMutants } from './sharing.ts';
+import { sparingMutants } from './sparing.ts';
 import { timeAndStoreMutants } from './time-and-store.ts';
 import { transportMutants } from './transports.ts';
 
@@ -23,8 +26,11 @@ export const mutants: readonly Mutant[] = [
   ...cachedTokenMutants,
   ...sharingMutants,
   ...pacingMutants,
+  ...sparingMutants,
+  ...refusingMutants,
   ...agreementMutants,
   ...recordMutants,
+  ...repairMutants,
   ...transportMutants,
 ];
 

@@ -17,6 +17,7 @@ export const sharingMutants: readonly Mutant[] = [
     find: 'return !outcome && until > now;',
     replace: 'return !outcome && until > 0 * now;',
     modes: ['faults', 'feasible'],
+    test: 'ledger/decide',
   },
   {
     name: 'every process for itself',
@@ -50,6 +51,7 @@ export const sharingMutants: readonly Mutant[] = [
     find: 'let latest = now;',
     replace: 'let latest = 0 * now;',
     modes: ['flushed', 'wiped', 'split', 'failover'],
+    test: 'ledger/decide',
   },
   {
     name: 'more is said than there is',
@@ -66,5 +68,6 @@ export const sharingMutants: readonly Mutant[] = [
     find: 'const maxDenials = 50;',
     replace: 'const maxDenials = 1;',
     modes: ['faults', 'outages'],
+    test: 'ledger/bound',
   },
 ];

@@ -9,6 +9,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'reconcile(loaded, before, storeNow, randomId(), limits)',
     replace: 'reconcile(loaded, before, clock.now(), randomId(), limits)',
     modes: ['faults'],
+    test: 'service-auth.clocks',
   },
   {
     name: 'time goes back',
@@ -44,6 +45,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'if (!result.swapped) return undefined;',
     replace: '',
     modes: ['faults'],
+    test: 'service-auth.store',
   },
   {
     name: 'writes that a store discards are conflicts',
@@ -52,6 +54,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'lost.reads += 1;',
     replace: 'lost.reads += 0;',
     modes: ['discarding'],
+    test: 'service-auth.store',
   },
   {
     name: 'no send-by check',
@@ -60,6 +63,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'elapsedMs > sendWithinMs',
     replace: 'elapsedMs < 0',
     modes: ['pauses', 'faults', 'sleep'],
+    test: 'service-auth.clocks',
   },
   {
     name: 'no stamp and no send-by check',
@@ -69,10 +73,11 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     replace: 'elapsedMs < 0',
     also: {
       file: 'ledger/count.ts',
-      find: 'Math.min(outcome.at, at + latestMs) : at;',
-      replace: 'Math.min(at, outcome.at + latestMs) : at;',
+      find: 'Math.min(attempt.outcome.at, attempt.at + latestMs)',
+      replace: 'Math.min(attempt.at, attempt.outcome.at + latestMs)',
     },
     modes: ['pauses', 'faults', 'sleep'],
+    test: 'service-auth.clocks',
   },
   {
     name: 'late by the monotonic clock alone',
@@ -89,6 +94,7 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'const confirmedAfterMs = view.now - attempt.at;',
     replace: 'const confirmedAfterMs = -1e15;',
     modes: ['pauses', 'faults', 'sleep'],
+    test: 'service-auth.clocks',
   },
   {
     name: 'no memory of what was seen',
@@ -123,5 +129,6 @@ export const timeAndStoreMutants: readonly Mutant[] = [
     find: 'Math.ceil(at + byMs)',
     replace: 'Math.ceil(at - byMs)',
     modes: ['remembered', 'leaps'],
+    test: 'ledger/repair',
   },
 ];

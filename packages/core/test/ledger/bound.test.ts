@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { fitted } from '../../src/ledger/bound.ts';
+import { encodeRecord } from '../../src/ledger/codec.ts';
+import { refusalOf } from '../../src/ledger/forecast.ts';
+import { attemptAt, recordWith, usual } from './support/attempts.ts';
+import { noon } from './support/history.ts';
+import { day, hour, minute } from './worlds/world.ts';
+
+const sealed = 's'.repeat(500);
+const tokens = Array.from({ length: 20 }, (_, index) => ({
+  ...{ audience: `audience-${index}`, keyId: 'key', id: `${index}`, generation: noon + index },
+  ...{ expiresAt: noon + day, aheadMs: 0, lifetimeMs: day, sealed },
+}));
+
+test('a record that is too large loses what recognises a repeated token before it loses a token', () => {
+  const issued = (fields: object) =>
+    tokens.map(({ audience, id, generation: at }) =>
+      attemptAt(at, { id, audience, outcome: { kind: 'issued', at, charge: 1, ...fields } }),
+    );
+  const record = recordWith(issued({ hash: 'h'.repeat(40), expiresAt: noon + day }), { tokens });
+  const maxBytes = encodeRecord({ ...record, attempts: issued({}) }).length;
+  expect(encodeRecord(record).length).toBeGreaterThan(maxBytes + 500);
+  const { record: kept } = fitted(record, noon, { ...usual, maxBytes });
+  expect(kept.tokens).toEqual(tokens);
+  expect(kept.attempts.some(({ outcome }) => outcome?.hash !== undefined)).toBe(false);
+});
+
+test('a caller whom the endpoint told to wait is refused for longer if the record is full then', () => {
+  const told = attemptAt(noon - minute, {
+    outcome: { kind: 'refused', status: 429, at: noon - minute, charge: 0, toldUntil: noon + 5 * minute },
+  });
+  const brief = tokens.map((token, index) => (index < 10 ? { ...token, expiresAt: noon + hour / 2 } : token));
+  const record = recordWith([told], { tokens: brief });
+  const limits = { ...usual, maxBytes: encodeRecord(record).length };
+  const caller = { audience: 'new', keyId: 'key', secretId: 'secret' };
+  expect(refusalOf(record, noon, caller, usual)).toEqual({ until: noon + 5 * minute, cause: 'rate_limited' });
+  expect(refusalOf(record, noon, caller, limits)).toEqual({ until: noon + hour / 2, cause: 'full' });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { LedgerRecord } from '../../src/ledger/journal.ts';
+import { openOrder, withRetry } from '../../src/ledger/orders.ts';
+import { reconcile } from '../../src/ledger/repair.ts';
+import { foreignTerms } from '../../src/ledger/terms.ts';
+import { recordWith, usual } from './support/attempts.ts';
+import { noon } from './support/history.ts';
+import { declaredBy } from './support/records.ts';
+import { hour, minute } from './worlds/world.ts';
+
+// The clock of the store was five hours ahead, and is put right.
+const now = noon - 5 * hour;
+const repaired = (record: LedgerRecord) => reconcile(record, undefined, now, 'new epoch', usual).record;
+
+test('the agreement of somebody else binds for an hour from when the clock was put right', () => {
+  const term = { tokens: 10, windowMs: hour, reserve: 0 };
+  const record = repaired(recordWith([], { terms: [declaredBy('somebody', term, noon)] }));
+  expect([hour - 1, hour].map((ms) => foreignTerms(record, now + ms, usual).length)).toEqual([1, 0]);
+});
+
+test('an order to try again is open for a quarter of an hour from when the clock was put right', () => {
+  const record = repaired(withRetry(recordWith([]), noon, { id: 'order', by: 'somebody' }));
+  const isOpenAfter = (ms: number) => openOrder(record, now + ms) !== undefined;
+  expect([15 * minute - 1, 15 * minute].map(isOpenAfter)).toEqual([true, false]);
+});
