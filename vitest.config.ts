@@ -96,6 +96,7 @@ const config: ViteUserConfig = {
       suite('command-line', { isolate: false }),
       suite('examples', { isolate: false }),
       suite('reliability', { maxWorkers: 1, testTimeout: 120_000 }),
+      suite('cold-starts', { maxWorkers: 1 }),
       suite('observability', { maxWorkers: 1 }),
       // `docs/check-site.ts` builds the site first.
       suite('site', { maxWorkers: 1, testTimeout: 120_000 }),

@@ -6,6 +6,8 @@ export interface Check {
   readonly finds: string;
   /** Its tests mostly wait for processes and sockets, so its files run side by side even beside another check. */
   readonly waits?: true;
+  /** It does little but let time pass, so it runs beside two others. */
+  readonly idles?: true;
 }
 
 type Suite =
@@ -13,6 +15,7 @@ type Suite =
   | 'command-line'
   | 'examples'
   | 'reliability'
+  | 'cold-starts'
   | 'observability'
   | 'packed'
   | 'frameworks'
@@ -30,17 +33,16 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
     'tests/{interop,leaks}/test/*.test.ts',
   ],
   'command-line': ['packages/cli/test/**/*.test.ts'],
-  examples: ['examples/test/!(fleet).test.ts', 'examples/vitest/*.test.ts'],
+  examples: ['examples/{test,vitest}/*.test.ts'],
   reliability: [
-    'examples/test/fleet.test.ts',
     'packages/core/test/service-auth.{deaths,outage}.test.ts',
     'packages/file/test/{fleet,interruptions,kills}.test.ts',
     'tests/chaos/test/*.test.ts',
-    'tests/cold-starts/test/*.test.ts',
     'packages/core/test/ledger/{laws,worlds}.test.ts',
     'tests/protocol/test/*.test.ts',
     'tests/soak/test/*.test.ts',
   ],
+  'cold-starts': ['tests/cold-starts/test/*.test.ts'],
   observability: ['tests/observability/test/*.test.ts'],
   packed: ['tests/packed/test/*.test.ts'],
   frameworks: ['tests/interop/frameworks/test/*.test.ts'],
@@ -112,7 +114,16 @@ export const checks: Readonly<Record<string, Check>> = {
     finds: 'a database or an OAuth server that behaves otherwise than a store or a client expects',
     waits: true,
   },
-  observability: { run: suite('observability'), finds: 'an alert or a dashboard that Prometheus answers otherwise' },
+  observability: {
+    run: suite('observability'),
+    finds: 'an alert or a dashboard that Prometheus answers otherwise',
+    idles: true,
+  },
+  'cold-starts': {
+    run: suite('cold-starts'),
+    finds: 'functions that start at once, or stop while they ask, and cost more tokens than they should',
+    idles: true,
+  },
   frameworks: {
     run: suite('frameworks'),
     finds: 'a framework, a bundler or Jest that stores a token, loses one or does not load the packages',

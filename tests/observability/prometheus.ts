@@ -34,9 +34,12 @@ interface Rules {
   };
 }
 
+// Fetched before the first test, whose time-out does not reckon with that.
+const [prometheusProgram, promtoolProgram] = [await program('prometheus'), await program('promtool')];
+
 /** Starts the Prometheus on PATH or that of Debian. It asks `ports` for metrics each second, as one job, and judges `rules` as often. */
 export async function startPrometheus(ports: readonly number[], rules: string): Promise<Prometheus> {
-  const { command, env } = await program('prometheus');
+  const { command, env } = prometheusProgram;
   const folder = temporaryFolder(join(tmpdir(), 'service-auth-prometheus-'));
   const port = await freePort();
   const targets = ports.map((each) => `127.0.0.1:${each}`);
@@ -93,7 +96,7 @@ function numberIn(text: string): number {
 
 /** Runs promtool to its end. It rejects with what the tool printed. */
 export async function promtool(...args: string[]): Promise<string> {
-  const { command, env } = await program('promtool');
+  const { command, env } = promtoolProgram;
   return run(command, args, { env: { ...process.env, ...env } });
 }
 

@@ -420,7 +420,7 @@ test('programs that died are told before anybody asks again', async () => {
   const now = fleet.clock.now();
   expect((await fleet.usage()).holds.map((hold) => holdSentence(hold, now))).toEqual([
     expect.stringMatching(
-      /^Several processes died while they asked for a token\. Nobody asks again for https:\S+ before \d\d:\d\d \(in /,
+      /^Several processes died while they asked for a token\. No token is requested for https:\S+ until \d\d:\d\d \(in /,
     ),
   ]);
 });

@@ -112,19 +112,6 @@ const histories: Readonly<Record<string, () => Judge>> = {
     judge.served(call(handed('t0')), handed('t1'), token('t1'));
     return judge;
   },
-  'refused requests are in the limit': () => {
-    const windows = [{ tokens: 2, windowMs: day, counts: 'requests' as const }];
-    const agreement = { windows, reserve: 0 };
-    const { judge, machine } = stage({ tokens: 2, bound: 2, phases: [{ agreements: [agreement] }] });
-    judge.began(machine, agreement);
-    for (let request = 0; request < 3; request++) judge.arrived();
-    return judge;
-  },
-  'no pause outlives its clock': () => {
-    const { judge, call } = stage({ storeAheadMs: day, feasible: true });
-    judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 6 * hour }));
-    return judge;
-  },
   'one audience does not starve the others': () => {
     const { judge, call, pass } = stage({ failing: { audiences: ['another api'] } });
     judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 10 * minute }));
@@ -132,11 +119,6 @@ const histories: Readonly<Record<string, () => Judge>> = {
     judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 20 * minute }));
     pass(10 * minute);
     judge.refused(call(), refusal('ERR_TOKEN_ENDPOINT', { retryAt: 30 * minute }));
-    return judge;
-  },
-  'a token ends the row of deaths': () => {
-    const { judge } = stage();
-    judge.triedDeaths(false);
     return judge;
   },
   'a fleet that fails asks rarely': () => {
@@ -176,14 +158,6 @@ const histories: Readonly<Record<string, () => Judge>> = {
   'the record can be read': () => {
     const { judge } = stage();
     judge.unreadable(refusal('ERR_STORE_INTEGRITY'));
-    return judge;
-  },
-  'a store that keeps nothing is given up': () => {
-    const { judge, pass } = stage();
-    for (let write = 0; write < 100; write++) {
-      judge.discarded('p0');
-      pass(1_000);
-    }
     return judge;
   },
 };

@@ -30,7 +30,9 @@ export async function run(context: Context): Promise<number> {
   const sentences = [
     `The record was written to ${stored.label}.`,
     ...(isKnown === undefined ? ['It does not say whose it is: see that FILE is of this client.'] : []),
-    ...(isComplete ? [] : ['Nobody knows what was issued after the copy was made: service-auth record spent says it.']),
+    ...(isComplete
+      ? []
+      : ['The copy does not know what was issued later. If you do, say so with service-auth record spent.']),
     availability(usage, scene.failures, Date.now()),
   ];
   context.stdout.write(`${printable(sentences.join(' '))}\n`);

@@ -9,7 +9,7 @@ export const repairs: readonly Command[] = [
     name: 'reset',
     summary: 'Ends the token of an audience for the whole fleet: it leaked, or the API must not see it again',
     details:
-      'Within 30 seconds nobody uses the token any more; the next one costs a token of the limit. The reason is kept in the record. The exit code is 1 if there was nothing to reset.',
+      'Within 30 seconds no process uses the token any more; the next one costs a token of the limit. The reason is kept in the record. The exit code is 1 if there was nothing to reset.',
     options: {
       reason: { value: 'TEXT', text: 'Why: usage shows it to others' },
       yes,
@@ -38,7 +38,7 @@ export const repairs: readonly Command[] = [
     summary: 'Says how many tokens a record has not seen, so that it is not treated as a new one',
     operands: ['N'],
     details:
-      'A record that is new, was restored or was lost allows only a part of the limit at first, because nobody knows what was issued before; usage says how much, and until when. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the operator if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
+      'A record that is new, was restored or was lost allows only a part of the limit at first, because it does not know what was issued before; usage says how much, and until when. N: at most so many tokens of this client id were issued in the last window that are not in the record, such as by programs that had another store; 0 if there were none. They count for a whole window from now on, and the rest of the limit can be issued at once. N contains what was said before, and cannot take that back. Ask the operator if you are not sure: if there were more, the limit can be exceeded by the difference. usage and explain show who said it, when and why. The exit code is 1 if the record knows more already.',
     options: {
       reason: { value: 'TEXT', text: 'How you know: usage and explain show it to others' },
       instance: variableOptions.instance,

@@ -28,7 +28,7 @@ The API accepts the old one until it expires, unless the operator revokes it.`;
     retryAt === undefined
       ? 'Another one can be issued now.'
       : `Another one can be issued from ${instant(retryAt, now)} on.`;
-  const done = `Token ${tokenId} of ${audience} was reset. Within 30 seconds nobody uses it any more. ${next}`;
+  const done = `Token ${tokenId} of ${audience} was reset. Within 30 seconds no process uses it any more. ${next}`;
   context.stdout.write(`${printable(done)}\n`);
   return exitCodes.success;
 }

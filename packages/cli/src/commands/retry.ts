@@ -23,7 +23,7 @@ export async function run(context: Context): Promise<number> {
   await auth.close();
   if (ended.length === 0 && retryAt !== undefined) {
     throw new Failure(
-      `somebody did this moments ago; the next time is ${instant(retryAt, Date.now())}`,
+      `this was done moments ago; it works again at ${instant(retryAt, Date.now())}`,
       exitCodes.tryLater,
     );
   }

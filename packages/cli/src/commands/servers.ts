@@ -18,7 +18,7 @@ export const servers: readonly Command[] = [
         value: 'FILE',
         text: 'The key that callers of a port present where no client secret is asked for. At --listen it replaces the client secret, too',
       },
-      'no-key': { text: 'Opens the port on 127.0.0.1 to every user of this machine: nobody needs a key' },
+      'no-key': { text: 'Opens the port on 127.0.0.1 to every user of this machine, without a key' },
       observe: { value: 'ADDR:PORT', text: 'Shows /metrics, /startup, /liveness and /readiness at another address' },
       grace: { value: 'DURATION', text: 'How long open requests may take after SIGTERM. Default 20s' },
       log: { value: 'FORMAT', text: 'json or text: writes a line for each request to standard error' },

@@ -93,7 +93,7 @@ function judged(answered: string, answer: Answered, { variable, takesForms }: As
     return { state: 'failure', message: `${answered}: it redirects`, advice };
   }
   if (status === 429) {
-    const advice = 'somebody asks too often; see service-auth explain.';
+    const advice = 'this client id asks too often; service-auth explain says what does.';
     return { state: 'warning', message: answered, advice };
   }
   if (status >= 500) return { state: 'failure', message: `${answered}: it is failing`, advice: 'ask its operator.' };

@@ -59,7 +59,7 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
   const counts = usage.counts ? ' Each such request counts.' : '';
   const next =
     holds.length === 0
-      ? 'The wait after that is over, and nobody has tried these credentials since.'
+      ? 'The wait after that is over, and no program has tried these credentials since.'
       : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
   return {
     cause: 'credentials-rejected',
@@ -81,12 +81,12 @@ const otherPrograms: Rule = (usage, circumstances) => {
   const next =
     until === undefined
       ? 'The wait after that is over, and no token was issued since.'
-      : `Nobody asks again before ${instant(until, circumstances.now)}.`;
+      : `No token is requested until ${instant(until, circumstances.now)}.`;
   return {
     cause: 'other-programs',
     evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`,
     remedy:
-      'Somebody else spends tokens of this client id: a program without this store, a second store or prefix, somebody with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
+      'Something else spends tokens of this client id: a program without this store, a second store or prefix, a person with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
     weight: until === undefined ? 1.1 : 2,
     audiences: [],
   };
@@ -129,7 +129,8 @@ const deaths: Rule = (usage, circumstances) => {
   const inRow = unsettledInRow(usage).length;
   const row =
     inRow > 1 && inRow < series.length ? ` The last ${inRow} of them came without an issued token in between.` : '';
-  const next = until === undefined ? '' : ` Nobody asks before ${instant(until, circumstances.now)}, for any audience.`;
+  const next =
+    until === undefined ? '' : ` No token is requested until ${instant(until, circumstances.now)}, for any audience.`;
   return {
     cause: 'deaths',
     short: `programs ended while they asked for a token${forAudiences(audiencesIn(series))}`,

@@ -148,7 +148,8 @@ const termsDiffer: Rule = (usage) => {
   return {
     cause: 'terms-differ',
     evidence: `Programs of the fleet state different limits: ${list}${hasOwn ? ', and others than this program' : ''}. The strictest of all counts.`,
-    remedy: 'Set the same SERVICE_AUTH_TOKEN_LIMIT everywhere. A limit that nobody states any more ends after an hour.',
+    remedy:
+      'Set the same SERVICE_AUTH_TOKEN_LIMIT everywhere. A limit ends an hour after the last program that states it.',
     weight: 0.3,
   };
 };

@@ -221,13 +221,13 @@ export function holdSentence(hold: Hold, now: number): string {
   const [who, whom] = audience === undefined ? ['', ''] : [` of ${audience}`, ` for ${audience}`];
   const what: Readonly<Record<Hold['kind'], string>> = {
     credentials: `The token endpoint rejected the credentials${who} (${rejectionOf(hold, now)}). The same secret is tried again`,
-    rate_limited: 'The token endpoint answered 429. Nobody asks it again before',
-    backoff: `The token endpoint ${answered}. Nobody asks it again${whom} before`,
-    deaths: `Several processes died while they asked for a token. Nobody asks again${whom} before`,
+    rate_limited: 'The token endpoint answered 429. No token is requested until',
+    backoff: `The token endpoint ${answered}. No token is requested${whom} until`,
+    deaths: `Several processes died while they asked for a token. No token is requested${whom} until`,
     rejections: 'The API rejects tokens (401). They are replaced at growing intervals, the next one',
     renewal: `The last renewal${who} brought no later expiry. The next one is tried`,
     unreadable: `A token${who} could not be decrypted and was replaced. The next such replacement is possible`,
   };
-  const connects = what[kind].endsWith('before') ? ' ' : ' at ';
+  const connects = what[kind].endsWith('until') ? ' ' : ' at ';
   return `${what[kind]}${connects}${instant(until, now)}.`;
 }

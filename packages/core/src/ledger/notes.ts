@@ -31,12 +31,6 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
   };
   const generation = (attempt: Attempt) => attempt.generation;
   const arrivedAt = ({ outcome }: Settled) => outcome.at;
-  const hashes = new Map<string, Map<string, Attempt>>();
-  const issuedAt = new Map<string, number>();
-  for (const attempt of attempts) {
-    const name = `${attempt.audience} ${attempt.keyId}`;
-    if (isIssued(attempt)) issuedAt.set(name, Math.max(arrivedAt(attempt), issuedAt.get(name) ?? 0));
-  }
   for (const attempt of attempts) {
     const { audience, keyId } = attempt;
     const isCostly = chargeOf(attempt) > 0;
@@ -51,15 +45,10 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     latest('reserved', attempt, ({ at }) => at);
     if (attempt.order !== undefined) latest('pardon', attempt, arrivedAt);
     if (fleet.streaks.has(audience) || revokedOf(record, audience) > 0) latest(`token ${audience}`, attempt, arrivedAt);
-    const { hash, expiresAt = 0, holdUntil = 0 } = attempt.outcome;
-    if (holdUntil > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
-    // A cache may repeat a token that has expired, until the next one was issued.
-    if (hash === undefined || expiresAt <= (issuedAt.get(`${audience} ${keyId}`) as number)) continue;
-    const known = hashes.get(`${audience} ${keyId}`) ?? new Map<string, Attempt>();
-    if (!known.has(hash)) hashes.set(`${audience} ${keyId}`, known.set(hash, attempt));
+    if ((attempt.outcome.holdUntil ?? 0) > now) latest(`renewal ${audience} ${keyId}`, attempt, generation);
   }
   const order = openOrder(record, now) ? undefined : record.orders.findLast(({ kind }) => kind === 'retry')?.id;
-  const hashed = new Set([...hashes.values()].flatMap((known) => [...known.values()].slice(-maxHashes)));
+  const hashed = hashedOf(attempts);
   const notes = new Set<Attempt>([
     ...newest.values(),
     ...hashed,
@@ -78,4 +67,27 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
     );
   };
   return { isNeeded, hasHash: (attempt) => hashed.has(attempt) };
+}
+
+/** Returns the tokens whose hashes are kept: the last ones of each audience and key. Of those with the same hash, the first. */
+function hashedOf(attempts: readonly Attempt[]): ReadonlySet<Attempt> {
+  const issuedTo = new Map<string, Settled[]>();
+  for (const attempt of attempts) {
+    if (!isIssued(attempt)) continue;
+    const name = `${attempt.audience} ${attempt.keyId}`;
+    const issued = issuedTo.get(name);
+    if (issued) issued.push(attempt);
+    else issuedTo.set(name, [attempt]);
+  }
+  const hashed = [...issuedTo.values()].flatMap((issued) => {
+    const lastAt = Math.max(...issued.map(({ outcome }) => outcome.at));
+    const known = new Map<string, Attempt>();
+    for (const attempt of issued) {
+      const { hash, expiresAt = 0 } = attempt.outcome;
+      // A cache may repeat a token that has expired, until the next one was issued.
+      if (hash !== undefined && expiresAt > lastAt && !known.has(hash)) known.set(hash, attempt);
+    }
+    return [...known.values()].slice(-maxHashes);
+  });
+  return new Set(hashed);
 }

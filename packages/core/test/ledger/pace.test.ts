@@ -200,7 +200,7 @@ describe('an outage', () => {
     const outage = (count: number, fields: object = {}) =>
       recordWith(
         Array.from({ length: count }, (_, index) =>
-          attemptAt(noon - minute + index, {
+          attemptAt(noon - minute - second + index, {
             id: `${index}`,
             audience: ['orders', 'invoices'][index % 2] as string,
             ...unknownAt(noon - minute),
