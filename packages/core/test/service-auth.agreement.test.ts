@@ -59,7 +59,7 @@ describe('an agreement of several windows', () => {
     expect(await issuedTo(bed, 12, hourlyAndDaily)).toBe(10);
     const error = await failure('ERR_ISSUANCE_LIMIT', bed.token(bed.client({ issuanceLimit: hourlyAndDaily })));
     expect(error).toMatchObject({ limit: 10, used: 10, windowMs: hour });
-    expect(error.message).toContain('10 of 10 usable tokens (limit 10 in 1 h)');
+    expect(error.message).toContain('10 of 10 usable tokens are spent (limit 10 in 1 h)');
     expect(bed.eventsOf('issuance_refused').at(-1)).toMatchObject({ limit: 10, used: 10, windowMs: hour });
     const usage = await bed.client({ issuanceLimit: hourlyAndDaily }).getUsage();
     expect(usage).toMatchObject({ limit: 10, windowMs: hour, used: 10, remaining: 0 });

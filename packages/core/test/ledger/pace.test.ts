@@ -194,6 +194,9 @@ describe('an outage', () => {
     };
     expect(waitOf(cost, 'orders', now)).toBe(0);
     expect(paced(cost, 'orders', now).probesUntil).toBe(0);
+    // A further failure is not followed by a probe, which would cost another token.
+    const again = tried(cost, now, { id: 'again' }, ambiguous);
+    expect(waitOf(again.record, 'orders', again.now)).toBeGreaterThan(50 * minute);
   });
 
   test('in which two audiences failed lets the others ask after ten minutes, while less than half is unknown', () => {

@@ -94,7 +94,7 @@ export const countingMutants: readonly Mutant[] = [
     name: '401s renew without end',
     about: 'no share and no spacing for renewals caused by 401s',
     file: 'ledger/pace.ts',
-    find: "...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, false) : []),",
+    find: "    ...(reason === 'rejected' ? rejections(record, now, caller.audience, limits, order !== undefined) : []),\n",
     replace: '',
     modes: ['feasible', 'faults'],
   },
