@@ -48,6 +48,23 @@ test('where everything is right, each line is ok, and nothing was spent', async 
   expect(service.counts.issued).toBe(1);
 });
 
+test('where requests count, the token endpoint is not asked unless --issue says so', async () => {
+  const service = await startCanaryService();
+  const env = { ...variablesOf(service, file()), SERVICE_AUTH_TOKEN_LIMIT: '30 requests' };
+  const { code, lines } = await doctor(env);
+  expect(code).toBe(0);
+  expect(lines.find(({ part }) => part === 'token endpoint')).toMatchObject({
+    state: 'ok',
+    message: expect.stringContaining('was not asked, because the operator counts requests'),
+  });
+  expect(service.counts.tokenRequests).toBe(0);
+  expect((await doctor(env, '--issue')).lines.find(({ part }) => part === 'token')?.state).toBe('ok');
+  // The record says it to those who were not told.
+  const untold = await doctor({ ...env, SERVICE_AUTH_TOKEN_LIMIT: undefined });
+  expect(untold.lines.find(({ part }) => part === 'record')?.message).toMatch(/usable requests spent/);
+  expect(service.counts.tokenRequests).toBe(1);
+});
+
 test.for([
   [
     'a URL that ends in /oauth/token',
@@ -127,7 +144,7 @@ test('a program that states its window in seconds is found by the record, and on
   expect(own.bad).toContainEqual(
     expect.objectContaining({
       part: 'configuration',
-      message: expect.stringContaining('must be like 300 or 10/1h,50/24h'),
+      message: expect.stringContaining('must be like 300, 10/1h,50/24h or 10 requests/10m'),
     }),
   );
 });

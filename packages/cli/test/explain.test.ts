@@ -350,3 +350,28 @@ test('every cause has a section in the runbook, with cause, evidence and what to
 function anchorOf(heading: string): string {
   return heading.toLowerCase().replaceAll(' ', '-');
 }
+
+test('where the operator counts requests, the sentences speak of them', () => {
+  const refused = {
+    holds: [{ kind: 'credentials', until: now + 5 * minute, audience: 'https://api.example/', status: 401 }],
+    refusedUntil: now + 5 * minute,
+    refusedBecause: 'credentials',
+  } as const;
+  const deaths = { holds: [{ kind: 'deaths', until: now + 8 * minute }] } as const;
+  const pending = series(5, 3, { reason: 'cold', pending: true }, 2);
+  const evidence = (entries: Parameters<typeof usageOf>[0], changes: Partial<Usage>) =>
+    explain(usageOf(entries, { counts: 'requests', ...changes }), { now, audiences: [], failures: [] }).map(
+      ({ evidence, remedy }) => `${evidence} ${remedy}`,
+    );
+  expect(evidence(regular, { limit: 10, usable: 5, windowMs: hour }).join()).toContain(
+    'the limit of 10 requests in 1 h',
+  );
+  expect(evidence(regular, refused).join()).toContain('Each such request counts.');
+  const died = evidence(pending, { ...deaths, unknown: 5, used: 20 }).join();
+  expect(died).toContain('before the answer. Each counts.');
+  expect(died).toContain('because each request counts');
+  expect(died).toContain('5 of the 20 requests that count perhaps never arrived');
+  // Refused requests count and are not listed, so the list has all tokens.
+  const storm = series(10, 4, { reason: 'rejected' });
+  expect(evidence(storm, { used: 40 }).join()).toContain('10 of the 10 tokens of the last 24 h');
+});

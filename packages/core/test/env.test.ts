@@ -87,7 +87,7 @@ describe('createServiceAuthFromEnv', () => {
     async (limit) => {
       expect(await problemsOf({ ...env, SERVICE_AUTH_TOKEN_LIMIT: limit })).toEqual({
         SERVICE_AUTH_TOKEN_LIMIT:
-          'must be like 300 or 10/1h,50/24h, or unlimited (must be an integer from 1 to 1000000)',
+          'must be like 300, 10/1h,50/24h or 10 requests/10m, or unlimited (must be an integer from 1 to 1000000)',
       });
     },
   );

@@ -34,6 +34,22 @@ describe('the limit', () => {
     expect(service.counts).toMatchObject({ issued: 4, refused: 2 });
   });
 
+  test('counts every request, refused ones too, if it says so', async () => {
+    const clock = createTestClock();
+    const issuanceLimit = { tokens: 3, windowMs: 1_000, counts: 'requests' } as const;
+    await using service = await startTestService({ clock, issuanceLimit });
+    expect(service.env['SERVICE_AUTH_TOKEN_LIMIT']).toBe('3 requests/1s');
+    expect((await requestToken(service, { client_secret: 'wrong' })).status).toBe(401);
+    expect((await requestToken(service, { grant_type: 'other' })).status).toBe(400);
+    expect((await requestToken(service)).status).toBe(200);
+    expect((await requestToken(service)).status).toBe(429);
+    await clock.advance(999);
+    expect((await requestToken(service)).status).toBe(429);
+    await clock.advance(1_001);
+    expect((await requestToken(service)).status).toBe(200);
+    expect(service.counts).toMatchObject({ issued: 2, refused: 2, rejected: 2 });
+  });
+
   test('is per client', async () => {
     await using service = await startTestService({
       issuanceLimit: { tokens: 1 },

@@ -41,7 +41,7 @@ export const apiServers: readonly ServerShape[] = [
     variables: {
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://api.ebay.com/identity/v1/oauth2/token',
       SERVICE_AUTH_SCOPE: 'https://api.ebay.com/oauth/api_scope',
-      SERVICE_AUTH_TOKEN_LIMIT: '1000',
+      SERVICE_AUTH_TOKEN_LIMIT: '1000 requests',
       ...basic,
     },
     options: {
@@ -186,11 +186,11 @@ export const apiServers: readonly ServerShape[] = [
     name: 'Zoho',
     variables: {
       SERVICE_AUTH_TOKEN_ENDPOINT: 'https://accounts.zoho.eu/oauth/v2/token',
-      SERVICE_AUTH_TOKEN_LIMIT: '10/10m',
+      SERVICE_AUTH_TOKEN_LIMIT: '10 requests/10m',
       ...post,
     },
     special:
-      'Zoho allows ten tokens in ten minutes, and ten to fifteen live ones: the next one ends the oldest. It refuses with status 200.',
+      'Zoho allows ten requests in ten minutes, refused ones too, and ten to fifteen live tokens: the next one ends the oldest. It refuses with status 200.',
     answer: {
       access_token: '1000.8cb99dxxxxxxxxxxxxx9be93.9b8xxxxxxxxxxxxxxxf',
       token_type: 'Bearer',

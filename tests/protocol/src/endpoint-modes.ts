@@ -1,6 +1,6 @@
 import type { Mode } from './mode.ts';
 import type { Random } from './random.ts';
-import { audiencesOf, drawn, type Settings } from './settings.ts';
+import { audiencesOf, drawn, everything, type Settings } from './settings.ts';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -66,6 +66,31 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
         },
         countIsExact: true,
       }),
+  },
+  requests: {
+    about: 'an operator that counts requests, refused ones too: rejections, 429s, outages, several audiences, deaths',
+    promised: true,
+    settings: (random) => {
+      const tokens = random.pick([12, 24, 40]);
+      return drawn(random, {
+        tokens,
+        phases: [
+          { fromMs: 0, agreements: [{ windows: [{ tokens, windowMs: 24 * hour, counts: 'requests' }], reserve: 0 }] },
+        ],
+        audiences: audiencesOf(random.integer(1, 4)),
+        callEveryMs: random.between(5, 30) * minute,
+        rates: {
+          ...everything,
+          // The operator sees two requests where fetch sends one again.
+          token_sent_twice: 0,
+          token_refused: random.pick([0.05, 0.4]),
+          token_rate_limited: 0.1,
+          token_redirected: 0.05,
+          token_5xx_before: 0.1,
+          endpoint_outage: 3,
+        },
+      });
+    },
   },
   repeated: {
     about:

@@ -59,7 +59,7 @@ export interface FailingAudiences {
 /** The watcher of the calls. */
 type CallWatch = Pick<
   Judge,
-  'looked' | 'wrote' | 'outgrew' | 'discarded' | 'sending' | 'answered' | 'mayHaveIssued' | 'wasHandedOut'
+  'looked' | 'wrote' | 'outgrew' | 'discarded' | 'sending' | 'arrived' | 'answered' | 'mayHaveIssued' | 'wasHandedOut'
 >;
 
 interface Reach {
@@ -218,6 +218,7 @@ export function createNetwork(
         const requestedAt = world.now;
         const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
+          watch.arrived();
           const answer = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
           if (repeated) service.receive(request.body, requestedAt, machine.name);
           if (lost) return;

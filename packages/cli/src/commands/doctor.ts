@@ -20,6 +20,7 @@ import { printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
 import { becauseOf, spentOf, whoIsRefused } from '../report/sentences.ts';
 import { type Colour, coloured, wrapped } from '../report/text.ts';
+import type { Usage } from '../report/usage.ts';
 import { listed } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
@@ -41,10 +42,15 @@ export async function run(context: Context): Promise<number> {
   const { env, problems } = await readEnvironment(context);
   report('configuration', await examineConfiguration(env, problems));
   // They do not depend on each other, and each has a deadline of its own.
-  const [store, endpoint, api] = await Promise.all([diagnosedStore(env), diagnosedEndpoint(env), diagnosedApi(env)]);
+  const [store, api] = await Promise.all([diagnosedStore(env), diagnosedApi(env)]);
   report('store', store);
-  if (lines.every(({ state }) => state !== 'failure')) report('record', await diagnosedRecord(context));
-  report('token endpoint', endpoint);
+  let counts = countsIn(env);
+  if (lines.every(({ state }) => state !== 'failure')) {
+    const { found, usage } = await diagnosedRecord(context);
+    report('record', found);
+    counts ||= usage?.windows.some(({ counts }) => counts) === true;
+  }
+  report('token endpoint', await diagnosedEndpoint(env, counts));
   report('API', api);
   if (flags['issue'] === true) report('token', await issued(context));
 
@@ -88,7 +94,9 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
   return examineStore(opened, isOwned ? owner : undefined);
 }
 
-async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> {
+async function diagnosedRecord(
+  context: Context,
+): Promise<{ readonly found: readonly Diagnosis[]; readonly usage?: Usage }> {
   try {
     const { env, read } = await openReader(context);
     const { usage, scene, snapshot } = await read();
@@ -104,9 +112,10 @@ async function diagnosedRecord(context: Context): Promise<readonly Diagnosis[]> 
       concerns.length === 0
         ? { state: 'ok', message }
         : { state: 'warning', message, advice: 'run service-auth explain.' };
-    return [line, ...examineWindows(usage.windows), ...(await examineSecret(env, snapshot))];
+    const found = [line, ...examineWindows(usage.windows), ...(await examineSecret(env, snapshot))];
+    return { found, usage };
   } catch (error) {
-    return [failureOf(error)];
+    return { found: [failureOf(error)] };
   }
 }
 
@@ -124,10 +133,20 @@ function isAskable(address: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-async function diagnosedEndpoint(env: Environment): Promise<readonly Diagnosis[]> {
+/** Whether the limit of the environment counts requests. A wrong one was told already. */
+function countsIn(env: Environment): boolean {
+  return /\brequests\b/.test(env['SERVICE_AUTH_TOKEN_LIMIT'] ?? '');
+}
+
+/** `counts`: every request to it counts. */
+async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<readonly Diagnosis[]> {
   const { authUrl, tokenEndpoint } = serverOf(env);
   const address = tokenEndpoint ?? authUrl;
   if (address === undefined || !isAskable(address)) return [];
+  if (counts) {
+    const message = `${new URL(address).origin} was not asked, because the operator counts requests: --issue asks it`;
+    return [{ state: 'ok', message }];
+  }
   const takesForms = hasClientAuthentication(env);
   if (tokenEndpoint !== undefined)
     return examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms });

@@ -16,7 +16,7 @@ import {
   spentOf,
 } from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
-import { coloured, counted, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
+import { coloured, counted, countedBy, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
 import type { Failure, Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
@@ -49,7 +49,7 @@ function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean,
   const { limit, used, usable, windowMs } = usage;
   const keptBack = usable < limit ? `; ${limit - usable} of the ${limit} are kept back` : '';
   const healthy = isHealthy ? ['Nothing is unusual.'] : [];
-  const limited = `${used} of ${counted(usable, 'usable token')} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${keptBack}.`;
+  const limited = `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${keptBack}.`;
   const spent = isUnlimited(usage) ? `${spentOf(usage)}.` : limited;
   const { now } = style;
   const times = `Times are ${zone(now)}, as on this machine.`;

@@ -29,7 +29,7 @@ export const variableOptions: Readonly<Record<Name, Option>> = {
   },
   'token-limit': {
     value: 'LIMIT',
-    text: 'SERVICE_AUTH_TOKEN_LIMIT: the tokens per 24 hours, or several limits such as 10/1h,50/24h',
+    text: 'SERVICE_AUTH_TOKEN_LIMIT: the tokens per 24 hours, or several limits such as 10/1h,50/24h; 300 requests if these count',
   },
   reserve: { value: 'NUMBER', text: 'SERVICE_AUTH_RESERVE: how many tokens to hold in reserve' },
   instance: { value: 'NAME', text: 'SERVICE_AUTH_INSTANCE: the name of this machine or job in the record' },

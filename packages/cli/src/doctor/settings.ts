@@ -1,4 +1,6 @@
 import { type Environment, hasClientAuthentication, hasOtherCredential } from '../configuration/environment.ts';
+import { countedBy } from '../report/text.ts';
+import type { Usage } from '../report/usage.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 /** Mistakes that make a configuration wrong although each value alone is allowed. */
@@ -47,13 +49,13 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
 
 /** A window of seconds where milliseconds were meant, as other programs state it in the record. */
 export function examineWindows(
-  windows: readonly { readonly tokens: number; readonly windowMs: number }[],
+  windows: readonly Pick<Usage['windows'][number], 'tokens' | 'windowMs' | 'counts'>[],
 ): readonly Diagnosis[] {
   return windows
     .filter(({ tokens, windowMs }) => tokens >= 20 && windowMs <= 700_000)
-    .map(({ tokens, windowMs }) => ({
+    .map(({ tokens, windowMs, counts }) => ({
       state: 'warning',
-      message: `a program states ${tokens} tokens in a window of ${windowMs} ms`,
+      message: `a program states ${tokens} ${countedBy({ counts })}s in a window of ${windowMs} ms`,
       advice: 'were these meant as seconds? windowMs is in milliseconds: a day has 86400000.',
     }));
 }

@@ -1,7 +1,7 @@
 import { isUnlimited } from '../report/sentences.ts';
-import { counted, duration, instant, windowName } from '../report/text.ts';
+import { counted, countedBy, duration, instant, windowName } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
-import { audiencesIn, culprits, listed } from '../report/whose.ts';
+import { audiencesIn, culprits, isPartial, listed } from '../report/whose.ts';
 import type { Finding } from './finding.ts';
 import { usualIntervalMs } from './journal.ts';
 
@@ -50,8 +50,8 @@ export function scopeSentences(finding: Finding, usage: Usage, now: number): str
 }
 
 /** A record lists its newest issuances alone, and none that has left the window. */
-function isOlderPossible(firstAt: number, { issuances, used, windowMs }: Usage, now: number): boolean {
-  return issuances.length < used || now - firstAt > windowMs * 0.95;
+function isOlderPossible(firstAt: number, usage: Usage, now: number): boolean {
+  return isPartial(usage) || now - firstAt > usage.windowMs * 0.95;
 }
 
 /** Says how many tokens a window takes if a finding goes on. Empty: that is unknown, it is not an hour old, it may be over, or something holds. */
@@ -66,7 +66,7 @@ export function paceSentence(finding: Finding, usage: Usage, now: number): strin
     course.latestAt - course.firstAt < 60 * minute
   )
     return '';
-  return `At this pace it takes ${counted(perWindow, 'token')} in ${windowName(usage.windowMs)}${isUnlimited(usage) ? '' : `; ${usage.usable} are usable`}.`;
+  return `At this pace it takes ${counted(perWindow, countedBy(usage))} in ${windowName(usage.windowMs)}${isUnlimited(usage) ? '' : `; ${usage.usable} are usable`}.`;
 }
 
 /** True if a finding goes on, and if that takes a large part of the limit. */

@@ -1,5 +1,5 @@
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
-import { counted, instant, windowName } from '../report/text.ts';
+import { counted, countedBy, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import { audiencesIn, rejectionOf, unsettled, unsettledInRow } from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
@@ -56,13 +56,14 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
     : isServed
       ? ' A token is in use nevertheless, so other programs have other credentials.'
       : '';
+  const counts = usage.counts ? ' Each such request counts.' : '';
   const next =
     holds.length === 0
       ? 'The wait after that is over, and no program has tried these credentials since.'
       : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
   return {
     cause: 'credentials-rejected',
-    evidence: `The token endpoint rejected the credentials (${rejections}).${others} ${next}`,
+    evidence: `The token endpoint rejected the credentials (${rejections}).${counts}${others} ${next}`,
     remedy:
       'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
     weight: holds.length === 0 ? 1.1 : 2,
@@ -83,13 +84,20 @@ const otherPrograms: Rule = (usage, circumstances) => {
       : `No token is requested until ${instant(until, circumstances.now)}.`;
   return {
     cause: 'other-programs',
-    evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} tokens in ${windowName(windowMs)}. ${next}`,
+    evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`,
     remedy:
       'Something else spends tokens of this client id: a program without this store, a second store or prefix, a person with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
     weight: until === undefined ? 1.1 : 2,
     audiences: [],
   };
 };
+
+/** How to see whether the token endpoint works. */
+function askFirst({ counts }: Usage): string {
+  return counts
+    ? 'Run service-auth doctor: with --issue it asks the endpoint, and without it only looks at the rest, because each request counts.'
+    : 'Run service-auth doctor first: it asks the endpoint without spending a token.';
+}
 
 /** The token endpoint does not work now. */
 const outage: Rule = (usage, circumstances) => {
@@ -105,8 +113,7 @@ const outage: Rule = (usage, circumstances) => {
   return {
     cause: 'outage',
     evidence: `The token endpoint ${answered}.${often} ${next}`,
-    remedy:
-      'Run service-auth doctor: it asks the endpoint without spending a token. If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token. When the endpoint works again, service-auth retry ends the wait.',
+    remedy: `${askFirst(usage)} If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token. When the endpoint works again, service-auth retry ends the wait.`,
     // Requests of unknown outcome are the graver trouble once callers are let through.
     weight: until === undefined ? 0.1 : 1.5,
     audiences: audience === undefined ? [] : [audience],
@@ -127,9 +134,8 @@ const deaths: Rule = (usage, circumstances) => {
   return {
     cause: 'deaths',
     short: `programs ended while they asked for a token${forAudiences(audiencesIn(series))}`,
-    evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts as a token.${row}${next}`,
-    remedy:
-      'Run service-auth doctor first: it asks the endpoint without spending a token. If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: mend the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.',
+    evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts${usage.counts ? '' : ' as a token'}.${row}${next}`,
+    remedy: `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: mend the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`,
     weight: until === undefined ? series.length / Math.max(1, usage.used) : 1.5,
     series,
     isBounded: true,

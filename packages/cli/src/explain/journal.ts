@@ -1,5 +1,6 @@
 import { counted, grouped, windowName } from '../report/text.ts';
 import type { Issuance, Usage } from '../report/usage.ts';
+import { isPartial } from '../report/whose.ts';
 
 const minute = 60_000;
 
@@ -7,8 +8,9 @@ const minute = 60_000;
 export const few = 3;
 
 /** The record lists the newest issuances one by one, and of older ones the number only. */
-export function spentIn({ issuances, used, windowMs }: Usage): string {
-  return `of the ${issuances.length < used ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
+export function spentIn(usage: Usage): string {
+  const { issuances, windowMs } = usage;
+  return `of the ${isPartial(usage) ? 'newest ' : ''}${counted(issuances.length, 'token')} of the last ${windowName(windowMs)}`;
 }
 
 /** An issuance with the one before it for the same audience. */

@@ -1,6 +1,6 @@
 import { doubtsOf } from '../report/doubts.ts';
 import { allowance } from '../report/sentences.ts';
-import { counted, duration, grouped, instant, windowName } from '../report/text.ts';
+import { counted, countedBy, duration, grouped, instant, windowName } from '../report/text.ts';
 import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';
 import type { Rule } from './finding.ts';
@@ -43,7 +43,7 @@ const unknownOutcomes: Rule = (usage, { failures }) => {
   return {
     cause: 'unknown-outcomes',
     short: `the outcome of ${counted(unknown, 'request')} is unknown`,
-    evidence: `${unknown} of the ${counted(used, 'token')} that count were perhaps never issued: the token endpoint ${answered}, or the program died during the request. Each counts for 27 hours, although the window is 24.`,
+    evidence: `${unknown} of the ${counted(used, countedBy(usage))} that count ${usage.counts ? 'perhaps never arrived' : 'were perhaps never issued'}: the token endpoint ${answered}, or the program died during the request. Each counts for 27 hours, although the window is 24.`,
     remedy:
       'Look at the token endpoint and at what lies between: time-outs, proxies, a timeoutMs that is shorter than its answers take. The event token_request_failed has the error of each.',
     weight: unknown / Math.max(1, used),
@@ -106,7 +106,7 @@ const shortTokens: Rule = (usage) => {
   if (needed < usage.usable * 0.5 || lifetime >= usage.windowMs) return undefined;
   return {
     cause: 'short-tokens',
-    evidence: `Tokens live for ${duration(lifetime)}. To have ${audiences === 1 ? 'one' : counted(audiences, 'of them')} at all times takes about ${needed} of the ${usage.usable} usable tokens in ${windowName(usage.windowMs)}.`,
+    evidence: `Tokens live for ${duration(lifetime)}. To have ${audiences === 1 ? 'one' : counted(audiences, 'of them')} at all times takes about ${needed} of the ${usage.usable} usable ${countedBy(usage)}s in ${windowName(usage.windowMs)}.`,
     remedy: 'Ask the operator for tokens that live longer, or for a higher limit.',
     weight: needed >= usage.usable ? 1.2 : 0.4,
   };
@@ -117,22 +117,23 @@ const lowLimit: Rule = (usage) => {
   if (usable >= 10) return undefined;
   return {
     cause: 'low-limit',
-    evidence: `Of the limit of ${counted(limit, 'token')} in ${windowName(windowMs)} only ${usable} are usable; the others are kept back in case the store loses its record.`,
+    evidence: `Of the limit of ${counted(limit, countedBy(usage))} in ${windowName(windowMs)} only ${usable} are usable; the others are kept back in case the store loses its record.`,
     remedy:
       'A store that loses nothing (file, PostgreSQL) keeps back a fifth, and Redis half. SERVICE_AUTH_RESERVE sets how many. Or ask the operator for a higher limit.',
     weight: 0.3,
   };
 };
 
-const newRecord: Rule = ({ newRecord, refusedBecause }, { now }) => {
+const newRecord: Rule = (usage, { now }) => {
+  const { newRecord, refusedBecause } = usage;
   // Every new fleet has one. It matters when little is left.
   if (!newRecord || newRecord.remaining >= 10 || !(refusedBecause === undefined || refusedBecause === 'limit'))
     return undefined;
   const { remaining, until } = newRecord;
   return {
     cause: 'new-record',
-    evidence: `The record is new, and it may have replaced one that was lost: it allows ${allowance(newRecord, now)}. ${remaining} of them ${remaining === 1 ? 'is' : 'are'} left.`,
-    remedy: `If you know how many tokens of this client id were issued elsewhere in the last window, say so: service-auth record spent N --reason TEXT, with 0 if there were none. The rest can be issued at once. Otherwise this ends by itself at ${instant(until, now)}. If the store was emptied, take care that it keeps the record: see the page on choosing a store.`,
+    evidence: `The record is new, and it may have replaced one that was lost: it allows ${allowance(usage, now)}. ${remaining} of them ${remaining === 1 ? 'is' : 'are'} left.`,
+    remedy: `If you know how many ${countedBy(usage)}s of this client id were ${usage.counts ? 'sent' : 'issued'} elsewhere in the last window, say so: service-auth record spent N --reason TEXT, with 0 if there were none. The rest can be ${usage.counts ? 'sent' : 'issued'} at once. Otherwise this ends by itself at ${instant(until, now)}. If the store was emptied, take care that it keeps the record: see the page on choosing a store.`,
     weight: remaining === 0 ? 1.4 : 0.35,
   };
 };
@@ -141,7 +142,9 @@ const termsDiffer: Rule = (usage) => {
   const foreign = usage.windows.filter(({ own }) => !own);
   const hasOwn = usage.windows.some(({ own }) => own);
   if (foreign.length === 0 || (!hasOwn && foreign.length < 2)) return undefined;
-  const list = foreign.map(({ tokens, windowMs }) => `${tokens} in ${windowName(windowMs)}`).join(', ');
+  const list = foreign
+    .map(({ tokens, counts, windowMs }) => `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}`)
+    .join(', ');
   return {
     cause: 'terms-differ',
     evidence: `Programs of the fleet state different limits: ${list}${hasOwn ? ', and others than this program' : ''}. The strictest of all counts.`,

@@ -1,6 +1,6 @@
 import { printable } from '../line/printable.ts';
 import { allowance, becauseOf, isUnlimited, spentOf, whoIsRefused } from './sentences.ts';
-import { clockTime, counted, duration, zone } from './text.ts';
+import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
 export interface Thresholds {
@@ -30,7 +30,7 @@ export function checkLine(
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
   const room =
     refusedUntil === undefined
-      ? `${unlimited ? 'any number of tokens' : counted(availableNow, 'token')} available now${newRecord ? `: the record is new, and allows ${allowance(newRecord, now)}` : ''}`
+      ? `${unlimited ? 'any number of tokens' : counted(availableNow, countedBy(usage))} available now${newRecord ? `: the record is new, and allows ${allowance(usage, now)}` : ''}`
       : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage, now)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = unlimited
@@ -40,7 +40,9 @@ export function checkLine(
         `pending=${pending};;;0;${usable}`,
         `available=${availableNow};;;0;${usable}`,
       ];
-  const share = unlimited ? spentOf(usage) : `${Math.round(percent)}% of ${usable} usable tokens spent (${used})`;
+  const share = unlimited
+    ? spentOf(usage)
+    : `${Math.round(percent)}% of ${usable} usable ${countedBy(usage)}s spent (${used})`;
   const spent = `${share}, ${room}`;
   const summary = [...(absent === undefined ? [] : [absent]), spent, ...concerns].join('; ');
   // The bar separates the sentence from the performance data.

@@ -17,6 +17,7 @@ import {
   clockTime,
   coloured,
   counted,
+  countedBy,
   cut,
   duration,
   instant,
@@ -146,7 +147,7 @@ function budget(usage: Usage, style: Style): string[] {
     ...(unknown > 0 ? [`${unknown} of unknown outcome`] : []),
   ];
   const counts = [
-    `${signs.issued} ${used - pending} issued`,
+    `${signs.issued} ${used - pending} ${usage.counts ? 'answered' : 'issued'}`,
     ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
   ];
   if (isUnlimited(usage)) {
@@ -161,14 +162,21 @@ function budget(usage: Usage, style: Style): string[] {
   const others = windows.length > 1 ? windows.filter(({ tokens }) => !isUnlimited({ limit: tokens })) : [];
   return [
     bar(usage, Math.min(60, room(style)), style),
-    ...paragraph(style, `${used} of ${counted(usable, 'usable token')} spent in ${windowName(windowMs)}.`),
+    ...paragraph(
+      style,
+      `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent in ${windowName(windowMs)}.${whatCounts(usage)}`,
+    ),
     ...paragraph(style, parts.join('  ')),
     ...others.flatMap((window) => paragraph(style, windowSentence(window, windows))),
   ];
 }
 
+function whatCounts({ counts }: Usage): string {
+  return counts ? ' The operator counts requests, refused ones too.' : '';
+}
+
 function windowSentence(
-  { tokens, windowMs, used, usable, own }: Usage['windows'][number],
+  { tokens, counts, windowMs, used, usable, own }: Usage['windows'][number],
   all: Usage['windows'],
 ): string {
   // A reader states no limit of its own.
@@ -176,7 +184,7 @@ function windowSentence(
     own || !all.some((window) => window.own)
       ? ''
       : '; only another process states this limit, and it is kept all the same';
-  return `${tokens} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
+  return `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
 }
 
 function newestIssuances({ issuances }: Usage, style: Style): string[] {

@@ -1,7 +1,7 @@
 import { type Doubt, doubtsOf, forAudiences } from './doubts.ts';
-import { clockTime, counted, instant, windowName } from './text.ts';
+import { clockTime, counted, countedBy, instant, windowName } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
-import { audiencesIn, joined, listed, rejectionOf, unsettledInRow } from './whose.ts';
+import { audiencesIn, isPartial, joined, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -16,7 +16,7 @@ export function spentOf(usage: Usage): string {
   const { used, usable, windowMs } = usage;
   return isUnlimited(usage)
     ? `${counted(used, 'token')} spent in ${windowName(windowMs)}, there is no limit`
-    : `${used} of ${counted(usable, 'usable token')} spent`;
+    : `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent`;
 }
 
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
@@ -40,13 +40,14 @@ function promise(usage: Usage, now: number): string {
   if (isUnlimited(usage)) return 'A caller without a token gets one now.';
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
-  const tokens = availableNow === 1 ? 'this is the last one' : `${counted(availableNow, 'token')} can be issued`;
+  const all = `${counted(availableNow, countedBy(usage))} can be ${usage.counts ? 'sent' : 'issued'}`;
+  const tokens = availableNow === 1 ? 'this is the last one' : all;
   return `A caller without a token gets one now; ${tokens}${more}.${whyFewer(usage, now)}`;
 }
 
 /** Says why fewer tokens can be had than are left of the limit. */
-function whyFewer({ newRecord }: Usage, now: number): string {
-  return newRecord ? ` The record is new: it allows ${allowance(newRecord, now)}.` : '';
+function whyFewer(usage: Usage, now: number): string {
+  return usage.newRecord ? ` The record is new: it allows ${allowance(usage, now)}.` : '';
 }
 
 function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
@@ -58,7 +59,9 @@ function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
   );
   const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
   const texts = joined(doubts.map(({ text }) => text));
-  const room = isUnlimited(usage) ? 'There is no limit' : `The limit leaves room for ${counted(availableNow, 'token')}`;
+  const room = isUnlimited(usage)
+    ? 'There is no limit'
+    : `The limit leaves room for ${counted(availableNow, countedBy(usage))}`;
   return `${room}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
 }
 
@@ -91,9 +94,10 @@ export function whoIsRefused(usage: Usage): string {
   return `programs for ${listed(held)} are refused${held.length > 1 ? ', the last of them' : ''}`;
 }
 
-/** What a new record allows: `23 tokens until 14:02 (in 5 h)`. */
-export function allowance({ allowed, until }: NonNullable<Usage['newRecord']>, now: number): string {
-  return `${counted(allowed, 'token')} until ${instant(until, now)}`;
+/** What a new record allows: `23 tokens until 14:02 (in 5 h)`. Empty: the record is not new. */
+export function allowance(usage: Usage, now: number): string {
+  const { newRecord } = usage;
+  return newRecord ? `${counted(newRecord.allowed, countedBy(usage))} until ${instant(newRecord.until, now)}` : '';
 }
 
 /** Says why those callers are refused. */
@@ -102,8 +106,8 @@ export function becauseOf(usage: Usage, now: number): string {
   if (refusedBecause === 'full') return 'the record has no room for the token of another audience';
   if (refusedBecause === undefined || refusedBecause === 'limit')
     return newRecord
-      ? `the record is new, and allows ${allowance(newRecord, now)}, unless service-auth record spent says what it has not seen`
-      : 'the budget has no room for another token';
+      ? `the record is new, and allows ${allowance(usage, now)}, unless service-auth record spent says what it has not seen`
+      : `the budget has no room for another ${countedBy(usage)}`;
   const holds = denyingHolds(usage, refusedAudiences(usage));
   const causes = new Set(holds.map((hold) => causeOf(hold.kind, holds, usage)));
   return causes.size > 0
@@ -152,25 +156,27 @@ export function leftIn(usage: Usage): number {
 
 /** When the budget will be spent. Empty: nobody can tell. */
 export function forecast(usage: Usage, now: number): string {
-  const { spentAt, windowMs, remaining, issuances, used, holds, newRecord } = usage;
-  const isYoung = issuances.length >= used && issuances.every(({ at }) => at > now - hour);
+  const { spentAt, windowMs, remaining, issuances, holds, newRecord } = usage;
+  const isYoung = !isPartial(usage) && issuances.every(({ at }) => at > now - hour);
   // An hour is no pace yet, and a hold changes it.
   if ((spentAt === undefined || spentAt > now) && (isYoung || holds.length > 0)) return '';
-  const pace = `If tokens go on being spent as in the last ${windowName(windowMs / 4)}`;
+  const pace = `If ${countedBy(usage)}s go on being spent as in the last ${windowName(windowMs / 4)}`;
   if (spentAt === undefined) return `${pace}, some of the budget will be left.`;
   if (spentAt > now) return `${pace}, the budget is spent at ${instant(spentAt, now)}.`;
   if (newRecord) return 'The record is new: what it allows at first is spent.';
   const kept = keptForResets(usage);
   return kept > 0 && kept === remaining
-    ? `The budget is spent, but for ${counted(kept, 'token')} that only a reset of a leaked token may take.`
+    ? `The budget is spent, but for ${counted(kept, countedBy(usage))} that only a reset of a leaked token may take.`
     : 'The budget is spent.';
 }
 
 /** What somebody said about tokens that the record has not seen. Empty: nobody said anything. */
-export function spentElsewhereSentence({ spentElsewhere, windowMs }: Usage, now: number): string {
+export function spentElsewhereSentence(usage: Usage, now: number): string {
+  const { spentElsewhere, windowMs } = usage;
   if (!spentElsewhere) return '';
   const { at, count, instance, reason } = spentElsewhere;
-  const tokens = count === 0 ? 'no token' : `at most ${counted(count, 'token')}`;
+  const noun = countedBy(usage);
+  const tokens = count === 0 ? `no ${noun}` : `at most ${counted(count, noun)}`;
   const counts = count === 0 ? '' : ` ${count === 1 ? 'It counts' : 'They count'} from then on.`;
   return `${instance} said at ${instant(at, now)} that ${tokens} of ${windowName(windowMs)} ${count > 1 ? 'are' : 'is'} missing from this record: "${reason}".${counts}`;
 }
@@ -194,7 +200,8 @@ function spanMs(windowMs: number, pending: boolean): number {
 }
 
 /** When the next tokens leave the window. */
-export function nextSlots({ issuances, windowMs, nextFreeAt }: Usage, now: number): string {
+export function nextSlots(usage: Usage, now: number): string {
+  const { issuances, windowMs, nextFreeAt } = usage;
   if (nextFreeAt === undefined) return '';
   const later = issuances
     .map(({ at, pending }) => at + spanMs(windowMs, pending))
@@ -204,7 +211,7 @@ export function nextSlots({ issuances, windowMs, nextFreeAt }: Usage, now: numbe
   // The day is written where it is another one than before.
   const times = later.map((at, index) => clockTime(at, later[index - 1] ?? nextFreeAt));
   const others = later.length === 0 ? '' : `, others at ${times.join(', ')}`;
-  return `The next token leaves the window at ${instant(nextFreeAt, now)}${others}.`;
+  return `The next ${countedBy(usage)} leaves the window at ${instant(nextFreeAt, now)}${others}.`;
 }
 
 /** Says what a hold means, and until when. */

@@ -24,6 +24,11 @@ export function coloured({ colours }: Style, colour: Colour, text: string): stri
   return colours && text !== '' ? `\u001B[${on}m${text}\u001B[${off}m` : text;
 }
 
+/** What the operator counts: `token` or `request`. */
+export function countedBy({ counts }: { readonly counts?: 'requests' | undefined }): string {
+  return counts ? 'request' : 'token';
+}
+
 /** `1 token`, `2 tokens`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

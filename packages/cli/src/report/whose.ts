@@ -1,6 +1,14 @@
 import { clockTime, counted, grouped } from './text.ts';
 import type { Hold, Issuance, Usage } from './usage.ts';
 
+/** The record lists so many issuances. */
+const most = 150;
+
+/** Whether there are older issuances than those that are listed. A request that was refused is none, although it may count. */
+export function isPartial({ counts, issuances, used }: Usage): boolean {
+  return issuances.length < used && (!counts || issuances.length >= most);
+}
+
 /** Requests whose outcome nobody knows. Those that are under way are left out. The newest comes first. */
 export function unsettled({ issuances, underWay }: Usage): Issuance[] {
   return issuances.filter(({ pending }) => pending).slice(underWay);

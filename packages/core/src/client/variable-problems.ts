@@ -55,5 +55,8 @@ export function named(
   if (whole === 'parameters' && given !== whole)
     return { option, message: `has ${given.slice(whole.length + 1)}, which ${message}` };
   const isLimit = whole === 'issuanceLimit.tokens';
-  return { option, message: isLimit ? `must be like 300 or 10/1h,50/24h, or unlimited (${message})` : message };
+  return {
+    option,
+    message: isLimit ? `must be like 300, 10/1h,50/24h or 10 requests/10m, or unlimited (${message})` : message,
+  };
 }

@@ -15,6 +15,8 @@ export interface AgreedWindow {
   readonly tokens: number;
   readonly windowMs: number;
   readonly reserve: number;
+  /** Every request counts that reached the endpoint. Undefined: only tokens do. */
+  readonly counts?: 'requests' | undefined;
 }
 
 /** Why an attempt began. `revalidate`: it only reads the record. */

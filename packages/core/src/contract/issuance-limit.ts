@@ -1,16 +1,25 @@
+import type { Term } from '../ledger/journal.ts';
 import { type Limits, limitsFor, type StoreDurability } from '../ledger/limits.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
 
 /** A window of the agreement: at most `tokens` per client within `windowMs`. */
-export interface IssuanceWindow {
-  /** The tokens of a window: 1 to 1,000,000. */
+export interface IssuanceWindow extends Counting {
+  /** The tokens of a window, or its requests: 1 to 1,000,000. */
   tokens: number;
   /** The window in milliseconds: 1,000 to 2,678,400,000 (31 days). */
   windowMs: number;
 }
 
-interface Reserve {
+interface Counting {
+  /**
+   * What the operator counts. `requests`: every request that reaches the token endpoint, refused ones too; no probe is sent then. Default `tokens`, or for one
+   * of several windows what the limit says.
+   */
+  counts?: 'tokens' | 'requests' | undefined;
+}
+
+interface Reserve extends Counting {
   /**
    * The tokens that no process plans with: 0 to `tokens` - 1. They are there for tokens that were issued but are in no record, because the store lost it.
    * With several windows it belongs to the one with the most tokens, and the others keep the same share of theirs.
@@ -37,12 +46,15 @@ interface SeveralWindows extends Reserve {
 /** The agreement with the operator: at most `tokens` per client within `windowMs`, or several of such `windows`. All of them are kept. */
 export type IssuanceLimit = OneWindow | SeveralWindows;
 
+/** Without `counts` only tokens count. */
+type CountedWindow = Pick<Term, 'tokens' | 'windowMs' | 'counts'>;
+
 const day = 86_400_000;
-const usual: IssuanceWindow = { tokens: 150, windowMs: day };
+const usual: CountedWindow = { tokens: 150, windowMs: day };
 // What the record can count. No fleet spends as much.
-const unlimited: IssuanceWindow = { tokens: 1_000_000, windowMs: day };
+const unlimited: CountedWindow = { tokens: 1_000_000, windowMs: day };
 const maxWindows = 8;
-const names = ['tokens', 'windowMs', 'windows', 'reserve'];
+const names = ['tokens', 'windowMs', 'windows', 'reserve', 'counts'];
 
 /** Checks the agreement and computes its terms. */
 export function resolveLimits(
@@ -66,7 +78,7 @@ export function resolveLimits(
   return isSound ? limitsFor(windows, reserve, durability) : limitsFor([usual], undefined, durability);
 }
 
-function windowsOf(given: IssuanceLimit, report: Report): readonly IssuanceWindow[] {
+function windowsOf(given: IssuanceLimit, report: Report): readonly CountedWindow[] {
   if (!isObject(given)) {
     report('issuanceLimit', 'must be an object such as { tokens: 150 }, or unlimited');
     return [];
@@ -84,25 +96,29 @@ function windowsOf(given: IssuanceLimit, report: Report): readonly IssuanceWindo
   if (limit.tokens !== undefined || limit.windowMs !== undefined) {
     report('issuanceLimit.windows', 'must not be given together with tokens or windowMs');
   }
-  const read = Array.from(windows, (window, index) => windowOf(window, `issuanceLimit.windows[${index}]`, report));
-  if (new Set(read.map(({ windowMs }) => windowMs)).size < read.length) {
+  report('issuanceLimit.counts', problemOfCounts(limit.counts));
+  const read = Array.from(windows, (window, index) =>
+    windowOf(window, `issuanceLimit.windows[${index}]`, report, limit.counts),
+  );
+  if (new Set(read.map(({ windowMs, counts }) => `${windowMs} ${counts}`)).size < read.length) {
     report('issuanceLimit.windows', 'must not have the same windowMs twice');
   }
   return read;
 }
 
-function windowOf(given: unknown, option: string, report: Report): IssuanceWindow {
+function windowOf(given: unknown, option: string, report: Report, usually?: IssuanceWindow['counts']): CountedWindow {
   if (!isObject(given)) {
     report(option, 'must be an object such as { tokens: 10, windowMs: 3_600_000 }');
     return usual;
   }
   const window = ownProperties(given) as IssuanceWindow;
-  const { tokens, windowMs } = window;
+  const { tokens, windowMs, counts = usually } = window;
   const isNested = option !== 'issuanceLimit';
-  if (isNested) reportUnknown(window, ['tokens', 'windowMs'], report, `${option}.`);
+  if (isNested) reportUnknown(window, ['tokens', 'windowMs', 'counts'], report, `${option}.`);
   report(`${option}.tokens`, problemOfInteger(tokens, 1, 1_000_000));
   report(`${option}.windowMs`, problemOfInteger(windowMs, 1_000, 31 * day) ?? problemOfUnit(windowMs));
-  return { tokens, windowMs };
+  report(`${option}.counts`, problemOfCounts(window.counts));
+  return { tokens, windowMs, ...(counts === 'requests' && { counts }) };
 }
 
 /** Returns the problem of a window that was written in seconds or minutes. Such a window would be over before anybody counted. */
@@ -111,6 +127,12 @@ function problemOfUnit(windowMs: number): string | undefined {
   return isDaysInSeconds || windowMs % 1_000 !== 0
     ? 'must be in milliseconds, such as 3_600_000 for an hour or 86_400_000 for a day; it looks like seconds or minutes'
     : undefined;
+}
+
+function problemOfCounts(counts: unknown): string | undefined {
+  return counts === undefined || counts === 'tokens' || counts === 'requests'
+    ? undefined
+    : 'must be tokens or requests';
 }
 
 function isObject(value: unknown): value is object {
@@ -123,11 +145,18 @@ function defined<Part extends object>(part: Part): Partial<Part> {
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: day };
 
-/** Reads windows that are written like `10/1h,50/24h`, with the units s, m, h and d. Undefined: the text is not written so. */
-export function parseWindows(text: string): IssuanceWindow[] | undefined {
+/**
+ * Reads a limit that is written like `300`, `10/1h,50/24h` or `10 requests/10m`, with the units s, m, h and d. Undefined: the text is not written so. `requests`:
+ * the operator counts these.
+ */
+export function parseLimit(text: string): IssuanceLimit | undefined {
   const windows = text.split(',').map((part) => {
-    const [, tokens, length, unit = ''] = /^\s*(\d{1,9})\/(\d{1,9})([smhd])\s*$/.exec(part) ?? [];
-    return { tokens: Number(tokens), windowMs: Number(length) * (units[unit] ?? Number.NaN) };
+    const [, tokens, requests, length, unit = ''] =
+      /^\s*(\d{1,9})(\s+requests)?(?:\/(\d{1,9})([smhd]))?\s*$/.exec(part) ?? [];
+    const window = { tokens: Number(tokens), windowMs: Number(length) * (units[unit] ?? Number.NaN) };
+    return requests ? { ...window, counts: 'requests' as const } : window;
   });
-  return windows.every(({ windowMs }) => Number.isFinite(windowMs)) ? windows : undefined;
+  const [{ windowMs: _, ...first }] = windows as [IssuanceWindow];
+  if (!/[/,]/.test(text)) return first.tokens >= 0 && text === text.trim() ? first : undefined;
+  return windows.every(({ windowMs }) => windowMs >= 0) ? { windows } : undefined;
 }

@@ -1,5 +1,5 @@
 import { encodeRecord } from './codec.ts';
-import { isOpen, type LedgerRecord, type Outcome, type StoredToken } from './journal.ts';
+import { countsRequests, isOpen, type LedgerRecord, type Outcome, type StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
 
 const minute = 60_000;
@@ -69,6 +69,7 @@ function withoutHashes(record: LedgerRecord): LedgerRecord {
 }
 
 function withoutRefusals(record: LedgerRecord): LedgerRecord {
+  if (countsRequests(record.terms)) return record;
   return { ...record, attempts: record.attempts.filter(({ outcome }) => outcome?.kind !== 'refused') };
 }
 

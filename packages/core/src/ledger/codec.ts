@@ -39,6 +39,7 @@ export function encodeRecord(record: LedgerRecord): string {
       term.reserve,
       term.seenAt,
       names.index(term.by),
+      term.counts === 'requests' ? 1 : 0,
       ...(term.more ?? []),
     ]),
     attempts: record.attempts.map((attempt, index) =>
@@ -51,6 +52,7 @@ export function encodeRecord(record: LedgerRecord): string {
       b.unknown ? 1 : 0,
       b.last,
       b.count,
+      b.refused ?? 0,
       ...(b.more ?? []),
     ]),
     orders: record.orders.map(({ more: other, ...order }) => ({ ...other, ...order })),
@@ -106,18 +108,20 @@ function readRecord(wire: unknown): LedgerRecord {
 
 function readTerm(wire: unknown, names: Names): DeclaredTerm {
   const cells = row(wire, 64);
-  const [tokens, windowMs, reserve, seenAt, by] = cells;
+  const [tokens, windowMs, reserve, seenAt, by, counted = 0] = cells;
   const term = { tokens: count(tokens), windowMs: count(windowMs), reserve: count(reserve), seenAt: count(seenAt) };
   check(term.reserve < term.tokens && term.windowMs > 0);
-  return { ...term, by: names.name(by), ...restOfRow(cells, 5) };
+  check(counted === 0 || counted === 1);
+  const counts = counted === 1 ? { counts: 'requests' as const } : {};
+  return { ...term, ...counts, by: names.name(by), ...restOfRow(cells, 6) };
 }
 
 function readBucket(wire: unknown, names: Names): Bucket {
   const cells = row(wire, 64);
-  const [epoch, slot, unknown, last, number] = cells;
+  const [epoch, slot, unknown, last, number, refused = 0] = cells;
   check(unknown === 0 || unknown === 1);
   const counted = { slot: count(slot), unknown: unknown === 1, last: count(last), count: count(number) };
-  return { epoch: names.name(epoch), ...counted, ...restOfRow(cells, 5) };
+  return { epoch: names.name(epoch), ...counted, refused: count(refused) || undefined, ...restOfRow(cells, 6) };
 }
 
 const orderMembers = ['id', 'at', 'kind', 'by', 'audience', 'reason', 'tokenId', 'tokens'];

@@ -3,6 +3,7 @@ import {
   type Attempt,
   type Bucket,
   chargeOf,
+  costOf,
   isCertain,
   isFolded,
   isIssued,
@@ -10,6 +11,7 @@ import {
   type LedgerRecord,
   type Order,
   raised,
+  requestsOf,
   slotMs,
 } from './journal.ts';
 import type { Limits } from './limits.ts';
@@ -34,12 +36,16 @@ const maxOrders = 20;
 
 /** Drops what no longer counts, and moves older attempts into buckets. Nothing that is counted or paced changes. `now` is the ledger's time. */
 export function compact(whole: LedgerRecord, now: number, limits: Limits): LedgerRecord {
-  const record = folding({ ...whole, terms: currentTerms(whole, limits) }, now);
-  const terms = keptTerms(record, limits);
+  const current = { ...whole, terms: currentTerms(whole, limits) };
+  const terms = keptTerms(current, limits);
+  const isCounted = (attempt: Attempt) => terms.some((term) => costOf(attempt, term) > 0);
+  const record = folding(current, now, isCounted);
   const keptFrom = now - Math.max(leastKeptMs, ...terms.map(({ pendingMs }) => pendingMs));
   const isKept = (attempt: Attempt) => countsFrom(attempt) > keptFrom;
-  const notes = notesOf(record, now, (attempt) => terms.some((term) => leavesAt(attempt, term) > now));
-  const counts = (attempt: Attempt) => isOpen(attempt, now) || (chargeOf(attempt) > 0 && !isFolded(record, attempt));
+  const notes = notesOf(record, now, (attempt) => {
+    return terms.some((term) => costOf(attempt, term) > 0 && leavesAt(attempt, term) > now);
+  });
+  const counts = (attempt: Attempt) => isOpen(attempt, now) || (isCounted(attempt) && !isFolded(record, attempt));
   const gone = [
     ...record.attempts.filter((attempt) => counts(attempt) && !isKept(attempt)).map(countsFrom),
     ...[...record.buckets.map(({ last }) => last), ...spentAt(record)].filter((at) => at <= keptFrom),
@@ -65,8 +71,8 @@ function spentAt({ orders }: LedgerRecord): number[] {
 }
 
 /** Moves the oldest attempts of each epoch into buckets. An attempt whose outcome is awaited stays, and so do all later ones of its epoch. */
-function folding(record: LedgerRecord, now: number): LedgerRecord {
-  const counted = record.attempts.filter((attempt) => chargeOf(attempt) > 0 && !isFolded(record, attempt));
+function folding(record: LedgerRecord, now: number, isCounted: (attempt: Attempt) => boolean): LedgerRecord {
+  const counted = record.attempts.filter((attempt) => isCounted(attempt) && !isFolded(record, attempt));
   let surplus = counted.length - newest;
   if (surplus <= 0) return record;
   const staying = new Set<string>();
@@ -87,12 +93,17 @@ function folding(record: LedgerRecord, now: number): LedgerRecord {
       unknown: !isCertain(attempt),
       last: countsFrom(attempt),
       count: chargeOf(attempt),
+      refused: requestsOf(attempt) - chargeOf(attempt) || undefined,
     };
     const bucket = buckets.get(bucketName(one));
-    const sum = bucket && { ...bucket, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
-    buckets.set(bucketName(one), sum ?? one);
+    buckets.set(bucketName(one), bucket ? added(bucket, one) : one);
   }
   return { ...record, folded, buckets: [...buckets.values()] };
+}
+
+function added(bucket: Bucket, one: Bucket): Bucket {
+  const refused = (one.refused ?? 0) + (bucket.refused ?? 0) || undefined;
+  return { ...bucket, refused, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
 }
 
 /** Nobody asks how a token was waited for once it arrived. */

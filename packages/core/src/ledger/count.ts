@@ -1,6 +1,6 @@
 import {
   type Attempt,
-  chargeOf,
+  costOf,
   type IssuanceReason,
   isCertain,
   isFolded,
@@ -15,7 +15,7 @@ const minute = 60_000;
 
 /** The answer of one term to a token for one reason. */
 export interface TermRoom extends EnforcedTerm {
-  /** The tokens that count in this term. Those of unknown outcome are included. */
+  /** The tokens, or requests, that count in this term. Those of unknown outcome are included. */
   readonly used: number;
   /** The tokens whose outcome is unknown. */
   readonly unknown: number;
@@ -98,10 +98,10 @@ export function tightest(rooms: readonly TermRoom[]): TermRoom {
  * audience that has had less than its part of it may take what renewals ahead of expiry may take.
  */
 export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limits, audience: string): number {
-  const renewals = record.attempts.filter((attempt) => attempt.reason === 'rejected' && chargeOf(attempt) > 0);
+  const renewals = record.attempts.filter((attempt) => attempt.reason === 'rejected');
   if (renewals.length === 0) return now;
   const roomAts = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
-    const counted = renewals.filter((attempt) => leavesAt(attempt, term) > now);
+    const counted = renewals.filter((attempt) => costOf(attempt, term) > 0 && leavesAt(attempt, term) > now);
     // A renewal of unknown outcome counts for longer, so a later one may leave the window before it.
     const parts = counted.map((attempt) => partOf(attempt, term));
     const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));
@@ -180,7 +180,8 @@ export function partsOf(record: LedgerRecord, now: number, term: TermLimits): Pa
     if (part.count > 0 && part.leavesAt > now) parts.push(part);
   };
   for (const attempt of record.attempts) if (!isFolded(record, attempt)) add(partOf(attempt, term));
-  for (const { last, unknown, count } of record.buckets) {
+  for (const { last, unknown, count: tokens, refused = 0 } of record.buckets) {
+    const count = term.counts === 'requests' ? tokens + refused : tokens;
     add({ at: last, unknown, count, leavesAt: last + (unknown ? term.pendingMs : term.settledMs) });
   }
   const { at = 0, tokens = 0 } = spentElsewhere(record, now - term.settledMs) ?? {};
@@ -192,7 +193,7 @@ function partOf(attempt: Attempt, term: TermLimits): Part {
   return {
     at: countsFrom(attempt),
     unknown: !isCertain(attempt),
-    count: chargeOf(attempt),
+    count: costOf(attempt, term),
     leavesAt: leavesAt(attempt, term),
   };
 }

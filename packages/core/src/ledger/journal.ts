@@ -79,11 +79,14 @@ export interface Attempt {
 export interface Bucket {
   readonly epoch: string;
   readonly slot: number;
-  /** False: all of them were issued. */
+  /** False: what came of all of them is known. */
   readonly unknown: boolean;
   /** The latest instant from which one of them counts. So none of them stops counting too early. */
   readonly last: number;
+  /** The tokens. */
   readonly count: number;
+  /** The requests beside those for these tokens: refused ones and probes. Undefined: none. */
+  readonly refused?: number | undefined;
   readonly more?: readonly unknown[] | undefined;
 }
 
@@ -121,12 +124,14 @@ export interface StoredToken {
   readonly more?: readonly unknown[] | undefined;
 }
 
-/** One window of the agreement with the operator. These three numbers are its identity. */
+/** One window of the agreement with the operator. These members are its identity. */
 export interface Term {
   readonly tokens: number;
   readonly windowMs: number;
   /** The tokens of this window that no process may request. */
   readonly reserve: number;
+  /** Every request counts that reached the endpoint. Undefined: only tokens do. */
+  readonly counts?: 'requests' | undefined;
 }
 
 /** A window of the agreement, as a process declared it. */
@@ -197,9 +202,9 @@ export function isIssued(attempt: Attempt): attempt is Settled {
   return attempt.outcome?.kind === 'issued';
 }
 
-/** Returns whether a token was certainly issued: to the request, or to the probe before it. */
+/** Returns whether it is known what the endpoint did: it issued a token, to the request or to the probe before it, or it refused one. */
 export function isCertain(attempt: Attempt): attempt is Settled {
-  return isIssued(attempt) || attempt.outcome?.kind === 'unsent';
+  return isIssued(attempt) || attempt.outcome?.kind === 'unsent' || attempt.outcome?.kind === 'refused';
 }
 
 /** Returns whether the others wait for the outcome. */
@@ -210,6 +215,23 @@ export function isOpen({ outcome, until }: Attempt, now: number): boolean {
 /** Returns how many tokens an attempt may have cost, and certainly has if it was issued. */
 export function chargeOf({ outcome }: Attempt): number {
   return outcome ? outcome.charge : 1;
+}
+
+/** Returns how many requests of an attempt may have reached the endpoint, probes among them. */
+export function requestsOf({ outcome, probed }: Attempt): number {
+  const probes = probed ? 1 : 0;
+  const isSent = outcome?.kind !== 'unsent' && outcome?.kind !== 'unreached';
+  return isSent ? Math.max(1, outcome?.charge ?? 1) + probes : Math.max(probes, outcome.charge);
+}
+
+/** Returns how much an attempt costs under a term. */
+export function costOf(attempt: Attempt, { counts }: Pick<Term, 'counts'>): number {
+  return counts === 'requests' ? requestsOf(attempt) : chargeOf(attempt);
+}
+
+/** Returns whether the record must know refused requests and probes. */
+export function countsRequests(terms: readonly Term[]): boolean {
+  return terms.some(({ counts }) => counts === 'requests');
 }
 
 /** Returns whether an attempt is a note: it is in a bucket already. */

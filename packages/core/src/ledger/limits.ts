@@ -41,22 +41,22 @@ export interface TermLimits extends Term {
  * takes the default of the store's durability.
  */
 export function limitsFor(
-  windows: readonly { readonly tokens: number; readonly windowMs: number }[],
+  windows: readonly Pick<Term, 'tokens' | 'windowMs' | 'counts'>[],
   reserve: number | undefined,
   durability: StoreDurability,
 ): Limits {
   const largest = Math.max(...windows.map(({ tokens }) => tokens));
   const share = reserve === undefined ? 1 / (durability === 'replicated' ? 2 : 5) : reserve / largest;
-  const terms = windows.map(({ tokens, windowMs }): Term => {
+  const terms = windows.map(({ tokens, windowMs, counts }): Term => {
     // The reserve of the largest window must not change by the rounding of its share.
     const kept = tokens === largest && reserve !== undefined ? reserve : Math.ceil(tokens * share);
-    return { tokens, windowMs, reserve: Math.min(tokens - 1, kept) };
+    return { tokens, windowMs, reserve: Math.min(tokens - 1, kept), ...(counts && { counts }) };
   });
   return { terms, durability };
 }
 
 /** Computes the numbers of one term. */
-export function termLimits({ tokens, windowMs, reserve }: Term, durability: StoreDurability): TermLimits {
+export function termLimits({ tokens, windowMs, reserve, counts }: Term, durability: StoreDurability): TermLimits {
   const usable = tokens - reserve;
   const spanMs = windowMs + Math.min(hour, windowMs / 24);
   // The reserve covers one loss of a durable store, or three losses of a replicated one. Without a single token nothing works.
@@ -66,6 +66,7 @@ export function termLimits({ tokens, windowMs, reserve }: Term, durability: Stor
     tokens,
     windowMs,
     reserve,
+    counts,
     usable,
     settledMs: Math.ceil(spanMs + Math.min(10 * minute, windowMs / 144)),
     // A request may take five minutes, whatever the window is.

@@ -62,7 +62,7 @@ const byName =
   (a: Part, b: Part) =>
     nameOf(a) < nameOf(b) ? -1 : 1;
 
-const termName = ({ tokens, windowMs, reserve }: DeclaredTerm) => `${tokens} ${windowMs} ${reserve}`;
+const termName = ({ tokens, windowMs, reserve, counts }: DeclaredTerm) => `${tokens} ${windowMs} ${reserve} ${counts}`;
 export const bucketName = ({ epoch, slot, unknown }: Bucket): string => `${epoch} ${slot} ${unknown}`;
 const tokenName = ({ audience, keyId }: StoredToken) => JSON.stringify([audience, keyId]);
 
@@ -74,7 +74,8 @@ function laterTerm(one: DeclaredTerm, other: DeclaredTerm): DeclaredTerm {
 
 function larger(one: Bucket, other: Bucket): Bucket {
   const more = later(one.more, other.more);
-  return { ...one, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last), more };
+  const refused = Math.max(one.refused ?? 0, other.refused ?? 0) || undefined;
+  return { ...one, refused, count: Math.max(one.count, other.count), last: Math.max(one.last, other.last), more };
 }
 
 /** Of two copies of one token, the life of one may have been measured. */

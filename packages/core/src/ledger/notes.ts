@@ -19,7 +19,7 @@ export interface Notes {
 
 /**
  * Returns which attempts are asked for although they do not count: the newest failures of an audience, the tokens that ended a streak, what the endpoint said,
- * what it refused, renewals after 401s, the hashes of tokens in use. `counts`: whether an attempt has not left every term.
+ * what it refused, renewals after 401s, the hashes of tokens in use. `counts`: whether an attempt counts in a term.
  */
 export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Attempt) => boolean): Notes {
   const { attempts } = record;
@@ -61,7 +61,7 @@ export function notesOf(record: LedgerRecord, now: number, counts: (attempt: Att
       isOpen(attempt, now) ||
       (outcome?.toldUntil ?? 0) > now ||
       (unreadable === true && at + 15 * minute > now) ||
-      (reason === 'rejected' && chargeOf(attempt) > 0 && counts(attempt)) ||
+      (reason === 'rejected' && counts(attempt)) ||
       (outcome?.kind === 'unsent' && outcome.charge > 0) ||
       (order !== undefined && attempt.order === order && at + day > now)
     );

@@ -9,7 +9,7 @@ import {
   toldHolds,
   unreadableHolds,
 } from './holds.ts';
-import type { Attempt, IssuanceReason, LedgerRecord, Order } from './journal.ts';
+import { type Attempt, countsRequests, type IssuanceReason, type LedgerRecord, type Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { openOrder } from './orders.ts';
 import { isAboutClient, mayProbe, type Refused, refusalsOf } from './refusals.ts';
@@ -51,7 +51,8 @@ export interface Glance {
 }
 
 export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Glance {
-  const usable = enforcedTerms(record, now, limits).map(({ term }) => term.usable);
+  const terms = enforcedTerms(record, now, limits).map(({ term }) => term);
+  const usable = terms.map((term) => term.usable);
   const quarter = Math.max(1, Math.floor(Math.min(...usable) / 4));
   const fleet = fleetOf(record, now);
   return {
@@ -59,7 +60,7 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
     spared: sparedBy(record, now, limits, fleet.lastCostAt),
     refusals: refusalsOf(record),
     order: openOrder(record, now),
-    mayProbe: mayProbe(record),
+    mayProbe: mayProbe(record) && !countsRequests(terms),
     maxOpen: Math.min(maxOpen, quarter),
   };
 }

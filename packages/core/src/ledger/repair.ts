@@ -3,7 +3,7 @@ import { compact } from './compact.ts';
 import { chargeOf, isFolded, type LedgerRecord, newRecord } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { merge } from './merge.ts';
-import { unitedTerms } from './terms.ts';
+import { unitedTerms, withTerms } from './terms.ts';
 
 const minute = 60_000;
 /** The store's clock may gain so much within a day. */
@@ -134,8 +134,8 @@ function restored(
   const isRegressed = loaded?.epoch === older.epoch;
   const { completeSince, highWaterAt, era, leaptMs } = present;
   const clock = { completeSince: isRegressed ? now : completeSince, highWaterAt, era, leaptMs };
-  const terms = unitedTerms(present.terms, memory.terms);
-  return { ...merge(present, memory), ...clock, terms, epoch: isRegressed ? epoch : present.epoch };
+  const united = { ...merge(present, memory), ...clock, epoch: isRegressed ? epoch : present.epoch };
+  return withTerms({ ...united, terms: present.terms }, now, unitedTerms(present.terms, memory.terms));
 }
 
 function countOf(record: LedgerRecord): number {

@@ -1,4 +1,4 @@
-import type { DeclaredTerm, LedgerRecord, Term } from './journal.ts';
+import { countsRequests, type DeclaredTerm, type LedgerRecord, type Term } from './journal.ts';
 import { type Limits, type TermLimits, termLimits } from './limits.ts';
 
 const minute = 60_000;
@@ -22,7 +22,8 @@ export interface EnforcedTerm {
 }
 
 function isSame(one: Term, other: Term): boolean {
-  return one.tokens === other.tokens && one.windowMs === other.windowMs && one.reserve === other.reserve;
+  const isSameWindow = one.tokens === other.tokens && one.windowMs === other.windowMs;
+  return isSameWindow && one.reserve === other.reserve && one.counts === other.counts;
 }
 
 function isIn(terms: readonly Term[], term: Term): boolean {
@@ -78,7 +79,17 @@ export function declare(record: LedgerRecord, now: number, limits: Limits, by: s
   const declared = limits.terms.map((term): DeclaredTerm => {
     return { ...record.terms.find((known) => isSame(known, term)), ...term, seenAt: now, by };
   });
-  return { ...record, terms: unitedTerms(declared, record.terms) };
+  return withTerms(record, now, unitedTerms(declared, record.terms));
+}
+
+/**
+ * Returns the record with these terms. One in which only tokens counted has dropped refused requests, so it does not know all that counts in a term that is
+ * the first to count them.
+ */
+export function withTerms(record: LedgerRecord, now: number, terms: readonly DeclaredTerm[]): LedgerRecord {
+  const isUsed = record.terms.length + record.attempts.length > 0;
+  const isFirst = isUsed && countsRequests(terms) && !countsRequests(record.terms);
+  return { ...record, terms, completeSince: isFirst ? Math.max(record.completeSince, now) : record.completeSince };
 }
 
 /**
@@ -98,7 +109,10 @@ export function unitedTerms(one: readonly DeclaredTerm[], other: readonly Declar
 /** Returns whether a fleet that keeps to the first term keeps to the second one, too. */
 function contains(strict: Term, term: Term): boolean {
   const usableOf = ({ tokens, reserve }: Term) => tokens - reserve;
-  return strict.windowMs >= term.windowMs && strict.tokens <= term.tokens && usableOf(strict) <= usableOf(term);
+  const countsAll = strict.counts === 'requests' || term.counts !== 'requests';
+  return (
+    countsAll && strict.windowMs >= term.windowMs && strict.tokens <= term.tokens && usableOf(strict) <= usableOf(term)
+  );
 }
 
 /** Returns the terms without those that others replaced so long ago that all they counted has left them. What was agreed last stays. */

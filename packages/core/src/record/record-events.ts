@@ -67,7 +67,9 @@ export class RecordEvents {
   agreements(callers: Callers, record: LedgerRecord, now: number): void {
     const { clock, limits } = this.#settings;
     const others = limits.terms.length > 0 ? foreignTerms(record, now, limits) : [];
-    const terms = others.map(({ tokens, windowMs, reserve }) => `${tokens}/${windowMs}/${reserve}`).join();
+    const terms = others
+      .map(({ tokens, windowMs, reserve, counts }) => `${tokens}/${windowMs}/${reserve}/${counts}`)
+      .join();
     if (this.#differing?.terms !== terms) this.#differing = terms ? { terms, heard: new WeakSet() } : undefined;
     if (!this.#differing) return;
     const shown = others.map(({ by, seenAt, ...term }) => {

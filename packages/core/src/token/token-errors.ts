@@ -87,7 +87,8 @@ function limitError(
   local: (at: number) => number,
 ): AnyServiceAuthError {
   const { term, used = 0, own = true, newRecord } = room ?? {};
-  const { tokens: limit = 0, usable = 0, windowMs = 0 } = term ?? {};
+  const { tokens: limit = 0, usable = 0, windowMs = 0, counts } = term ?? {};
+  const what = counts === 'requests' ? 'requests, refused ones among them,' : 'tokens';
   const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
   // A record that may follow a lost one spends less, and some tokens are kept for resets.
   const why = newRecord
@@ -95,7 +96,7 @@ function limitError(
     : used < usable
       ? ' The rest is kept for more urgent purposes, such as reset().'
       : '';
-  const message = `The limit is reached: ${used} of ${usable} usable tokens are spent (limit ${limit} in ${lengthOf(windowMs)}), so no request was sent.${why} getUsage() shows who spent them.${stated} The next one is possible at ${when}.`;
+  const message = `The limit is reached: ${used} of ${usable} usable ${what} are spent (limit ${limit} in ${lengthOf(windowMs)}), so no request was sent.${why} getUsage() shows who spent them.${stated} The next one is possible at ${when}.`;
   return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
 }
 

@@ -27,11 +27,12 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const local = <At extends number | undefined>(at: At) => at && (toLocalTime(at, view, clock) as At & number);
   const rooms = admission(record, now, limits, 'cold');
   const windows = rooms.map(({ term, own, used, unknown: pending, nextFreeAt }): WindowUsage => {
-    const { tokens, windowMs, usable } = term;
+    const { tokens, windowMs, counts, usable } = term;
     const remaining = Math.max(0, usable - used);
     return {
       tokens,
       windowMs,
+      counts,
       usable,
       used,
       pending,

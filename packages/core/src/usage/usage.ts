@@ -21,6 +21,8 @@ export interface WindowUsage {
   /** The tokens of a window as agreed with the operator. */
   readonly tokens: number;
   readonly windowMs: number;
+  /** `requests`: the operator counts these, so `tokens`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
+  readonly counts?: 'requests' | undefined;
   /** The tokens that the fleet may spend: `tokens` less the reserve. */
   readonly usable: number;
   /** The spent tokens, including pending ones. */
@@ -91,6 +93,8 @@ export interface SpentElsewhereInfo {
 export interface Usage {
   /** The tokens of a window as agreed with the operator. */
   readonly limit: number;
+  /** `requests`: the operator counts these, so `limit`, `used` and the others are numbers of requests, refused ones among them. Undefined: tokens. */
+  readonly counts?: 'requests' | undefined;
   /** The tokens that the fleet may spend: `limit` less the reserve. */
   readonly usable: number;
   /** The spent tokens: those that were surely issued, and the `pending` ones. */

@@ -102,9 +102,10 @@ export interface TestService extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-function limitVariable({ tokens, windowMs }: TestIssuanceLimit): Record<string, string> {
-  if (windowMs !== undefined) return { SERVICE_AUTH_TOKEN_LIMIT: `${tokens ?? 150}/${windowMs / 1_000}s` };
-  return tokens === undefined ? {} : { SERVICE_AUTH_TOKEN_LIMIT: `${tokens}` };
+function limitVariable({ tokens, windowMs, counts }: TestIssuanceLimit): Record<string, string> {
+  const number = `${tokens ?? 150}${counts === 'requests' ? ' requests' : ''}`;
+  if (windowMs !== undefined) return { SERVICE_AUTH_TOKEN_LIMIT: `${number}/${windowMs / 1_000}s` };
+  return tokens === undefined && counts !== 'requests' ? {} : { SERVICE_AUTH_TOKEN_LIMIT: number };
 }
 
 /** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */

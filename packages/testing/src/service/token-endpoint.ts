@@ -134,6 +134,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     };
 
     const fields = authentication ? readFormRequest(request, authentication) : readTokenRequest(request);
+    const clientId = 'problems' in fields ? undefined : fields.client_id;
+    const over = clientId === undefined ? undefined : overLimit(clientId, now);
+    log.arrived(clientId, now);
     if ('problems' in fields) {
       const { status, problems, headers } = fields;
       const response = { status, error: 'invalid_request', description: problems.join('; '), headers };
@@ -142,7 +145,6 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     if (!(answer.issue ?? isSuccess(status))) return end('scripted', scripted);
     const wrong = objection(fields, now);
     if (wrong) return end('rejected', errorAnswer(wrong), [wrong.description]);
-    const over = overLimit(fields.client_id, now);
     if (over) return end('refused', errorAnswer(over));
     const own = issue(key, fields, now, answer);
     return end('issued', isSuccess(status) ? own : scripted);

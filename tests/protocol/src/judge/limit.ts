@@ -55,3 +55,23 @@ export const theLimitIsKept: Promised = ({ world, settings, service, calendars, 
     },
   };
 };
+
+/** Where the operator counts requests, no window sees more of them than the agreement allows, probes and refused ones among them. All processes have one agreement. */
+export const refusedRequestsAreInTheLimit: Promised = ({ world, calendars, facts: { agreements } }, violated) => {
+  const arrivedAt: number[] = [];
+  return {
+    arrived() {
+      arrivedAt.push(world.now);
+      for (const { name, bound, windowMs, counts } of agreements.terms()) {
+        if (counts !== 'requests') continue;
+        const rolling = arrivedAt.filter((at) => at > world.now - windowMs);
+        const recent = arrivedAt.filter((at) => at > world.now - 1.1 * windowMs - 2 * hour);
+        const inCalendars = calendars.map(({ labelOf }) => {
+          return recent.filter((at) => labelOf(at, windowMs) === labelOf(world.now, windowMs)).length;
+        });
+        const most = Math.max(rolling.length, ...inCalendars);
+        if (most > bound) violated(`${most} requests within a window, ${bound} allowed: ${name}`);
+      }
+    },
+  };
+};

@@ -10,7 +10,7 @@ import * as token from './token.ts';
 
 /** The promises of docs/reliability.md, by their numbers there, and for each of them what must be true. */
 export const promises: Readonly<Record<string, readonly Promised[]>> = {
-  '1. The limit': [limit.theLimitIsKept],
+  '1. The limit': [limit.theLimitIsKept, limit.refusedRequestsAreInTheLimit],
   '2. The count': [count.theCountCoversEveryToken],
   '3. The token': [
     token.everyTokenIsOneOfTheService,

@@ -4,6 +4,8 @@ import type { Clock, StoreDurability } from '@service-auth/core';
 export interface Term {
   readonly tokens: number;
   readonly windowMs: number;
+  /** The operator counts every request that arrives. */
+  readonly counts?: 'requests';
 }
 
 /** The agreement with the operator, as a process is told it. */

@@ -77,6 +77,8 @@ export interface Sights {
   sending(request: SentRequest): void;
   /** A token request left that may issue so many tokens; a negative number: they were surely not issued. */
   mayHaveIssued(tokens: number): void;
+  /** A request or a probe arrived at the endpoint. */
+  arrived(): void;
   /** The endpoint issued this token. */
   issued(token: IssuedToken): void;
   /** The answer reached the process, or the news that no connection was made. */

@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 /** Mutants of the rules for what is counted, for how long, and in which order. */
 export const countingMutants: readonly Mutant[] = [
   {
+    name: 'refused requests are free',
+    about: 'where the operator counts requests, those count to which a token was issued',
+    file: 'ledger/journal.ts',
+    find: "return counts === 'requests' ? requestsOf(attempt) : chargeOf(attempt);",
+    replace: "return counts === 'requests' && requestsOf(attempt) < 0 ? 0 : chargeOf(attempt);",
+    modes: ['requests'],
+  },
+  {
     name: 'window of exactly 24 hours',
     about: 'entries leave after the bare window',
     file: 'ledger/limits.ts',

@@ -136,7 +136,7 @@ export const recordMutants: readonly Mutant[] = [
     name: 'renewals after 401s are forgotten',
     about: 'a renewal that a 401 caused is known only as long as it counts in detail',
     file: 'ledger/notes.ts',
-    find: "(reason === 'rejected' && chargeOf(attempt) > 0 && counts(attempt)) ||",
+    find: "(reason === 'rejected' && counts(attempt)) ||",
     replace: '',
     survives: 'it takes more than 150 tokens in a window',
     modes: [],
