@@ -1,6 +1,7 @@
 import { encodeRecord } from './codec.ts';
-import { countsRequests, isOpen, type LedgerRecord, type Outcome, type StoredToken } from './journal.ts';
+import { isOpen, type LedgerRecord, type Outcome, type StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
+import { countsRequests } from './terms.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -229,11 +229,6 @@ export function costOf(attempt: Attempt, { counts }: Pick<Term, 'counts'>): numb
   return counts === 'requests' ? requestsOf(attempt) : chargeOf(attempt);
 }
 
-/** Returns whether the record must know refused requests and probes. */
-export function countsRequests(terms: readonly Term[]): boolean {
-  return terms.some(({ counts }) => counts === 'requests');
-}
-
 /** Returns whether an attempt is a note: it is in a bucket already. */
 export function isFolded({ folded }: LedgerRecord, { epoch, generation }: Attempt): boolean {
   return generation <= (folded[epoch] ?? 0);

@@ -9,12 +9,12 @@ import {
   toldHolds,
   unreadableHolds,
 } from './holds.ts';
-import { type Attempt, countsRequests, type IssuanceReason, type LedgerRecord, type Order } from './journal.ts';
+import type { Attempt, IssuanceReason, LedgerRecord, Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { openOrder } from './orders.ts';
 import { isAboutClient, mayProbe, type Refused, refusalsOf } from './refusals.ts';
 import { type Fleet, fleetOf, type Streak } from './streaks.ts';
-import { enforcedTerms } from './terms.ts';
+import { countsRequests, enforcedTerms } from './terms.ts';
 
 const second = 1_000;
 const minute = 60 * second;

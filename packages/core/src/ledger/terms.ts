@@ -1,4 +1,4 @@
-import { countsRequests, type DeclaredTerm, type LedgerRecord, type Term } from './journal.ts';
+import type { DeclaredTerm, LedgerRecord, Term } from './journal.ts';
 import { type Limits, type TermLimits, termLimits } from './limits.ts';
 
 const minute = 60_000;
@@ -19,6 +19,11 @@ export interface EnforcedTerm {
   readonly own: boolean;
   /** The instant from which it is not enforced any more, unless another process declares it again. Infinity: it stays. */
   readonly enforcedUntil: number;
+}
+
+/** Returns whether the record must know refused requests and probes. */
+export function countsRequests(terms: readonly Term[]): boolean {
+  return terms.some(({ counts }) => counts === 'requests');
 }
 
 function isSame(one: Term, other: Term): boolean {
