@@ -41,7 +41,7 @@ export interface Hold {
   readonly attempt?: Attempt | undefined;
 }
 
-/** Rule 5. */
+/** Rule 4 of `pace`. */
 export function toldHolds({ told }: Fleet): Hold[] {
   const { toldUntil: until = 0, status } = told?.outcome ?? {};
   return told ? [{ kind: status === 429 ? 'rate_limited' : 'backoff', until, count: 1, attempt: told }] : [];
@@ -53,7 +53,7 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
   return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
 }
 
-/** Rule 7: what was refused, unless a token was issued since. */
+/** Rule 6 of `pace`: what was refused, unless a token was issued since. */
 export function refusalHold(attempt: Refused): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';

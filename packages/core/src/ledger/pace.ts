@@ -46,7 +46,7 @@ export interface Glance {
   /** The order to try again that the next attempt obeys. */
   readonly order: Order | undefined;
   readonly mayProbe: boolean;
-  /** A quarter of the usable tokens. */
+  /** A quarter of the usable tokens, or less if there are very many. */
   readonly maxOpen: number;
 }
 
@@ -66,18 +66,20 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
 }
 
 /**
- * Says how soon the caller may try. Seven rules:
+ * Says how soon the caller may try. A failure is an attempt of unknown outcome, one that never reached the endpoint, or one whose process is gone. A streak is
+ * failures without a token between them; it is over an hour after the next attempt was allowed. The seven rules are those of docs/issuance-limits.md:
  *
- * 1. A failure is an attempt of unknown outcome, one that never reached the endpoint, or one whose process is gone.
- * 2. A streak is failures without a token between them, each begun after the one before was known; it is over an hour after the next attempt was allowed.
- * 3. An audience waits for its own streak, 1, 2, 4 … seconds to 15 minutes, and all wait up to 10 minutes if two audiences failed since the last token;
- *    those that failed then take turns.
- * 4. While a streak holds somebody up there is one request at a time, and at no time more than a quarter of the usable tokens.
- * 5. What the endpoint says with `Retry-After` holds for all.
- * 6. When a quarter of what may be issued is of unknown outcome, the next failure may follow after the time that leaves half of it for the end of an
+ * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
+ * 2. All audiences wait in the same way, 10 minutes at most, if two have failed since the last token. Those that failed then take turns.
+ * 3. While a streak holds somebody up there is one request at a time, and at no time more than a quarter of the usable tokens.
+ * 4. What the endpoint says with `Retry-After` holds for all.
+ * 5. When a quarter of what may be issued is of unknown outcome, the next failure may follow after the time that leaves half of it for the end of an
  *    outage, or after 10 to 15 minutes if a probe is answered and none was answered in vain.
- * 7. Rejected credentials wait for 5 to 15 minutes and renewals after 401s for 1 to 60; one attempt that somebody ordered passes over all of this but the
- *    probe and the share of 401s.
+ * 6. What the endpoint refused is repeated after 5 to 15 minutes. Other credentials are tried at once.
+ * 7. Renewals after 401s are 1 to 60 minutes apart.
+ *
+ * After an order to try again, one attempt ignores these rules. But it is not sent if the endpoint does not answer a probe, or if the renewals after 401s have spent
+ * their share.
  */
 export function pace(
   record: LedgerRecord,
@@ -139,7 +141,7 @@ function ladder(count: number, maxMs: number): number {
   return Math.min(maxMs, second * 2 ** Math.min(count - 1, 30));
 }
 
-/** Rules 2, 3 and 6. */
+/** Rules 1, 2 and 5 of {@link pace}. */
 function outageFor(audience: string, now: number, glance: Glance): Outage {
   const { fleet } = glance;
   const failing = fleet.streaks.get(audience);
