@@ -216,7 +216,9 @@ export function createNetwork(
         const lost = hit('token_reply_lost');
         const lateMs = hit('token_reply_late') ? latency.between(second, 45 * second) : 0;
         const requestedAt = world.now;
-        const leavesAt = latency.chance(0.5) ? world.now : Math.max(world.now, machine.frozenUntil);
+        // The machine may stand still for hours because of another call. But the promises rest on requests that arrive in time, or never.
+        const heldMs = Math.min(reach.maxFreezeMs, Math.max(0, machine.frozenUntil - world.now));
+        const leavesAt = latency.chance(0.5) ? world.now : world.now + heldMs;
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           watch.arrived();
           const answer = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
