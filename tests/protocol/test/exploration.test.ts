@@ -39,7 +39,7 @@ const controls = [
   ['an unmeasured clock is believed', quickScopes[3], 'an expired token'],
   ['tokens of a clock that was ahead keep their expiry', quickScopes[3], 'an expired token'],
   ['a clock put right frees the budget', quickScopes[3], 'counted'],
-  ['rule 1: deaths are not paced', quickScopes[4], 'a request after 2 deaths'],
+  ['failures: deaths are not paced', quickScopes[4], 'a request after 2 deaths'],
   ['the first window decides', quickScopes[5], 'tokens within a window'],
   ['terms of others are ignored', quickScopes[6], 'tokens within a window'],
   ['a slow read brings an older token back', alone, 'a rejected token is served'],

@@ -33,12 +33,12 @@ const seed = 1;
 // The worlds can show that a promise is broken.
 const controls = [
   [
-    'rule 6: an outage spares nothing',
+    'sparing: an outage spares nothing',
     '10 an hour and 50 a day, an outage of 10 h',
     ['unknownIsBroken', 'lockedOutIsBroken'],
   ],
-  ['rule 6: deaths spare nothing', 'the processes of 10 of 12 are killed for 11 h', ['unknownIsBroken']],
-  ['rule 3: nobody takes turns', '12 of 13 always fail', ['waitIsBroken']],
+  ['sparing: deaths spare nothing', 'the processes of 10 of 12 are killed for 11 h', ['unknownIsBroken']],
+  ['waits: nobody takes turns', 'two of 8 always fail, probes fail', ['waitIsBroken']],
 ] as const;
 
 describe('in a world of outages', () => {

@@ -57,7 +57,7 @@ export function translated(record: LedgerRecord, step: ClockStep): LedgerRecord 
           // The token may have this much life left.
           expiresAt:
             isBack && outcome.expiresAt
-              ? Math.min(outcome.expiresAt, now + Math.max(0, outcome.expiresAt - minOldNow))
+              ? Math.min(outcome.expiresAt, now + Math.ceil(Math.max(0, outcome.expiresAt - minOldNow)))
               : outcome.expiresAt,
         },
       };

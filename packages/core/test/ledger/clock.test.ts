@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { openOrder, withRetry } from '../../src/ledger/orders.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { foreignTerms } from '../../src/ledger/terms.ts';
-import { recordWith, usual } from './support/attempts.ts';
+import { attemptAt, recordWith, seenAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { declaredBy } from './support/records.ts';
 import { hour, minute } from './worlds/world.ts';
@@ -22,4 +23,17 @@ test('an order to try again is open for a quarter of an hour from when the clock
   const record = repaired(withRetry(recordWith([]), noon, { id: 'order', by: 'somebody' }));
   const isOpenAfter = (ms: number) => openOrder(record, now + ms) !== undefined;
   expect([15 * minute - 1, 15 * minute].map(isOpenAfter)).toEqual([true, false]);
+});
+
+test('a record can be written after every repair, however exactly the time was measured', () => {
+  const outcome = { kind: 'issued', at: noon, charge: 1, hash: 'hash', expiresAt: noon + hour, holdUntil: noon + hour };
+  const record = recordWith([attemptAt(noon, { outcome })]);
+  const lost = recordWith([], { sequence: 8 });
+  for (const elapsedMs of [0.5, minute + 0.25])
+    for (const [loaded, at] of [record, lost].flatMap((one) =>
+      [now, noon + 30 * hour].map((when) => [one, when] as const),
+    )) {
+      const { record: ready } = reconcile(loaded, seenAt(record, noon, elapsedMs), at, 'new epoch', usual);
+      expect(decodeRecord(encodeRecord(ready))).not.toBe('damaged');
+    }
 });

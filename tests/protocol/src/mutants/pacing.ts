@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
-/** Mutants of the rules 1 to 5 for how soon the next one may try, in the order in which `ledger/pace.ts` says them. */
+/** Mutants of the first four rules for how soon the next one may try, which `ledger/pace.ts` has. */
 export const pacingMutants: readonly Mutant[] = [
   {
-    name: 'rule 1: deaths are not paced',
+    name: 'failures: deaths are not paced',
     about: 'a process that died during its request is no failure',
     file: 'ledger/streaks.ts',
     find: 'if (!outcome) return until <= now;',
@@ -11,7 +11,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['deaths', 'dying-audiences'],
   },
   {
-    name: 'rule 1: who is not reached may be asked at once',
+    name: 'failures: who is not reached may be asked at once',
     about: 'an endpoint that cannot be reached is no failure',
     file: 'ledger/streaks.ts',
     find: "outcome.kind === 'unreached' || (!isOther",
@@ -20,7 +20,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 1: an unknown outcome is no failure',
+    name: 'failures: an unknown outcome is no failure',
     about: 'the next request follows at once when it is unknown whether a token was issued',
     file: 'ledger/streaks.ts',
     find: '(!isOther && outcome.charge > 0)',
@@ -29,7 +29,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 2: a streak ends with nobody',
+    name: 'streaks: a streak ends with nobody',
     about: 'a token does not end the failures of its audience',
     file: 'ledger/streaks.ts',
     find: 'if (isAfter(known, issuedAt.get(audience) ?? never)) {',
@@ -38,7 +38,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 2: failures at once count one by one',
+    name: 'streaks: failures at once count one by one',
     about: 'of failures that began before the one before was known each makes the wait longer',
     file: 'ledger/streaks.ts',
     find: 'streak.count = before + 1;',
@@ -47,7 +47,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['dying-audiences'],
   },
   {
-    name: 'rule 2: a streak is never over',
+    name: 'streaks: a streak is never over',
     about: 'an hour of peace does not end the failures of an audience',
     file: 'ledger/pace.ts',
     find: 'const own = failing && !isOver(failing, now, glance) ? failing : undefined;',
@@ -56,7 +56,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['faults'],
   },
   {
-    name: 'rule 2: a failure of last week holds an audience',
+    name: 'streaks: a failure of last week holds an audience',
     about: 'an audience that lost a request days ago waits like one for which the endpoint fails now',
     file: 'ledger/streaks.ts',
     find: '|| known.at <= now - 2 * day) continue;',
@@ -66,7 +66,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/outage',
   },
   {
-    name: 'rule 2: a streak is over though others fail',
+    name: 'streaks: a streak is over though others fail',
     about: 'an audience that the wait of all holds up for an hour begins at one second again',
     file: 'ledger/pace.ts',
     find: 'now > Math.max(fleet.lastFailedAt, last + ladder',
@@ -75,7 +75,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/outage',
   },
   {
-    name: 'rule 3: an audience does not wait for its own failures',
+    name: 'waits: an audience does not wait for its own failures',
     about: 'as long as no other audience failed, the next request follows at once',
     file: 'ledger/pace.ts',
     find: 'failing ? failing.last + ladder(failing.count, mostMs) : 0,',
@@ -84,7 +84,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 3: the wait does not grow',
+    name: 'waits: the wait does not grow',
     about: 'the tenth failure in a row costs as much time as the first',
     file: 'ledger/pace.ts',
     find: 'second * 2 ** Math.min(count - 1, 30)',
@@ -93,7 +93,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 3: the wait goes on and on',
+    name: 'waits: the wait goes on and on',
     about: 'an audience waits four times as long as its failures say',
     file: 'ledger/pace.ts',
     find: 'failing ? failing.last + ladder(',
@@ -102,7 +102,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 3: one failing audience holds all',
+    name: 'waits: one failing audience holds all',
     about: 'the wait of an audience for which alone the endpoint fails is that of all audiences',
     file: 'ledger/pace.ts',
     find: 'isOutage && fleet.failing.size > 1 ?',
@@ -112,7 +112,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['one-audience'],
   },
   {
-    name: 'rule 3: all audiences fail on their own',
+    name: 'waits: all audiences fail on their own',
     about: 'an outage that several audiences saw does not hold up the others',
     file: 'ledger/pace.ts',
     find: 'isOutage && fleet.failing.size > 1 ?',
@@ -121,7 +121,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 3: nobody takes turns',
+    name: 'waits: nobody takes turns',
     about: 'the audiences for which the endpoint fails take each request that the end of a shared wait allows',
     file: 'ledger/pace.ts',
     find: '(pauseMs) => (failing ? turnOf(audience, fleet, now, pauseMs) : 0)',
@@ -130,7 +130,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 3: who had a token is not the first',
+    name: 'waits: who had a token is not the first',
     about: 'an audience that the endpoint serves now and then waits behind those that it never serves',
     file: 'ledger/pace.ts',
     find: 'return hadToken(b) - hadToken(a) || one',
@@ -140,7 +140,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 3: who failed most is the first',
+    name: 'waits: who failed most is the first',
     about: 'an audience that always fails goes ahead of one that failed once',
     file: 'ledger/pace.ts',
     find: 'one.sinceToken - other.sinceToken',
@@ -150,7 +150,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 3: the wait of all ends with nobody',
+    name: 'waits: the wait of all ends with nobody',
     about: 'a token does not end the wait of all audiences',
     file: 'ledger/streaks.ts',
     find: 'if (isAfter(known, lastIssued)) {',
@@ -159,7 +159,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/outage',
   },
   {
-    name: 'rule 3: turns come on top of a quarter of an hour',
+    name: 'waits: turns come on top of a quarter of an hour',
     about: 'the last audience to take its turn waits for 20 minutes after the end of an outage',
     file: 'ledger/pace.ts',
     find: 'streaks.size > 1 ? 10 * minute',
@@ -168,7 +168,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 4: all audiences ask when a wait ends',
+    name: 'under way: all audiences ask when a wait ends',
     about: 'an endpoint that fails after some seconds costs a token for each audience after each wait',
     file: 'ledger/pace.ts',
     find: '(isAlone ? 1 : glance.maxOpen)',
@@ -178,7 +178,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 4: all tokens may be under way',
+    name: 'under way: all tokens may be under way',
     about: 'an outage that begins with a hundred requests costs a hundred tokens',
     file: 'ledger/pace.ts',
     find: 'Math.floor(Math.min(...usable) / 4)',
@@ -188,7 +188,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 4: a refused client sends everything at once',
+    name: 'under way: a refused client sends everything at once',
     about: 'when the wait after a refusal of the client ends, all audiences send their credentials',
     file: 'ledger/pace.ts',
     find: 'const isAlone = alone || isRefused;',
@@ -197,7 +197,7 @@ export const pacingMutants: readonly Mutant[] = [
     test: 'ledger/outage',
   },
   {
-    name: 'rule 5: Retry-After is ignored',
+    name: 'told: Retry-After is ignored',
     about: 'the fleet keeps asking although the endpoint said for how long not to',
     file: 'ledger/pace.ts',
     find: '...toldHolds(fleet),',
@@ -205,7 +205,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['told', 'feasible', 'faults'],
   },
   {
-    name: 'rule 5: a late token ends Retry-After',
+    name: 'told: a late token ends Retry-After',
     about: 'a token that was requested before a 429 ends its Retry-After',
     file: 'ledger/streaks.ts',
     find: 'lastReserved = latest(attempt, lastReserved);',
@@ -213,7 +213,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['told', 'feasible'],
   },
   {
-    name: 'rule 5: Retry-After of a 503 is ignored',
+    name: 'told: Retry-After of a 503 is ignored',
     about: 'the fleet asks again although the endpoint said for how long it will be unavailable',
     file: 'endpoint/token-endpoint.ts',
     find: 'const toldMs = status === 503 ? retryAfterMs(response, clock) : undefined;',
@@ -221,7 +221,7 @@ export const pacingMutants: readonly Mutant[] = [
     modes: ['told', 'feasible'],
   },
   {
-    name: 'rule 5: 429 for four hours',
+    name: 'told: 429 for four hours',
     about: 'a 429 without Retry-After causes a wait of hours',
     file: 'ledger/settle.ts',
     find: 'answer.retryAfterMs ?? maxHoldMs',

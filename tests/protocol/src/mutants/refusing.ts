@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
-/** Mutants of the rule 7 for how soon the next one may try: refusals, renewals after 401s, and orders to try again. */
+/** Mutants of the last rules for how soon the next one may try: refusals, renewals after 401s, and orders to try again. */
 export const refusingMutants: readonly Mutant[] = [
   {
-    name: 'rule 7: rejected credentials are sent at once',
+    name: 'refused: rejected credentials are sent at once',
     about: 'after 400, 401 and 403 nobody waits',
     file: 'ledger/pace.ts',
     find: '    ...refusals.map(refusalHold),\n',
@@ -12,7 +12,7 @@ export const refusingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 7: rejected credentials for an hour',
+    name: 'refused: rejected credentials for an hour',
     about: 'after 400, 401, 403 and 404 the wait grows to an hour',
     file: 'ledger/settle.ts',
     find: 'Math.min(maxHoldMs, 5 * minute * 2 ** (count - 1))',
@@ -20,7 +20,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 7: a refusal of the client holds one audience',
+    name: 'refused: a refusal of the client holds one audience',
     about: 'each audience of a client that is refused asks for itself',
     file: 'ledger/holds.ts',
     find: 'audience === caller.audience || isAboutClient(outcome)',
@@ -29,7 +29,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 7: 401s are not spaced',
+    name: 'refused: 401s are not spaced',
     about: 'renewals that 401s cause follow each other at once until their share is spent',
     file: 'ledger/holds.ts',
     find: 'isOrdered ? 0 : spacedUntil,',
@@ -38,7 +38,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['feasible', 'faults'],
   },
   {
-    name: 'rule 7: 401s have no share',
+    name: 'refused: 401s have no share',
     about: 'renewals that 401s cause may spend the whole limit',
     file: 'ledger/count.ts',
     find: 'return Math.max(now, ...roomAts);',
@@ -47,7 +47,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
-    name: 'rule 7: 401s of one audience space all',
+    name: 'refused: 401s of one audience space all',
     about: 'the renewals after a 401 of one audience space those of the others',
     file: 'ledger/refusals.ts',
     find: 'renewals.filter((attempt) => attempt.audience === audience)',
@@ -55,7 +55,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
-    name: 'rule 7: 401s of one audience take the whole share',
+    name: 'refused: 401s of one audience take the whole share',
     about: 'an audience whose API rejects every token leaves no renewal after a 401 to the others',
     file: 'ledger/count.ts',
     find: 'if (sharedAt <= now || hadItsPart) return sharedAt;',
@@ -63,7 +63,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
-    name: 'rule 7: renewals leave the share in order',
+    name: 'refused: renewals leave the share in order',
     about: 'the share of renewals after a 401 forgets one of unknown outcome when a later one leaves the window',
     file: 'ledger/count.ts',
     find: 'const sharedAt = Math.min(enforcedUntil, freeAt(parts, now, term, term.rejectedShare));',
@@ -72,7 +72,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
-    name: 'rule 7: an audience has its part of the share once',
+    name: 'refused: an audience has its part of the share once',
     about: 'renewals after a 401 that do not count any more are taken from the part of their audience',
     file: 'ledger/count.ts',
     find: 'const ofAudience = counted.filter((attempt) => attempt.audience === audience);',
@@ -80,7 +80,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['one-api'],
   },
   {
-    name: 'rule 7: an order admits everybody',
+    name: 'refused: an order admits everybody',
     about: 'after an order to try again, every request of the fleet ignores what holds it up',
     file: 'ledger/orders.ts',
     find: 'return isTaken ? undefined : last;',
@@ -89,7 +89,7 @@ export const refusingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 7: an order that was obeyed changes nothing',
+    name: 'refused: an order that was obeyed changes nothing',
     about: 'the failures of the other audiences go on to count after a token that somebody ordered',
     file: 'ledger/streaks.ts',
     find: 'if (order !== undefined) pardoned',
@@ -98,7 +98,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['operated'],
   },
   {
-    name: 'rule 7: an order reaches only the process that gave it',
+    name: 'refused: an order reaches only the process that gave it',
     about: 'a process that keeps a rejected token does not learn that somebody ordered to try again',
     file: 'token/acquire-token.ts',
     find: 'openOrder(view.record, view.now) !== undefined',
@@ -108,7 +108,7 @@ export const refusingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 7: an order admits nobody',
+    name: 'refused: an order admits nobody',
     about: 'after an order to try again, the next request waits as before',
     file: 'ledger/orders.ts',
     find: 'if (!last || now >= last.at + openForMs) return undefined;',
@@ -117,7 +117,7 @@ export const refusingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 7: an order passes over the probe',
+    name: 'refused: an order passes over the probe',
     about: 'a request that somebody ordered spends a token in an outage that a probe would have noticed',
     file: 'ledger/pace.ts',
     find: '(order ? glance.mayProbe : now >= outage.askAt)',
@@ -126,7 +126,7 @@ export const refusingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 7: an order passes over the share of 401s',
+    name: 'refused: an order passes over the share of 401s',
     about: 'whoever orders to try again can spend the limit on renewals that 401s cause',
     file: 'ledger/pace.ts',
     find: "reason === 'rejected' ? rejections(record, now, caller.audience, limits, order !== undefined) : []",

@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
-/** Mutants of the rule 6 for how soon the next one may try: what an outage leaves of the budget. */
+/** Mutants of the fifth rule for how soon the next one may try: what an outage leaves of the budget. */
 export const sparingMutants: readonly Mutant[] = [
   {
-    name: 'rule 6: an outage spares nothing',
+    name: 'sparing: an outage spares nothing',
     about: 'requests of unknown outcome follow every 15 minutes until the budget is spent',
     file: 'ledger/pace.ts',
     find: 'const isSpared = spared.until > 0 &&',
@@ -11,7 +11,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages', 'deaths'],
   },
   {
-    name: 'rule 6: deaths spare nothing',
+    name: 'sparing: deaths spare nothing',
     about: 'processes that die occasionally spend the whole budget',
     file: 'ledger/streaks.ts',
     find: 'streak.costly ||= isCostly;',
@@ -19,7 +19,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['deaths'],
   },
   {
-    name: 'rule 6: the pause does not double',
+    name: 'sparing: the pause does not double',
     about: 'from three eighths of unknown outcome on, the rest is not spared more than before',
     file: 'ledger/count.ts',
     find: 'before < (budget * 3) / 8 ? onceMs :',
@@ -28,7 +28,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 6: a pause that spares outlives its reason',
+    name: 'sparing: a pause that spares outlives its reason',
     about: 'the pause goes on although less than a quarter of the budget is of unknown outcome now',
     file: 'ledger/count.ts',
     find: 'Math.min(freelyAt, lastAt + pauseMs + turnMs)',
@@ -37,7 +37,7 @@ export const sparingMutants: readonly Mutant[] = [
     test: 'ledger/outage',
   },
   {
-    name: 'rule 6: the end of a pause moves with the time',
+    name: 'sparing: the end of a pause moves with the time',
     about: 'the pause is over halfway',
     file: 'ledger/count.ts',
     find: 'Math.min(freelyAt, lastAt + pauseMs + turnMs)',
@@ -46,7 +46,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 6: a young record is spared like an old one',
+    name: 'sparing: a young record is spared like an old one',
     about: 'half of what an old record may spend is of unknown outcome, which is all that a young one may',
     file: 'ledger/count.ts',
     find: 'unknown, term.newRecordCeiling, ',
@@ -55,7 +55,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 6: no probes',
+    name: 'sparing: no probes',
     about: 'the end of a long outage is noticed only when the next token may be spent',
     file: 'ledger/pace.ts',
     find: 'const askAt = mayProbe ?',
@@ -63,7 +63,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 6: probes go on in vain',
+    name: 'sparing: probes go on in vain',
     about: 'an endpoint that answers probes and fails behind them spends the budget',
     file: 'ledger/pace.ts',
     find: 'isVain ? vainUntil : 0',
@@ -71,7 +71,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 6: probes go on at any price',
+    name: 'sparing: probes go on at any price',
     about: 'probes go on although the endpoint issues a token to each',
     file: 'ledger/pace.ts',
     find: 'const askAt = mayProbe ?',
@@ -80,7 +80,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['open'],
   },
   {
-    name: 'rule 6: what a probe got says nothing',
+    name: 'sparing: what a probe got says nothing',
     about: 'a probe that was issued a token does not show that the endpoint works again',
     file: 'ledger/pace.ts',
     find: 'const isOpened = openedAt > (failing ?? all).last;',
@@ -89,7 +89,7 @@ export const sparingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
-    name: 'rule 6: a probe that fails is followed by the request',
+    name: 'sparing: a probe that fails is followed by the request',
     about: 'probes are sent, but their answers are ignored',
     file: 'token/send-reserved-request.ts',
     find: 'if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);',
@@ -97,7 +97,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: ['outages'],
   },
   {
-    name: 'rule 6: a 429 to a probe is forgotten',
+    name: 'sparing: a 429 to a probe is forgotten',
     about: 'a probe that is answered with 429 is followed by the request',
     file: 'endpoint/token-endpoint.ts',
     find: "if (result.kind === 'released' && result.cause === 'rate_limited') return result;",
@@ -107,7 +107,7 @@ export const sparingMutants: readonly Mutant[] = [
     modes: [],
   },
   {
-    name: 'rule 6: who did not fail waits like who did',
+    name: 'sparing: who did not fail waits like who did',
     about:
       'after a probe that was answered in vain, an audience that did not fail is held up for as long as those that did',
     file: 'ledger/pace.ts',
@@ -117,7 +117,7 @@ export const sparingMutants: readonly Mutant[] = [
     test: 'ledger/outage',
   },
   {
-    name: 'rule 6: who did not fail spends all',
+    name: 'sparing: who did not fail spends all',
     about: 'audiences that did not fail go on with probes when half is of unknown outcome',
     file: 'ledger/pace.ts',
     find: 'const vainUntil = failing ? sparedUntil : spared.halfAt;',

@@ -40,7 +40,6 @@ function forked(past: number, onOneSide: number, onTheOther: number): Scenario {
 /** All scenarios by what they show. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'two records that forked a while ago count both sides when they are joined': forked(200, 30, 20),
-  'two records that forked long ago count no fewer than either when they are joined': forked(200, 220, 40),
 
   async 'a record that went back allows few tokens for as long as the lost ones may count'(createServiceAuth) {
     const { store, start, spend, pass } = createBed(createServiceAuth, usual);
