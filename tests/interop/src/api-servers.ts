@@ -49,7 +49,7 @@ export const apiServers: readonly ServerShape[] = [
       value: { recognizedTokenTypes: ['Application Access Token'] },
     },
     special:
-      'An application may send 1,000 requests a day. Without its `token_type` in code, every token is refused and counted.',
+      "An application may send 1,000 requests a day. Unless your code names eBay's `token_type`, every token is refused and still counts.",
     answer: {
       access_token: 'v^1.1#i^1#p^1#r^0#I^3#f^0#t^H4sIAAAA',
       expires_in: 7_200,
@@ -110,7 +110,7 @@ export const apiServers: readonly ServerShape[] = [
       SERVICE_AUTH_SCOPE: 'openid,AdobeID,read_organizations',
       ...post,
     },
-    special: 'Separate scopes by commas; they are sent as you write them.',
+    special: 'Separate scopes with commas; they are sent as you write them.',
     answer: { access_token: 'eyJh.eyJz.c2ln', token_type: 'bearer', expires_in: 86_399 },
     lifetimeSeconds: 86_399,
     refusals: [],
@@ -123,7 +123,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'This is the test environment. Tokens live for about half an hour, so 150 a day are enough for one fleet, but not for two that share a client id and no store.',
+      'This is the test environment. Tokens live for about half an hour, so 150 a day are enough for one fleet, but not for two that share a client id but no store.',
     answer: {
       type: 'amadeusOAuth2Token',
       username: 'you@example.com',
@@ -167,7 +167,7 @@ export const apiServers: readonly ServerShape[] = [
     },
     assertion: { alg: 'ES256', ...ofApple },
     special:
-      "The key is the PEM that Apple gives you. The assertion's audience isn't the address to which it is sent, which is why this needs code. Set `SERVICE_AUTH_STORE_KEY`, and share one store: people who requested a token for each process got 429. Apple doesn't document its answer to a good request, so the test has that of RFC 6749.",
+      "The key is the PEM that Apple gives you. The assertion's audience isn't the address to which it is sent, which is why this needs code. Set `SERVICE_AUTH_STORE_KEY`, and share one store: people who requested a token for each process got 429. Apple doesn't document its answer to a good request, so the test uses the one in RFC 6749.",
     answer: { access_token: 'eyJh.eyJz.c2ln', token_type: 'Bearer', expires_in: 3_600, scope: 'business.api' },
     lifetimeSeconds: 3_600,
     refusals: [
@@ -190,7 +190,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'Zoho allows ten requests in ten minutes, refused ones too, and ten to fifteen live tokens: the next one ends the oldest. It refuses with status 200.',
+      'Zoho allows ten requests in ten minutes, including refused ones, and ten to fifteen live tokens. The next token ends the oldest. It refuses with status 200.',
     answer: {
       access_token: '1000.8cb99dxxxxxxxxxxxxx9be93.9b8xxxxxxxxxxxxxxxf',
       token_type: 'Bearer',

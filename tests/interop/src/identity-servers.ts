@@ -104,7 +104,7 @@ export const identityServers: readonly ServerShape[] = [
         means: "this scope, at the organization's own server",
         about: 'request',
       },
-      { status: 429, body: '{}', means: 'the limit of the minute', about: 'ERR_RATE_LIMITED' },
+      { status: 429, body: '{}', means: 'the limit per minute', about: 'ERR_RATE_LIMITED' },
     ],
     source:
       'https://developer.okta.com/docs/guides/implement-client-creds/, https://developer.okta.com/docs/reference/rl2-token-oauth, https://devforum.okta.com/t/13539',
@@ -160,7 +160,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      "The audience and scopes have to be among the client's. A client has one kind of authentication, by default `client_secret_basic`; Hydra answers any other like a wrong secret.",
+      "The audience and scopes have to be among the client's. A client has one kind of authentication, by default `client_secret_basic`; Hydra answers any other as if the secret were wrong.",
     answer: { access_token: 'ory_at_c2lnbmF0dXJl.c2ln', expires_in: 3_599, scope: 'your-scope', token_type: 'bearer' },
     lifetimeSeconds: 3_599,
     refusals: [
