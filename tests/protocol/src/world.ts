@@ -23,7 +23,7 @@ interface Scheduled {
 }
 
 /** More events than any run needs, unless a process asks repeatedly without a pause. */
-const defaultMaxEvents = 100_000;
+const defaultMaxEvents = 250_000;
 
 /** Creates a world. `exhausted`: called when it ends because so much happened; `print`: receives every line of the trace. */
 export function createWorld(
