@@ -3,9 +3,9 @@ import type { Attempt, IssuanceReason, LedgerRecord } from '../../src/ledger/jou
 import { termLimits } from '../../src/ledger/limits.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
 import { pace } from '../../src/ledger/pace.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
 import { attemptAt, recordWith, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
-import { day, hour, minute, second } from './worlds/world.ts';
 
 const paced = (record: LedgerRecord, audience = 'orders', now = noon, reason: IssuanceReason = 'cold') =>
   pace(record, now, { audience, keyId: 'key', secretId: 'secret' }, reason, usual);

@@ -6,9 +6,9 @@ import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
 import { pace } from '../../src/ledger/pace.ts';
 import { settle } from '../../src/ledger/settle.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
 import { ambiguous, attemptAt, issued, queryFor, recordWith, tried, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
-import { day, hour, minute, second } from './worlds/world.ts';
 
 const paced = (record: LedgerRecord, audience = 'orders', now = noon, reason: IssuanceReason = 'cold') =>
   pace(record, now, { audience, keyId: 'key', secretId: 'secret' }, reason, usual);
