@@ -134,4 +134,13 @@ export const refusingMutants: readonly Mutant[] = [
     modes: ['operated'],
     test: 'ledger/outage',
   },
+  {
+    name: 'refused: a record that was read long ago refuses',
+    about: 'callers do not hear for minutes that somebody ordered to try again, or that the limit has room',
+    file: 'token/acquire-token.ts',
+    find: 'const refusesForMs = 1_000;',
+    replace: 'const refusesForMs = 600_000;',
+    modes: ['operated'],
+    test: 'service-auth.retry',
+  },
 ];
