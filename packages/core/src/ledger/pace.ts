@@ -97,7 +97,7 @@ export function pace(
   const passedOver = [
     ...outageHolds(outage, fleet, caller.audience),
     ...toldHolds(fleet),
-    ...refusals.map(refusalHold),
+    ...refusals.map((refused) => refusalHold(refused, caller, record)),
     ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
     ...(caller.unreadable ? unreadableHolds(record, caller) : []),
   ];
