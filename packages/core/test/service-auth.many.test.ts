@@ -30,7 +30,7 @@ function writesSlowly({ store }: Bed): void {
 
 describe('many processes', () => {
   test.each([
-    [6, 5, 5 * second],
+    [6, 5, 8 * second],
     [9, 50, 20 * second],
   ])(
     'that ask at once for an audience each write the record %d times each at most, over a store that takes %d ms',

@@ -50,7 +50,8 @@ const maxLookAgeMs = 10 * second;
 // Other processes rarely write within a minute after this one did, so the record is not read again to settle an outcome.
 const trustedMs = 60 * second;
 // With shorter pauses, three hundred processes that start at once would meet again and again.
-const [maxPauseMs, maxPauseTrips] = [3 * second, 400];
+const maxPauseMs = 3 * second;
+const maxPauseTrips = 400;
 // They take some minutes.
 const maxConflicts = 150;
 // A declaration that failed is tried again before others stop to enforce it.
@@ -187,14 +188,13 @@ export class SharedRecord {
     let waiting = intents;
     const needsNoRead = !this.#isContended && waiting.every(({ fromMemory }) => fromMemory);
     let base = needsNoRead ? this.#access.latest(trustedMs) : undefined;
-    let lastSequence: number | undefined;
+    let sequence = Number.POSITIVE_INFINITY;
     try {
       for (let conflicts = 1; ; conflicts += 1) {
         const callers = waiting.map(({ settings }) => settings);
         const view = base ?? (await this.#access.load(callers, 2));
-        const { sequence } = view.record;
-        const others = sequence - (lastSequence ?? sequence);
-        lastSequence = sequence;
+        const others = view.record.sequence - sequence;
+        sequence = view.record.sequence;
         const { record, applied, unchanged } = applyAll(base ? viewNow(base, this.settings.clock) : view, waiting);
         waiting = applied.map(({ by }) => by);
         const writes = record !== view.record || view.isRepaired === true;
@@ -223,7 +223,7 @@ export class SharedRecord {
    */
   #backOff(conflicts: number, others: number): Promise<void> {
     if (conflicts >= maxConflicts) throw conflictError(this.settings);
-    const trips = Math.min(maxPauseTrips, Math.max(16 * conflicts, 12 * others));
+    const trips = Math.min(maxPauseTrips, 16 * Math.max(conflicts, others));
     const most = Math.min(maxPauseMs, this.#access.calls.roundTripMs * trips);
     return new Promise((resolve) => {
       this.settings.clock.setTimer(resolve, Math.ceil(Math.random() * most), background);
