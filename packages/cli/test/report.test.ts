@@ -157,6 +157,19 @@ test('others than those who fail are promised a token while the limit has room',
   expect(says(109, second, failure)).toBe(`${own} A caller without a token may get none.`);
 });
 
+test('while the next request waits for another one, nobody is promised a token, and nobody is told of room for none', () => {
+  const usage = usageOf([], { availableNow: 0 });
+  const waits = 'A caller without a token waits for a token request that is under way.';
+  expect(availability(usage, [], now)).toBe(waits);
+  expect(availability({ ...usage, limit: 1_000_000 }, [], now)).toBe(waits);
+  const failure = { kind: 'backoff', count: 2, status: 503, retryAt: now } as const;
+  expect(availability(usage, [failure], now)).toMatch(
+    /^The next token request waits for one that is under way, and the last 2 token requests brought no token /,
+  );
+  const { line } = checkLine(usage, [], { warn: 80, crit: 95 }, now);
+  expect(line).toContain(', the next request waits for one that is under way|');
+});
+
 test('one 401, and failures that nobody met again for an hour, raise no doubt', () => {
   const old = { retryAt: now - 61 * minute };
   const audience = 'https://gone.example/';

@@ -125,7 +125,10 @@ export interface Usage {
   readonly pending: number;
   /** `usable` less `used`. It does not say that a token can be had: see `availableNow`. */
   readonly remaining: number;
-  /** The number of tokens that callers without one can have issued now, one each. All shares, holds and insurances are taken into account. */
+  /**
+   * The number of tokens that callers without one can have issued now, one each. All shares, holds and insurances are taken into account. If it is 0 and
+   * `refusedUntil` is undefined, the next request waits for one that is under way.
+   */
   readonly availableNow: number;
   /** The same by purpose: for callers without a token, renewals ahead of expiry, renewals after a 401 of the API, and tokens that were reset. */
   readonly available: Readonly<Record<Purpose, number>>;
