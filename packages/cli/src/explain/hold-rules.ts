@@ -73,21 +73,22 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
 
 /** The operator counts more than the record does. */
 const otherPrograms: Rule = (usage, circumstances) => {
-  const trouble = troubleOf(usage, circumstances, 'rate_limited');
-  if (!trouble) return undefined;
-  const { used, limit, windowMs } = usage;
-  if (used >= limit * 0.9) return undefined;
-  const { until } = trouble;
+  const { used, limit, windowMs, foreign = 0, newRecord } = usage;
+  const trouble = used < limit * 0.9 ? troubleOf(usage, circumstances, 'rate_limited') : undefined;
+  if (!trouble && foreign === 0) return undefined;
   const next =
-    until === undefined
+    trouble?.until === undefined
       ? 'The wait after that is over, and no token was issued since.'
-      : `No token is requested until ${instant(until, circumstances.now)}.`;
+      : `No token is requested until ${instant(trouble.until, circumstances.now)}.`;
+  const limited = `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`;
+  const before = newRecord ? ': they may have been issued before it began' : '';
+  const counts = `The operator counts at least ${counted(foreign, 'token')} that this record does not know${before}.`;
   return {
     cause: 'other-programs',
-    evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`,
+    evidence: [...(trouble ? [limited] : []), ...(foreign > 0 ? [counts] : [])].join(' '),
     remedy:
       'Something else spends tokens of this client id: a program without this store, a second store or prefix, a person with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
-    weight: until === undefined ? 1.1 : 2,
+    weight: trouble ? (trouble.until === undefined ? 1.1 : 2) : Math.min(1, foreign / limit),
     audiences: [],
   };
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compact } from '../../src/ledger/compact.ts';
-import { type LedgerRecord, slotMs } from '../../src/ledger/journal.ts';
+import { compact, slotMs } from '../../src/ledger/compact.ts';
+import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { pace } from '../../src/ledger/pace.ts';
 import { hour } from '../support/instants.ts';
