@@ -780,6 +780,22 @@ test.each(Object.entries(copies))(
   },
 );
 
+test.each(Object.entries(copies))(
+  'an informational answer has the headers that the API sent, with %s',
+  async (_, undici) => {
+    const service = await startService();
+    const answers = 'HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+    const api = createSocketServer((socket) => socket.once('data', () => socket.end(answers)));
+    onTestFinished(() => void api.close());
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
+    const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service, { baseUrl: url })));
+    const onInfo = vi.fn();
+    await (await undici.request(url, { dispatcher, onInfo })).body.dump();
+    expect(onInfo.mock.calls).toEqual([[{ statusCode: 103, headers: { link: '</a.css>' } }]]);
+  },
+);
+
 describe.each(Object.entries(copies))('an informational answer before a 401, with %s', (_, undici) => {
   test.each(['fetch', 'request'] as const)('does not pause the connection of %s, which may end', async (name) => {
     const service = await startService();
