@@ -1,0 +1,87 @@
+// The suites of HTTP clients, as their authors wrote them, with ours attached to every instance: for an address that they never call, and for all.
+// `pnpm check clients`; `pnpm example tests/clients/index.ts ky` runs one of them.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { cachedFolder, run } from '@service-auth/test-tools/servers/tools';
+import '@service-auth/test-tools/end-with-this-process';
+import { differences } from './differences.ts';
+import { type Suite, suites } from './suites.ts';
+
+const maxInstallMs = 900_000;
+const redirectImports = fileURLToPath(new URL('attach/redirect-imports.ts', import.meta.url));
+
+/** A suite and its dependencies of the day of its commit, if it has no lockfile. */
+function install({ repository, commit, build = [] }: Suite): Promise<string> {
+  const name = `${repository.split('/').at(-1)}-${commit.slice(0, 12)}`;
+  return cachedFolder(
+    name,
+    async (folder) => {
+      const git = (...argv: string[]) => run('git', ['-C', folder, '-c', 'advice.detachedHead=false', ...argv]);
+      await git('init', '--quiet');
+      await git('fetch', '--quiet', '--depth=1', repository, commit);
+      await git('checkout', '--quiet', commit);
+      const isLocked = (await git('ls-files', 'package-lock.json')) !== '';
+      const before = (await git('log', '-1', '--format=%cI')).trim();
+      const npm = isLocked ? ['ci'] : ['install', '--no-package-lock', `--before=${before}`];
+      await run('npm', [...npm, '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+      for (const [command = '', ...argv] of build) await run(command, argv, { cwd: folder });
+    },
+    maxInstallMs,
+  );
+}
+
+type Covered = 'foreign' | 'all';
+
+/** The names of the tests that pass. Of several with one name, all do. */
+async function passing(
+  name: string,
+  suite: Suite,
+  folder: string,
+  { covered, only }: { covered?: Covered; only?: ReadonlySet<string> } = {},
+): Promise<Set<string>> {
+  const preloads = [redirectImports, ...(suite.preload ? [suite.preload] : [])];
+  const ours = covered && {
+    COVERED: covered,
+    NODE_OPTIONS: ['--conditions=@service-auth/source', ...preloads.map((file) => `--import=${file}`)].join(' '),
+    ...(suite.standIn && { CLIENT_STAND_IN: pathToFileURL(suite.standIn).href }),
+  };
+  const [command = '', ...argv] = [...suite.run, ...(only ? suite.some([...only]) : suite.all)];
+  const env = { ...process.env, CLIENT: name, CLIENT_ENTRY: `${folder}/${suite.entry}`, ...ours };
+  const child = spawn(command, argv, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  const lines = (await text(child.stdout)).matchAll(
+    /^(not )?ok(?: \d+)?(?: -)? (.*?)( # (?:SKIP|TODO)\b.*| # time=.*)?$/gm,
+  );
+  const passed = new Set<string>();
+  const failed = new Set<string>();
+  for (const [, not, title = '', directive = ''] of lines) {
+    if (!/SKIP|TODO/.test(directive)) (not ? failed : passed).add(title.replace(`${folder}/`, ''));
+  }
+  return passed.difference(failed);
+}
+
+const names = process.argv.slice(2);
+for (const [name, suite] of Object.entries(suites)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  const folder = await install(suite);
+  const before = await passing(name, suite, folder);
+  for (const covered of ['foreign', 'all'] as const) {
+    let lost = before.difference(await passing(name, suite, folder, { covered }));
+    const listed = new Set((differences[name]?.[covered] ?? []).flatMap(({ tests }) => tests));
+    // Some tests measure time, so what fails runs again, with ours and without.
+    for (let again = 0; again < 2 && lost.difference(listed).size > 0; again += 1) {
+      lost = lost.difference(await passing(name, suite, folder, { covered, only: lost }));
+      if (lost.size > 0) lost = lost.intersection(await passing(name, suite, folder, { only: lost }));
+    }
+    const kept = before.difference(lost).size;
+    const problems = [
+      ...[...lost.difference(listed)].map((test) => `fails with ours: ${test}`),
+      ...[...listed.difference(lost)].map((test) => `is listed, but does not fail, or not only with ours: ${test}`),
+    ];
+    console.log(
+      `${name} ${suite.version}, ${covered}: ${kept} of the ${before.size} that pass without ours; ${listed.size} listed.`,
+    );
+    for (const problem of problems) console.error(`${name}, ${covered}: ${problem}`);
+    if (problems.length > 0 || before.size === 0) process.exitCode = 1;
+  }
+}
