@@ -24,7 +24,6 @@ export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.Dispatcher
     if (!isUsable || !covers(options)) return dispatch(options, handler);
     const headers = readHeaders(options.headers);
     if (hasAuthorization(headers, auth)) return dispatch({ ...options, headers: headers ?? null }, handler);
-    new Exchange(auth, dispatch, options, headers, handler as Handler).start();
-    return true;
+    return new Exchange(auth, dispatch, options, headers, handler as Handler).start();
   };
 }

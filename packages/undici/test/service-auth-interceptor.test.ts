@@ -743,6 +743,20 @@ describe('an error that undici makes of a 401', () => {
   });
 });
 
+test('returns and throws what dispatch does, once the token is there', async () => {
+  const service = await startService();
+  const auth = createAuth(service);
+  const dispatch = vi.fn().mockReturnValue(false);
+  const request = () =>
+    serviceAuthInterceptor(auth)(dispatch)({ origin: service.baseUrl, path: '/api/v1/', method: 'GET' }, {});
+  expect(request()).toBe(true);
+  await expect.poll(request).toBe(false);
+  dispatch.mockImplementation(() => {
+    throw new TypeError('invalid handler');
+  });
+  expect(request).toThrow('invalid handler');
+});
+
 test('refuses a client without baseUrl at once', async () => {
   const service = await startService();
   expect(() => serviceAuthInterceptor(createAuth(service, { baseUrl: undefined }))).toThrow(
