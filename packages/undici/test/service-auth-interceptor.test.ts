@@ -757,6 +757,26 @@ test('returns and throws what dispatch does, once the token is there', async () 
   expect(request).toThrow('invalid handler');
 });
 
+test('leaves headers that are no pairs to undici', async () => {
+  const service = await startService();
+  const dispatch = vi.fn();
+  const headers = new Set(['X: y']).values() as never;
+  const options = { origin: service.baseUrl, path: '/api/v1/', method: 'GET', headers } as const;
+  serviceAuthInterceptor(createAuth(service))(dispatch)(options, {});
+  expect([...dispatch.mock.calls[0]?.[0].headers]).toEqual(['X: y']);
+});
+
+test('sends the headers of an object while the prototype of all objects is polluted with an iterator', async () => {
+  const service = await startService();
+  const dispatch = vi.fn().mockReturnValue(true);
+  const covered = { origin: service.baseUrl, path: '/api/v1/', method: 'GET' } as const;
+  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, Symbol.iterator));
+  Object.defineProperty(Object.prototype, Symbol.iterator, { value: function* () {}, configurable: true });
+  serviceAuthInterceptor(createAuth(service))(dispatch)({ ...covered, headers: { hello: 'world' } }, {});
+  Reflect.deleteProperty(Object.prototype, Symbol.iterator);
+  await expect.poll(() => dispatch.mock.calls[0]?.[0].headers).toMatchObject({ hello: 'world' });
+});
+
 test('refuses a client without baseUrl at once', async () => {
   const service = await startService();
   expect(() => serviceAuthInterceptor(createAuth(service, { baseUrl: undefined }))).toThrow(
