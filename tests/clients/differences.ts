@@ -21,10 +21,40 @@ const gotInstance: readonly Difference[] = [
   },
 ];
 
+const axiosInstance: readonly Difference[] = [
+  {
+    reason: 'It compares `axios.create`, which is wrapped to attach ours to what it creates.',
+    tests: ['tests/unit/api.test.js > static api > should expose create as a named export'],
+  },
+];
+
 /** By suite, and by what our client covers. */
 export const differences: Readonly<
   Record<string, Readonly<Partial<Record<'foreign' | 'all', readonly Difference[]>>>>
 > = {
+  axios: {
+    foreign: axiosInstance,
+    all: [
+      ...axiosInstance,
+      {
+        reason: 'They expect a request without `Authorization`.',
+        tests: [
+          'tests/unit/prototypePollution.test.js > Prototype Pollution Protection > http adapter gadgets > should not pick up Object.prototype.auth as an Authorization header',
+          'tests/unit/adapters/http.test.js > supports http with nodejs > FormData > formDataHeaderPolicy > only copies content headers when formDataHeaderPolicy is content-only',
+        ],
+      },
+      {
+        reason:
+          'With a token, a request to loopback takes no proxy of the environment: over plain http, the token stays on this machine.',
+        tests: [
+          'tests/unit/adapters/http.test.js > supports http with nodejs > should support proxy set via env var',
+          'tests/unit/adapters/http.test.js > supports http with nodejs > should re-evaluate proxy on redirect when proxy set via env var',
+          'tests/unit/adapters/http.test.js > supports http with nodejs > should use proxy for domains not in no_proxy',
+          'tests/unit/adapters/http.test.js > supports http with nodejs > should support proxy auth from env',
+        ],
+      },
+    ],
+  },
   ky: {
     all: [
       {
@@ -114,6 +144,57 @@ export const differences: Readonly<
           'hooks › afterResponse retryWithMergedOptions clears stale generated cookie when cookieJar is removed',
           'hooks › afterResponse retryWithMergedOptions ignores discarded cookie mutations when disabling cookieJar',
         ],
+      },
+    ],
+  },
+  undici: {
+    all: [
+      {
+        reason: 'They compare the lines of a stack, and ours is on it.',
+        tests: [
+          'test/client-request.js > request dump with POJO as invalid signal',
+          'test/client-request.js > request dump with abort signal',
+          'test/client-request.js > request dump with aborted signal',
+        ],
+      },
+      {
+        reason:
+          'They compare all headers: a request has the token, and its answer `vary: *`, so that no cache stores it.',
+        tests: [
+          'test/mock-agent.js > MockAgent - enableNetConnect should throw if dispatch not matched for headers and the origin was not allowed by net connect',
+          'test/mock-agent.js > MockAgent - handle default reply headers',
+          'test/mock-agent.js > MockAgent - headers function interceptor',
+          'test/mock-agent.js > MockAgent - return calculated content-length for object response if specified',
+          'test/mock-agent.js > MockAgent - return calculated content-length if specified',
+          'test/mock-agent.js > MockAgent - using fetch yields a headers object in the reply callback',
+          'test/redirect-request.js > should always have a history with the final URL even if no redirections were followed',
+          'test/redirect-request.js > should follow redirection after a HTTP 300',
+          'test/redirect-request.js > should follow redirection after a HTTP 300 default',
+          'test/redirect-request.js > should follow redirection after a HTTP 301',
+          'test/redirect-request.js > should follow redirection after a HTTP 302',
+          'test/redirect-request.js > should follow redirection after a HTTP 303 changing method to GET',
+          'test/redirect-request.js > should follow redirection after a HTTP 307',
+          'test/redirect-request.js > should follow redirection after a HTTP 308',
+          'test/redirect-request.js > should remove Host and request body related headers when following HTTP 303 (Global Headers)',
+          'test/redirect-request.js > should remove Host and request body related headers when following HTTP 303 (Maps)',
+          'test/redirect-request.js > should remove Host and request body related headers when following HTTP 303 (Undici Headers)',
+          'test/redirect-request.js > should remove Host and request body related headers when following HTTP 303 (array)',
+          'test/redirect-request.js > should remove Host and request body related headers when following HTTP 303 (object)',
+          'test/redirect-request.js > should remove request body headers when HTTP 302 changes POST to GET',
+          'test/redirect-stream.js > should always have a history with the final URL even if no redirections were followed',
+          'test/redirect-stream.js > should follow redirection after a HTTP 300',
+          'test/redirect-stream.js > should follow redirection after a HTTP 301 changing method to GET',
+          'test/redirect-stream.js > should follow redirection after a HTTP 302',
+          'test/redirect-stream.js > should follow redirection after a HTTP 303 changing method to GET',
+          'test/redirect-stream.js > should follow redirection after a HTTP 307',
+          'test/redirect-stream.js > should follow redirection after a HTTP 308',
+          'test/redirect-stream.js > should remove Host and request body related headers when following HTTP 303 (array)',
+          'test/redirect-stream.js > should remove Host and request body related headers when following HTTP 303 (object)',
+        ],
+      },
+      {
+        reason: 'It expects no token at another host, which is covered here.',
+        tests: ['test/redirect-request.js > removes authorization header on third party origin'],
       },
     ],
   },

@@ -1,4 +1,5 @@
 import { type AccessToken, createServiceAuth, type TokenSource } from '@service-auth/core';
+import { settledToken } from '@service-auth/core/http';
 
 /** Covers every request, and has another token after each 401. */
 function createSourceForAll(): TokenSource {
@@ -9,9 +10,11 @@ function createSourceForAll(): TokenSource {
   };
   let token = next(1);
   let promise = Promise.resolve(token);
+  // The adapters do not wait for this one, as in a process that has a token.
+  settledToken(promise);
   return {
     baseUrl: 'http://localhost',
-    covers: (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol),
+    covers: (url) => URL.canParse(`${url}`) && /^https?:$/.test(new URL(url).protocol),
     getToken: ({ signal } = {}) => (signal?.aborted ? Promise.reject(signal.reason) : promise),
     peekToken: () => token,
     async invalidate(rejected) {

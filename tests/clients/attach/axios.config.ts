@@ -1,9 +1,10 @@
 // The unit tests of axios's own configuration; its other projects run in browsers.
 import { fileURLToPath } from 'node:url';
+import type { ViteUserConfig } from 'vitest/config';
 
 const { CLIENT_ENTRY: entry = '', COVERED: covered } = process.env;
 
-export default {
+const config: ViteUserConfig = {
   resolve: { alias: { axios: entry } },
   ssr: { resolve: { conditions: ['@service-auth/source', 'module', 'node', 'development|production'] } },
   test: {
@@ -14,3 +15,5 @@ export default {
     setupFiles: covered ? [fileURLToPath(new URL('axios.ts', import.meta.url))] : [],
   },
 };
+
+export default config;
