@@ -763,7 +763,7 @@ test('leaves headers that are no pairs to undici', async () => {
   const headers = new Set(['X: y']).values() as never;
   const options = { origin: service.baseUrl, path: '/api/v1/', method: 'GET', headers } as const;
   serviceAuthInterceptor(createAuth(service))(dispatch)(options, {});
-  expect([...dispatch.mock.calls[0]?.[0].headers]).toEqual(['X: y']);
+  expect(Array.from(dispatch.mock.calls[0]?.[0].headers)).toEqual(['X: y']);
 });
 
 test('sends the headers of an object while the prototype of all objects is polluted with an iterator', async () => {
