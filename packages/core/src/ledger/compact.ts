@@ -48,7 +48,7 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   const counts = (attempt: Attempt) => isOpen(attempt, now) || (isCounted(attempt) && !isFolded(record, attempt));
   const gone = [
     ...record.attempts.filter((attempt) => counts(attempt) && !isKept(attempt)).map(countsFrom),
-    ...[...record.buckets.map(({ last }) => last), ...spentAt(record)].filter((at) => at <= keptFrom),
+    ...[...record.buckets.map(({ last }) => last), ...saidAt(record)].filter((at) => at <= keptFrom),
   ];
   const buckets = record.buckets.filter(({ last }) => last > keptFrom);
   const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || notes.isNeeded(attempt)));
@@ -66,7 +66,8 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   };
 }
 
-function spentAt({ orders }: LedgerRecord): number[] {
+/** When people said what was spent elsewhere. */
+function saidAt({ orders }: LedgerRecord): number[] {
   return orders.filter(({ kind }) => kind === 'spent').map(({ at }) => at);
 }
 

@@ -106,7 +106,7 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
             charge: 0,
             status,
             code,
-            ...refusalHold(record, attempt, failedAt, { status, code }),
+            ...heldAfterRefusal(record, attempt, failedAt, { status, code }),
           };
         }
       }
@@ -114,7 +114,7 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
 }
 
 /** Refusals in a row hold for 5, 10 and then 15 minutes. */
-function refusalHold(record: LedgerRecord, attempt: Attempt, failedAt: number, answered: Answered) {
+function heldAfterRefusal(record: LedgerRecord, attempt: Attempt, failedAt: number, answered: Answered) {
   const before = refusalsOf(record).find(
     ({ id, audience, secretId, outcome }) =>
       id !== attempt.id &&

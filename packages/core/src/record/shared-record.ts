@@ -61,6 +61,8 @@ export class SharedRecord {
   #requestSemaphore: RequestSemaphore | undefined;
   /** Answers that are not written yet. */
   unsettled: Map<Attempt, Unsettled> | undefined;
+  /** When the record refused a caller of this process, on the monotonic clock. */
+  refusedAt: number = Number.NEGATIVE_INFINITY;
   readonly settings: CommonSettings;
   readonly #access: RecordAccess;
   /** The read that looks share, and the clients that wait for it. */
@@ -82,6 +84,12 @@ export class SharedRecord {
   get requestSemaphore(): RequestSemaphore {
     this.#requestSemaphore ??= new RequestSemaphore();
     return this.#requestSemaphore;
+  }
+
+  /** Returns the record if it was read or written less than `maxAgeMs` ago, and its time at this moment. */
+  recent(maxAgeMs: number): View | undefined {
+    const latest = this.#access.latest(maxAgeMs);
+    return latest && viewNow(latest, this.settings.clock);
   }
 
   /** Returns the record as it was at most 10 seconds ago, and the record's time at this moment. One read serves all clients. */
