@@ -3,33 +3,12 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { cachedFolder, run } from '@service-auth/test-tools/servers/tools';
 import '@service-auth/test-tools/end-with-this-process';
 import { differences } from './differences.ts';
+import { install } from './install.ts';
 import { type Suite, suites } from './suites.ts';
 
-const maxInstallMs = 900_000;
 const redirectImports = fileURLToPath(new URL('attach/redirect-imports.ts', import.meta.url));
-
-/** A suite and its dependencies of the day of its commit, if it has no lockfile. */
-function install({ repository, commit, build = [] }: Suite): Promise<string> {
-  const name = `${repository.split('/').at(-1)}-${commit.slice(0, 12)}`;
-  return cachedFolder(
-    name,
-    async (folder) => {
-      const git = (...argv: string[]) => run('git', ['-C', folder, '-c', 'advice.detachedHead=false', ...argv]);
-      await git('init', '--quiet');
-      await git('fetch', '--quiet', '--depth=1', repository, commit);
-      await git('checkout', '--quiet', commit);
-      const isLocked = (await git('ls-files', 'package-lock.json')) !== '';
-      const before = (await git('log', '-1', '--format=%cI')).trim();
-      const npm = isLocked ? ['ci'] : ['install', '--no-package-lock', `--before=${before}`];
-      await run('npm', [...npm, '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
-      for (const [command = '', ...argv] of build) await run(command, argv, { cwd: folder });
-    },
-    maxInstallMs,
-  );
-}
 
 type Covered = 'foreign' | 'all';
 
