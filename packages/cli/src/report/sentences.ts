@@ -190,13 +190,12 @@ export function spentElsewhereSentence(usage: Usage, now: number): string {
 
 /** What the operator itself counts, as its token endpoint said. Empty: it said nothing. */
 export function quotaSentences({ quota = [] }: Usage, now: number): string {
-  return quota.map((figure) => quotaSentence(figure, now)).join(' ');
-}
-
-function quotaSentence(figure: NonNullable<Usage['quota']>[number], now: number): string {
-  const { tokens, remaining, windowMs, observedAt, resetAt, foreign } = figure;
-  const unknown = foreign > 0 ? ` At least ${foreign} of them ${foreign === 1 ? 'is' : 'are'} not in this record.` : '';
-  return `At ${instant(observedAt, now)} the operator said that it counts ${tokens - remaining} of ${counted(tokens, 'token')} in its window of ${windowName(windowMs)}, which ends at ${instant(resetAt, now)}.${unknown}`;
+  const sentences = quota.map(({ tokens, remaining, windowMs, observedAt, resetAt, foreign }) => {
+    const unknown =
+      foreign > 0 ? ` At least ${foreign} of them ${foreign === 1 ? 'is' : 'are'} not in this record.` : '';
+    return `At ${instant(observedAt, now)} the operator said that it counts ${tokens - remaining} of ${counted(tokens, 'token')} in its window of ${windowName(windowMs)}, which ends at ${instant(resetAt, now)}.${unknown}`;
+  });
+  return sentences.join(' ');
 }
 
 /** When the newest token was spent, by whom and why. */

@@ -180,18 +180,18 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
 /** Reads what the operator counts. Undefined: a header of this name is missing, or cannot be understood. It is advice, so it cannot fail a request. */
 function quotaIn(response: TransportResponse, name: string): readonly Quota[] | undefined {
   try {
-    return readQuota(`${valueOf(response, name)}`);
+    return readQuota(`${rawHeader(response, name)}`);
   } catch {
     return undefined;
   }
 }
 
 function headerOf(response: TransportResponse, name: string): string | undefined {
-  const value = valueOf(response, name);
+  const value = rawHeader(response, name);
   return Array.isArray(value) ? value[0] : (value ?? undefined);
 }
 
-function valueOf({ headers }: TransportResponse, name: string): string | string[] | null | undefined {
+function rawHeader({ headers }: TransportResponse, name: string): string | string[] | null | undefined {
   if (typeof headers?.get === 'function') return headers.get(name);
   return ownProperty(headers, name) as string | string[] | undefined;
 }

@@ -184,9 +184,7 @@ const nothing: Readonly<Record<string, number>> = Object.freeze(Object.create(nu
 
 /** Returns the names and numbers with one more of them, if it is larger than the present one. */
 export function raised(numbers: Readonly<Record<string, number>>, name: string, to: number): Record<string, number> {
-  const copy: Record<string, number> = Object.assign(Object.create(null), numbers);
-  copy[name] = Math.max(copy[name] ?? 0, to);
-  return copy;
+  return Object.assign(Object.create(null), numbers, { [name]: Math.max(numbers[name] ?? 0, to) });
 }
 
 const reasons: readonly string[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'] satisfies IssuanceReason[];
