@@ -136,7 +136,7 @@ const deaths: Rule = (usage, circumstances) => {
     cause: 'deaths',
     short: `programs ended while they asked for a token${forAudiences(audiencesIn(series))}`,
     evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts${usage.counts ? '' : ' as a token'}.${row}${next}`,
-    remedy: `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: mend the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`,
+    remedy: `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: fix the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`,
     weight: until === undefined ? series.length / Math.max(1, usage.used) : 1.5,
     series,
     isBounded: true,
