@@ -27,11 +27,7 @@ const config: Options = {
   target: ['es2022', 'node20.19'],
   tsconfig: '../../tsconfig.json',
   // tsc has judged the sources already, by the newer compiler; the two disagree on what isolated declarations need.
-  dts: entries.length > 0 && {
-    compilerOptions: { isolatedDeclarations: false },
-    // A client has a method `Symbol.asyncDispose`. Without this line a project whose `lib` is ES2022 and that has no @types/node could not compile.
-    banner: '/// <reference lib="esnext.disposable" />',
-  },
+  dts: entries.length > 0 && { compilerOptions: { isolatedDeclarations: false } },
   sourcemap: true,
   clean: true,
   // Entries of one package import each other by the package's name: shared classes then exist once. Splitting would do it

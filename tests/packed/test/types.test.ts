@@ -1,114 +1,148 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPackages, root } from '@service-auth/test-tools/packages/packages';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { run, write } from '../consumer.ts';
 
 const packages = readPackages();
 const folder = join(inject('consumers'), 'all');
+const pinned = (name: string) => join(root, 'tests/packed/node_modules', name, 'bin/tsc');
+const compilers = {
+  '5.0, the oldest': pinned('typescript-5.0'),
+  // The oldest one that knows `await using` and is not older than the types of Node.
+  '5.4': pinned('typescript-5.4'),
+  '5.9': pinned('typescript-5.9'),
+  '6': join(root, 'node_modules/typescript/bin/tsc6'),
+  '7': join(root, 'node_modules/typescript-7/bin/tsc'),
+};
+type Version = keyof typeof compilers;
 
-const preamble = `import { attachServiceAuth } from '@service-auth/axios';
-import { createServiceAuth, type ServiceAuth } from '@service-auth/core';
-import { createAuthFetch } from '@service-auth/fetch';
-import { ServiceAuthModule } from '@service-auth/nestjs';
-import axios from 'axios';
-declare const auth: ServiceAuth;
-const [authUrl, audience] = ['https://auth.example.com', 'https://api.example.com'];
-const given = { authUrl, audience, clientId: 'mine', clientSecret: 'secret' };`;
-/** What people get wrong, and what an editor has to name or to underline then. */
-const wrong: readonly (readonly [code: string, named: string])[] = [
-  ['createServiceAuth({ authUrl, audience });', 'clientId'],
-  ["createServiceAuth({ ...given, timeoutMs: '30s' });", 'timeoutMs'],
-  ['createServiceAuth({ ...given, timeoutMS: 30_000 });', 'timeoutMs'],
-  [
-    'createServiceAuth({ ...given, issuanceLimit: { tokens: 150, windows: [{ tokens: 10, windowMs: 1 }] } });',
-    'windows',
-  ],
-  ['createServiceAuth({ ...given, store: {} });', 'store'],
-  ['attachServiceAuth(auth, axios.create());', 'auth'],
-  ['attachServiceAuth(axios.create(), axios.create());', 'axios.create()'],
-  ['createAuthFetch({ fetch });', 'fetch'],
-  ['ServiceAuthModule.forRoot({ ...given, warmup: true });', 'warmUp'],
-];
+const strictest = {
+  target: 'ES2022',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  noEmit: true,
+};
+const resolutions = {
+  node10: { module: 'ES2022', moduleResolution: 'node10' },
+  node16: { module: 'Node16', moduleResolution: 'Node16' },
+  nodeNext: { module: 'NodeNext', moduleResolution: 'NodeNext' },
+  bundler: { module: 'ES2022', moduleResolution: 'bundler' },
+};
+type Resolution = keyof typeof resolutions;
+// TypeScript 7 has no node10 any more, and 6 wants to be told that it is used on purpose.
+const ignoresDeprecations = { ignoreDeprecations: '6.0' };
 
 beforeAll(() => {
   const importAll = (names: string[]) => names.map((name, index) => `export * as _${index} from '${name}';\n`).join('');
   const requirable = packages.filter(({ hasCommonJs }) => hasCommonJs).flatMap(({ specifiers }) => specifiers);
-  write(folder, 'all.mts', importAll(packages.flatMap(({ specifiers }) => specifiers)));
+  const specifiers = packages.flatMap((published) => published.specifiers);
+  write(folder, 'all.mts', importAll(specifiers));
+  // got itself has no types for a compiler that doesn't read `exports`.
+  write(folder, 'all-node10.ts', importAll(specifiers.filter((name) => name !== '@service-auth/got')));
   write(
     folder,
     'all.cts',
     requirable.map((name, index) => `import _${index} = require('${name}');\nexport { _${index} };\n`).join(''),
   );
-  write(
-    folder,
-    'main.ts',
-    importAll(packages.filter(({ hasCommonJs }) => hasCommonJs).map(({ manifest }) => manifest.name)),
-  );
-  write(folder, 'wrong.mts', `${preamble}\n${wrong.map(([code]) => code).join('\n')}\n`);
   write(folder, 'web.mts', importAll(['@service-auth/core', '@service-auth/core/http', '@service-auth/fetch']));
 });
 
-describe.each([
-  { compiler: 'TypeScript 7', tsc: join(root, 'node_modules/.bin/tsc'), entries: ['all.mts', 'all.cts'] },
-  {
-    // With an older one, `await using` and some of our declarations are not understood.
-    compiler: 'TypeScript 5.2, the oldest',
-    tsc: join(root, 'tests/packed/node_modules/typescript-oldest/bin/tsc'),
-    // It lets no CommonJS module import an ES module, such as Nest 12.
-    entries: ['all.mts'],
-  },
-])('$compiler', ({ tsc, entries }) => {
-  test('compiles every entry under the strictest options', async () => {
-    expect(await mistakes(tsc, { lib: ['ES2022'], types: ['node'] }, entries)).toEqual([]);
-  });
-
-  test('compiles every entry as a bundler resolves it', async () => {
-    const bundler = { module: 'ESNext', moduleResolution: 'bundler', lib: ['ES2022'], types: ['node'] };
-    expect(await mistakes(tsc, bundler, ['all.mts'])).toEqual([]);
-  });
-
-  test('names or underlines the option that is wrong', async () => {
-    const source = `${preamble}\n`.split('\n').length;
-    const said = await outputOf(tsc, { lib: ['ES2022', 'DOM'], types: ['node'] }, ['wrong.mts']);
-    const errors = said.split(/^(?=wrong\.mts\()/m);
-    wrong.forEach(([code, named], index) => {
-      const error = errors.find((each) => each.startsWith(`wrong.mts(${source + index},`)) ?? '';
-      const column = Number(/,(\d+)\): error/.exec(error)?.[1]);
-      expect(`${code.slice(column - 1)} ${error}`, code).toContain(named);
-      expect(column, code).toBeGreaterThan(0);
-    });
-  });
-
-  test('compiles core and the fetch adapter for the web, without the types of Node', async () => {
-    expect(await mistakes(tsc, { lib: ['ES2022', 'DOM'], types: [] }, ['web.mts'])).toEqual([]);
-  });
-
-  test('compiles every example', async () => {
-    const examples = readdirSync(join(folder, 'examples')).filter((name) => name.endsWith('.ts'));
-    const options = { lib: ['ES2022', 'ESNext.Disposable'], types: ['node'], allowImportingTsExtensions: true };
-    const files = examples.map((name) => `examples/${name}`);
-    expect(await mistakes(tsc, options, files)).toEqual([]);
-  });
+test.each<[Version, Resolution, ...string[]]>([
+  ['5.0, the oldest', 'node10', 'all-node10.ts'],
+  // Only TypeScript 5.8 and newer let a CommonJS module import an ES module, such as Nest 12, and only with NodeNext.
+  ['5.0, the oldest', 'node16', 'all.mts'],
+  ['5.0, the oldest', 'bundler', 'all.mts'],
+  ['5.9', 'nodeNext', 'all.mts', 'all.cts'],
+  ['6', 'node10', 'all-node10.ts'],
+  ['7', 'nodeNext', 'all.mts', 'all.cts'],
+  ['7', 'bundler', 'all.mts'],
+])('TypeScript %s with %s compiles every entry under the strictest options', async (version, resolution, ...files) => {
+  const options = { ...resolutions[resolution], ...(version === '6' && ignoresDeprecations) };
+  expect(await mistakes(version, { ...options, lib: ['ES2022'], types: ['node'] }, files)).toEqual([]);
 });
 
-test('TypeScript 5.2 compiles every package with CommonJS as node10 resolves it', async () => {
-  const oldest = join(root, 'tests/packed/node_modules/typescript-oldest/bin/tsc');
-  const node10 = { module: 'CommonJS', moduleResolution: 'node10', lib: ['ES2022'], types: ['node'] };
-  expect(await mistakes(oldest, node10, ['main.ts'])).toEqual([]);
+test.each<Version>(['5.0, the oldest', '7'])(
+  'TypeScript %s compiles core and the fetch adapter for the web, without the types of Node',
+  async (version) => {
+    expect(
+      await mistakes(version, { ...resolutions.nodeNext, lib: ['ES2022', 'DOM'], types: [] }, ['web.mts']),
+    ).toEqual([]);
+  },
+);
+
+test.each<Version>(['5.4', '7'])('TypeScript %s compiles every example', async (version) => {
+  const examples = readdirSync(join(folder, 'examples')).filter((name) => name.endsWith('.ts'));
+  // The symbols of `await using` come with the client.
+  const options = { ...resolutions.nodeNext, lib: ['ES2022'], types: ['node'], allowImportingTsExtensions: true };
+  const files = examples.map((name) => `examples/${name}`);
+  expect(await mistakes(version, options, files)).toEqual([]);
+});
+
+const preparation = `import { attachServiceAuth } from '@service-auth/axios';
+import { createServiceAuth } from '@service-auth/core';
+import { createAuthFetch } from '@service-auth/fetch';
+import { fileStore } from '@service-auth/file';
+import { postgresStore } from '@service-auth/postgres';
+import { redisStore } from '@service-auth/redis';
+import axios from 'axios';
+const options = { authUrl: 'https://auth.example.com', audience: 'a', clientId: 'c', clientSecret: 's' };
+const auth = createServiceAuth(options);
+const { clientId, ...withoutClientId } = options;
+`;
+
+/** What an editor names or underlines, by the mistake. */
+const deliberate: Readonly<Record<string, string>> = {
+  'createServiceAuth(withoutClientId)': 'clientId',
+  "createServiceAuth({ ...options, clientID: 'c' })": 'clientId',
+  "createServiceAuth({ ...options, timeoutMs: '30000' })": 'timeoutMs',
+  'createServiceAuth({ ...options, clientSecret: () => 1 })': 'clientSecret',
+  "createServiceAuth({ ...options, onEvent: 'log' })": 'onEvent',
+  "createServiceAuth({ ...options, store: '/var/lib/tokens' })": 'store',
+  'createServiceAuth({ ...options, store: fileStore })': 'Store',
+  'createServiceAuth({ ...options, issuanceLimit: 150 })': 'issuanceLimit',
+  "createServiceAuth({ ...options, issuanceLimit: { tokens: '150' } })": 'tokens',
+  'createServiceAuth({ ...options, issuanceLimit: { token: 150 } })': 'tokens',
+  'createServiceAuth({ ...options, issuanceLimit: { windows: [{ tokens: 150 }] } })': 'windowMs',
+  'createServiceAuth({ ...options, issuanceLimit: { tokens: 150, windows: [{ tokens: 9, windowMs: 1_000 }] } })':
+    'windows|tokens',
+  'attachServiceAuth(auth, auth)': 'AttachableAxios',
+  'attachServiceAuth(axios, axios)': 'TokenSource',
+  'attachServiceAuth(axios, options)': 'TokenSource',
+  'createAuthFetch(options)': 'TokenSource',
+  'redisStore(auth)': 'RedisClient',
+  "redisStore('redis://localhost')": 'RedisClient',
+  'postgresStore(auth)': 'Queryable',
+  "fileStore({ directory: '/tmp' })": 'directory',
+};
+
+test.each<Version>(['5.0, the oldest', '7'])('TypeScript %s names the option of each mistake', async (version) => {
+  const source = preparation + Object.keys(deliberate).join(';\n');
+  write(folder, 'deliberate.ts', source);
+  const options = { ...resolutions.bundler, lib: ['ES2022', 'DOM'], types: ['node'], skipLibCheck: true };
+  const output = await compile(version, options, ['deliberate.ts']);
+  const first = preparation.split('\n').length;
+  const said = new Map<string, string>();
+  for (const [, line, column, message] of output.matchAll(/^deliberate\.ts\((\d+),(\d+)\): (.*(?:\n .*)*)/gm)) {
+    const mistake = source.split('\n')[Number(line) - 1]?.replace(/;$/, '') ?? '';
+    const underlined = /^\w+/.exec(mistake.slice(Number(column) - 1))?.[0];
+    said.set(mistake, `${said.get(mistake) ?? ''}${underlined}: ${message}\n`);
+  }
+  expect([...said.keys()]).toEqual(source.split(/;?\n/).slice(first - 1));
+  for (const [mistake, name] of Object.entries(deliberate))
+    expect(said.get(mistake), mistake).toMatch(new RegExp(`\\b(${name})\\b`));
 });
 
 /** Returns what a compiler says of our declarations and of those who use them. What foreign declarations get wrong is not ours to judge. */
-async function mistakes(tsc: string, options: object, files: string[]): Promise<string[]> {
-  const ours = /^(all|main|web)\.|^examples\/|^error|^node_modules\/@service-auth\//;
-  return (await outputOf(tsc, options, files)).split('\n').filter((line) => ours.test(line));
+async function mistakes(version: Version, options: object, files: readonly string[]): Promise<string[]> {
+  const ours = /^(all|web)[.-]|^examples\/|^error|^tsconfig|^node_modules\/@service-auth\//;
+  return (await compile(version, options, files)).split('\n').filter((line) => ours.test(line));
 }
 
-async function outputOf(tsc: string, options: object, files: string[]): Promise<string> {
-  const strictest = { module: 'NodeNext', target: 'ES2022', strict: true, exactOptionalPropertyTypes: true };
-  const compilerOptions = { ...strictest, noEmit: true, ...options };
-  write(folder, 'tsconfig.json', JSON.stringify({ compilerOptions, files }));
-  return await run(folder, tsc, ['--pretty', 'false']).catch((error: Error) => {
+async function compile(version: Version, options: object, files: readonly string[]): Promise<string> {
+  write(folder, 'tsconfig.json', JSON.stringify({ compilerOptions: { ...strictest, ...options }, files }));
+  return run(folder, compilers[version], ['--pretty', 'false']).catch((error: Error) => {
     // A compiler that is missing or breaks has judged nothing.
     if (!/error TS\d/.test(error.message)) throw error;
     return error.message;

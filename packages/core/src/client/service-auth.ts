@@ -25,6 +25,20 @@ import type { Usage } from '../usage/usage.ts';
 import { boundMethods, defineBoundMethods } from './bound-methods.ts';
 import { resolveOptions } from './resolve-options.ts';
 
+// Compilers and `lib`s from before explicit resource management have no such symbols. These are the declarations of `esnext.disposable`, which merge with them.
+declare global {
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+    readonly asyncDispose: unique symbol;
+  }
+  interface Disposable {
+    [Symbol.dispose](): void;
+  }
+  interface AsyncDisposable {
+    [Symbol.asyncDispose](): PromiseLike<void>;
+  }
+}
+
 const closeWithinMs = 2_000;
 
 /** A client of the service for one audience and one client id. All clients with the same client id share one budget. */
