@@ -1,7 +1,9 @@
 // Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that, `pnpm check --without test` all but that,
-// and `pnpm check --list` says what each one alone finds. Two run at a time, beside one that idles, and each runs even if another one fails.
+// and `pnpm check --list` says what each one alone finds and how many seconds it took: alone, when all took 45 minutes, and now, beside
+// another one, as `pnpm check --write` measured it. Those outside of CI run only if they are named. Two run at a time, beside one that idles, and each runs even if another one fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import '../tests/support/tools/end-with-this-process.ts';
 import { root } from '../tests/support/tools/packages/packages.ts';
@@ -9,15 +11,25 @@ import { type Check, checks } from './checks.ts';
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: 'boolean' }, without: { type: 'boolean', default: false } },
+  options: { list: { type: 'boolean' }, without: { type: 'boolean', default: false }, write: { type: 'boolean' } },
 });
+const measured = new URL('check-seconds.json', import.meta.url);
+const { before, now } = JSON.parse(readFileSync(measured, 'utf8')) as Record<'before' | 'now', Record<string, number>>;
 const unknown = names.filter((name) => !Object.hasOwn(checks, name));
-const chosen = Object.entries(checks).filter(([name]) => names.length === 0 || names.includes(name) !== values.without);
+const isNamed = names.length > 0 && !values.without;
+const chosen = Object.entries(checks).filter(([name, { outside }]) =>
+  isNamed ? names.includes(name) : !names.includes(name) && (values.list || !outside),
+);
 if (unknown.length > 0) {
   console.error(`No such check: ${unknown.join(', ')}. There are: ${Object.keys(checks).join(', ')}.`);
   process.exitCode = 2;
 } else if (values.list) {
-  for (const [name, { finds }] of chosen) console.log(`${name.padEnd(13)} ${finds}`);
+  console.log('check         before   now  finds');
+  const secondsOf = (taken: Readonly<Record<string, number>>, name: string) => `${taken[name] ?? ''}`.padStart(6);
+  for (const [name, { finds, outside }] of chosen) {
+    const note = outside ? ' (outside of CI)' : '';
+    console.log(`${name.padEnd(13)} ${secondsOf(before, name)}${secondsOf(now, name)}  ${finds}${note}`);
+  }
 } else await runAll();
 
 async function runAll(): Promise<void> {
@@ -38,12 +50,17 @@ async function runAll(): Promise<void> {
       : `\n${failed.length} of ${chosen.length} checks failed in ${minutes} minutes: ${failed.join(', ')}.`,
   );
   process.exitCode = failed.length === 0 ? 0 : 1;
+  if (values.write) writeFileSync(measured, `${JSON.stringify({ before, now }, null, 2)}\n`);
 }
 
 /** Runs a check to its end. Its output is shown if it fails, and that of the tests at once. */
-async function run(name: string, { run: [command = '', ...argv], waits }: Check, atOnce: number): Promise<boolean> {
+async function run(
+  name: string,
+  { run: [command = '', ...argv], waits, outside }: Check,
+  atOnce: number,
+): Promise<boolean> {
   const begunAt = performance.now();
-  const stream = name === 'test' ? 'inherit' : 'pipe';
+  const stream = name === 'test' || outside ? 'inherit' : 'pipe';
   const child = spawn(command, argv, {
     cwd: root,
     // The whole group ends with this process: the command, and all that it starts.
@@ -58,6 +75,7 @@ async function run(name: string, { run: [command = '', ...argv], waits }: Check,
     return [1];
   });
   const seconds = ((performance.now() - begunAt) / 1_000).toFixed(1);
+  now[name] = Math.round(Number(seconds));
   console.log(`${code === 0 ? '✓' : '✗'} ${name.padEnd(13)} ${seconds.padStart(5)} s`);
   const shown = output.trimEnd().split('\n');
   if (code !== 0) console.log(`\n${[command, ...argv].join(' ')}\n${shown.join('\n')}\n`);

@@ -8,6 +8,8 @@ export interface Check {
   readonly waits?: true;
   /** It does little but let time pass, so it runs beside two others. */
   readonly idles?: true;
+  /** It needs what others publish besides packages, so it runs only if it is named. Its output is shown at once. */
+  readonly outside?: true;
 }
 
 type Suite =
@@ -38,7 +40,7 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
     'packages/core/test/service-auth.{deaths,outage}.test.ts',
     'packages/file/test/{fleet,interruptions,kills}.test.ts',
     'tests/chaos/test/*.test.ts',
-    'packages/core/test/ledger/{laws,worlds}.test.ts',
+    'packages/core/test/ledger/laws.test.ts',
     'tests/protocol/test/*.test.ts',
     'tests/soak/test/*.test.ts',
   ],
@@ -59,7 +61,7 @@ const promiseRules = ['no-floating-promises', 'await-thenable'].map((rule) => `-
 // The tests of core take every branch of it.
 const ledger = 'packages/core/src/ledger';
 
-/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. */
+/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. And what is outside of that. */
 export const checks: Readonly<Record<string, Check>> = {
   test: { run: ['vitest', 'run', quick], finds: 'a behaviour that one package lost' },
   build: {
@@ -167,4 +169,9 @@ export const checks: Readonly<Record<string, Check>> = {
     finds: 'a runtime in which a failed request costs something else than its page says',
   },
   size: { run: ['node', 'scripts/check-size.ts'], finds: 'a package that grew' },
+  clients: {
+    run: ['node', source, 'tests/clients/index.ts'],
+    finds: 'a test of an HTTP client that fails when an adapter is attached',
+    outside: true,
+  },
 };

@@ -97,9 +97,9 @@ test('undici-agent.ts gets along with redirects and retries', async () => {
   ]);
 });
 
-test('any-server.ts has one token by Basic, and one by a private key', async () => {
+test('any-server.ts has one token by Basic, one by a private key, and a refusal that counts', async () => {
   const [first, second, ...others] = await outputOf('any-server.ts');
-  expect([first, others]).toEqual(['50 calls, 1 token, 1 issued', []]);
+  expect([first, others]).toEqual(['50 calls, 1 token, 1 issued', ['1 request spent, though it was refused']]);
   expect(second).toMatch(/^a token without a secret, valid until \d{4}-\d\d-\d\dT[\d:.]+Z$/);
 });
 

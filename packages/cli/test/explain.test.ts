@@ -182,6 +182,18 @@ test.for(Object.entries(journals))(
   },
 );
 
+test.each([
+  [undefined, 'For all audiences. The operator counts at least 60 tokens that this record does not know.'],
+  [{ allowed: 28, remaining: 20, until: now + hour }, 'does not know: they may have been issued before it began.'],
+])('tokens that the operator counts and the record does not know are those of other programs', (newRecord, says) => {
+  const figures = { windowMs: 24 * hour, tokens: 150, remaining: 88, observedAt: now - hour, resetAt: now + hour };
+  const usage = usageOf(regular, { foreign: 60, quota: [{ ...figures, foreign: 60 }], newRecord });
+  const [first, ...others] = explain(usage, { now, audiences: [], failures: [] });
+  expect([first?.cause, others]).toEqual(['other-programs', []]);
+  expect(first && printed(first, usage)).toContain(says);
+  expect(explain({ ...usage, foreign: 0 }, { now, audiences: [], failures: [] })).toEqual([]);
+});
+
 test('programs that restart and jobs with names of their own are told apart, and both are named', () => {
   const jobs = names(20).flatMap((instance, index) => series(1, 1, { reason: 'cold', instance }, 3 + 6 * index));
   const usage = usageOf([...series(24, 5, { reason: 'cold', instance: 'api-7f9c' }), ...jobs]);

@@ -44,6 +44,18 @@ test.for([40, 80, 100, 120])('the screen keeps to %i columns, and colours change
   expect(inColours.map((line) => stripVTControlCharacters(line).trimEnd())).toEqual(lines);
 });
 
+test("the screen has the operator's own figures, if there are any, and says what the record does not know", () => {
+  const figures = { windowMs: 24 * hour, tokens: 150, remaining: 87, observedAt: now - hour, resetAt: now + hour };
+  const screenOf = (foreign: number) => {
+    const usage = usageOf(series(2, 60, { reason: 'refresh' }), { quota: [{ ...figures, foreign }], foreign });
+    return usageScreen(usage, scene, { colours: false, columns: 300, now }).join('\n');
+  };
+  const said = `Operator  At ${instant(now - hour, now)} the operator said that it counts 63 of 150 tokens in its window of 24 h, which ends at ${instant(now + hour, now)}.`;
+  expect(screenOf(61)).toContain(`\n${said} At least 61 of them are not in this record.\n`);
+  expect(screenOf(0)).toContain(`\n${said}\n`);
+  expect(usageScreen(busy, scene, { colours: false, columns: 300, now }).join('\n')).not.toContain('Operator');
+});
+
 test('the screen says who spent what and why, what is on hold, the forecast, and what the store is', () => {
   const screen = usageScreen(busy, scene, { colours: false, columns: 100, now }).join('\n');
   for (const part of [
@@ -143,6 +155,19 @@ test('others than those who fail are promised a token while the limit has room',
   expect(says(109, second)).toBe(`${own} Others get one.`);
   expect(says(0, second)).toBe(own);
   expect(says(109, second, failure)).toBe(`${own} A caller without a token may get none.`);
+});
+
+test('while the next request waits for another one, nobody is promised a token, and nobody is told of room for none', () => {
+  const usage = usageOf([], { availableNow: 0 });
+  const waits = 'A caller without a token waits for a token request that is under way.';
+  expect(availability(usage, [], now)).toBe(waits);
+  expect(availability({ ...usage, limit: 1_000_000 }, [], now)).toBe(waits);
+  const failure = { kind: 'backoff', count: 2, status: 503, retryAt: now } as const;
+  expect(availability(usage, [failure], now)).toMatch(
+    /^The next token request waits for one that is under way, and the last 2 token requests brought no token /,
+  );
+  const { line } = checkLine(usage, [], { warn: 80, crit: 95 }, now);
+  expect(line).toContain(', the next request waits for one that is under way|');
 });
 
 test('one 401, and failures that nobody met again for an hour, raise no doubt', () => {

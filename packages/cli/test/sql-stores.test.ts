@@ -53,7 +53,7 @@ test.each([
   ['mysql://127.0.0.1/test?sslmode=x', 'has an unknown parameter sslmode'],
   ['mysql://127.0.0.1/test?ssl-ca=/nowhere', 'names a file that cannot be read: /nowhere'],
   ['sqlite:', 'must name a file'],
-  ['sqlite:a.db?table=a;b', 'has no valid name of a table'],
+  ['sqlite:a.db?table=a;b', 'must name a valid table'],
   ['sqlite:a.db?prefix=a', 'has an unknown parameter prefix'],
   ['sqlite:missing/a.db', 'names a file that cannot be opened'],
   ['dynamodb:a', 'Run: npm install @aws-sdk/client-dynamodb'],
@@ -124,7 +124,7 @@ describe('an address of DynamoDB', () => {
   test('has a table with a name', async () => {
     const service = await startCanaryService();
     const outcome = await run(['token'], { env: { ...variablesOf(service, 'dynamodb:a b'), ...sources }, cwd });
-    expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining('has no valid name of a table') });
+    expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining('must name a valid table') });
   });
 
   const works = 'function () {}';

@@ -130,7 +130,7 @@ describe.runIf(redis)('Sentinels', () => {
       run(['usage'], { env: variablesOf(service, `redis://127.0.0.1:${port}?sentinel=${name}`) });
     expect(await outcomeOf(sentinel.port, 'other')).toMatchObject({
       code: 69,
-      stderr: expect.stringContaining('know no primary server of the name other'),
+      stderr: expect.stringContaining("don't know a primary server named other"),
     });
     expect(await outcomeOf(primary.port, 'master')).toMatchObject({
       code: 69,

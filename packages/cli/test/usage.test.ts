@@ -5,6 +5,8 @@ import { sightings } from '@service-auth/test-tools/canaries';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { usageJson } from '../src/report/usage-json.ts';
+import { hour, now, series, usageOf } from './journals.ts';
 import { emptyFolder, manyProcesses, run, start } from './support/program.ts';
 import { redis, startCanaryService, stores, variablesOf } from './support/world.ts';
 
@@ -149,6 +151,18 @@ test('the schema knows every reason of a refusal, and every kind of hold', () =>
   const { properties } = schema;
   expect(new Set(properties.refusedBecause.enum)).toEqual(new Set(Object.keys(reasons)));
   expect(new Set(properties.holds.items.properties.kind.enum)).toEqual(new Set(Object.keys(kinds)));
+});
+
+test("the operator's own figures are in the JSON as the schema has them", () => {
+  const figures = { windowMs: 24 * hour, tokens: 150, remaining: 88, foreign: 60 };
+  const quota = [{ ...figures, observedAt: now - hour, resetAt: now + hour }];
+  const json = JSON.parse(
+    JSON.stringify(usageJson(usageOf(series(2, 60, { reason: 'refresh' }), { quota, foreign: 60 }))),
+  );
+  expect(validate(json), JSON.stringify(validate.errors)).toBe(true);
+  const [observedAt, resetAt] = [now - hour, now + hour].map((at) => new Date(at).toISOString());
+  expect(json).toMatchObject({ foreign: 60, quota: [{ ...figures, observedAt, resetAt }] });
+  expect(validate({ ...json, quota: [figures] })).toBe(false);
 });
 
 test('the help of usage names the address of the schema, because the package does not contain it', async () => {

@@ -41,6 +41,15 @@ export type { Clock } from './platform/clock.ts';
 export type { MemoryStoreOptions } from './record/memory-store.ts';
 export { memoryStore } from './record/memory-store.ts';
 export type { ResetOptions, ResetResult, RetryResult } from './usage/administration.ts';
-export type { Hold, Issuance, ResetInfo, SpentElsewhereInfo, TokenInUse, Usage, WindowUsage } from './usage/usage.ts';
+export type {
+  Hold,
+  Issuance,
+  QuotaUsage,
+  ResetInfo,
+  SpentElsewhereInfo,
+  TokenInUse,
+  Usage,
+  WindowUsage,
+} from './usage/usage.ts';
 export type { UsageReader, UsageReaderOptions } from './usage/usage-reader.ts';
 export { createUsageReader } from './usage/usage-reader.ts';

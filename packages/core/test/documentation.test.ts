@@ -36,6 +36,7 @@ const events: Record<ServiceAuthEventType, true> = {
   token_reset: true,
   token_bypassed: true,
   store_damaged: true,
+  quota_observed: true,
 };
 
 const root = new URL('../../../', import.meta.url);

@@ -251,7 +251,7 @@ describe('the environment', () => {
     [{ SERVICE_AUTH_PRIVATE_KEY: '{"d":canary' }, [`SERVICE_AUTH_PRIVATE_KEY ${noKey}`]],
     [
       { ...secret, SERVICE_AUTH_CLIENT_AUTHENTICATION: 'client_secret_post', SERVICE_AUTH_KEY_ID: 'k' },
-      ['SERVICE_AUTH_KEY_ID belongs to a private key, and there is none'],
+      ['SERVICE_AUTH_KEY_ID needs a private key, but none is set'],
     ],
     [
       { ...secret, SERVICE_AUTH_URL: 'https://auth.example.com' },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ServiceAuth, StoreDurability } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { settled } from './support/manual-clock.ts';
-import { answering, silent } from './support/scripted-endpoint.ts';
+import { answering, gated, silent } from './support/scripted-endpoint.ts';
 
 /** Spends tokens of a budget: each audience has one of its own. */
 async function spend({ client, token }: Bed, count: number): Promise<void> {
@@ -168,6 +168,26 @@ describe('what can be had', () => {
       .catch(() => {});
     await settled();
     expect(await bed.client().getUsage()).toMatchObject({ used: 1, unknown: 0, underWay: 1, pending: 1 });
+  });
+
+  test('while failures allow one request at a time, and one is under way: nothing, and nobody is refused', async () => {
+    const bed = createBed();
+    const [orders, invoices] = [bed.client(), bed.client({ audience: 'invoices' })];
+    for (const auth of [orders, invoices]) {
+      bed.endpoint.next(answering(503));
+      await failure('ERR_TOKEN_ENDPOINT', bed.clock.until(auth.getToken()));
+    }
+    await bed.clock.advance(minute);
+    expect(await orders.getUsage()).toMatchObject({ availableNow: 1, refusedUntil: undefined });
+    const { answer, release } = gated(bed.endpoint.issue);
+    bed.endpoint.next(answer);
+    const tokens = Promise.all([orders.getToken(), invoices.getToken()]);
+    await settled();
+    const waiting = { availableNow: 0, refusedUntil: undefined, underWay: 1, holds: [] };
+    for (const auth of [orders, invoices]) expect(await auth.getUsage()).toMatchObject(waiting);
+    release();
+    expect(new Set(await bed.clock.until(tokens)).size).toBe(2);
+    expect(bed.endpoint.requests.length).toBe(4);
   });
 
   test('of two denials the later one is told', async () => {

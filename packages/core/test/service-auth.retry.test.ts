@@ -48,8 +48,27 @@ describe('retryNow', () => {
       retryAt: undefined,
     });
     expect(await auth.getUsage()).toMatchObject({ holds: [], refusedUntil: undefined, availableNow: 1 });
+    // The record that the other process read is a second old.
+    await bed.clock.advance(second);
     await bed.token(other);
     expect(await auth.getUsage()).toMatchObject({ holds: [], availableNow: 27 });
+  });
+
+  test('is heard at once in its own process and within a second in others, although callers who are refused read the record once a second', async () => {
+    const bed = createBed();
+    const auth = await rejectedCredentials(bed);
+    const other = bed.client();
+    const { load } = bed.store.calls;
+    for (let call = 0; call < 50; call += 1) {
+      await failure('ERR_CREDENTIALS_REJECTED', bed.clock.until(other.getToken()));
+      await bed.clock.advance(100);
+    }
+    expect(bed.store.calls.load - load).toBe(5);
+    bed.endpoint.otherwise(bed.endpoint.issue);
+    await auth.retryNow();
+    const own = await bed.token(auth);
+    await bed.clock.advance(second);
+    expect((await bed.token(other)).id).toBe(own.id);
   });
 
   test('allows the fleet one attempt: if it fails, everybody waits again', async () => {

@@ -196,6 +196,8 @@ describe('news that repeat', () => {
       { ...unavailable, instance: 'process 2' },
     ]);
     store.always('both', fails);
+    // The record that it read refuses for a second.
+    await clock.advance(second);
     await failure('ERR_STORE', clock.until(two.getToken()));
     store.always('both');
     await clock.advance(minute);

@@ -150,7 +150,10 @@ describe.runIf(mariadb)('a transaction of the application', () => {
     await connection.query('create table if not exists orders (id int primary key)');
     await connection.beginTransaction();
     await connection.query('replace into orders values (1)');
-    const refusal = { name: 'OpenTransaction', advice: expect.stringContaining('a pool on which nobody begins one') };
+    const refusal = {
+      name: 'OpenTransaction',
+      advice: expect.stringContaining('a pool on which no transaction is begun'),
+    };
     await expect(store.swap('key', change('1'))).rejects.toMatchObject(refusal);
     await expect(store.load('key')).rejects.toMatchObject(refusal);
     await connection.query('replace into orders values (2)');

@@ -73,6 +73,7 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Re
       case 'ledger_lost':
       case 'clock_anomaly':
       case 'agreement_differs':
+      case 'quota_observed':
       case 'store_called':
       case 'acquisition_started':
       case 'acquisition_ended':

@@ -75,6 +75,9 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
         `Other processes state another issuanceLimit (last: ${names}). Both are kept. Give all of them the same.`,
       ];
     }
+    case 'quota_observed':
+      if (!event.foreign) return ['debug', event.type];
+      return ['warn', `The operator counts ${event.foreign} tokens that are not in the record.`];
     case 'store_called':
     case 'acquisition_started':
     case 'acquisition_ended':

@@ -87,6 +87,7 @@ export function acquisitionSpans(
       case 'ledger_lost':
       case 'clock_anomaly':
       case 'agreement_differs':
+      case 'quota_observed':
         break;
       default:
         event satisfies never;

@@ -71,6 +71,7 @@ export function tokenMetrics(
       case 'client_secret_failed':
       case 'store_failed':
       case 'store_recovered':
+      case 'quota_observed':
       case 'acquisition_started':
       case 'acquisition_ended':
         break;

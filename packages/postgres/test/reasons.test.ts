@@ -150,7 +150,10 @@ describe('a transaction of the application', () => {
     await client.query('create table if not exists orders (id int)');
     const store = postgresStore(client);
     await client.query('begin');
-    const refusal = { name: 'OpenTransaction', advice: expect.stringContaining('a pool on which nobody begins one') };
+    const refusal = {
+      name: 'OpenTransaction',
+      advice: expect.stringContaining('a pool on which no transaction is begun'),
+    };
     await expect(store.swap('in transaction', change)).rejects.toMatchObject(refusal);
     await expect(store.load('in transaction')).rejects.toMatchObject(refusal);
     await client.query('insert into orders values (1)');

@@ -24,7 +24,7 @@ const reasons: readonly Reason[] = [
   ['MissingSchema', 'attach the database in `table` to this connection, or name another one.', '', /unknown database/],
   [
     'OpenTransaction',
-    'the connection is in a transaction. Give the store a connection of its own, on which nobody begins one.',
+    'the connection is in a transaction. Give the store a connection of its own, on which no transaction is begun.',
     '',
     /(within|inside) a transaction/,
   ],

@@ -14,7 +14,7 @@ export function coverageOf(auth: TokenSource): (options: Dispatcher.DispatchOpti
       last = origin;
       isWholeCovered = URL.canParse(origin) && auth.covers(new URL('/', origin));
     }
-    return (origin === last && isWholeCovered && path.startsWith('/')) || coversAsWritten(auth, options);
+    return (origin === last && isWholeCovered && String(path).startsWith('/')) || coversAsWritten(auth, options);
   };
 }
 

@@ -33,25 +33,32 @@ export class Exchange implements RejectionPolicy {
     this.#headers = headers;
   }
 
-  start(): void {
+  /**
+   * Returns what `dispatch` of undici returns: false asks the caller to wait for `drain`. True while the request waits for a token.
+   * @throws what `dispatch` of undici throws. While the request waits for a token, the handler gets it
+   */
+  start(): boolean {
     const signal = signalOf(this.#options);
     const promise = this.#auth.getToken(signal && { signal });
     const known = settledToken(promise);
-    if (known) this.#send(known, true);
-    else {
-      promise.then(
-        (token) => this.#send(token, true),
-        (error) => fail(this.caller, error),
-      );
-    }
+    if (known) return this.#dispatchWith(known, true);
+    promise.then(
+      (token) => this.#send(token, true),
+      (error) => fail(this.caller, error),
+    );
+    return true;
   }
 
-  #send(token: AccessToken, isFirst: boolean): void {
+  #dispatchWith(token: AccessToken, isFirst: boolean): boolean {
     const handler = new RejectionHandler(this, token, isFirst) as Dispatcher.DispatchHandler;
     const options = ownProperties(this.#options);
     options.headers = withToken(this.#headers, token);
+    return this.#dispatch(options, handler);
+  }
+
+  #send(token: AccessToken, isFirst: boolean): void {
     try {
-      this.#dispatch(options, handler);
+      this.#dispatchWith(token, isFirst);
     } catch (error) {
       fail(this.caller, error);
     }

@@ -4,15 +4,22 @@ import type { Dispatcher } from 'undici';
 type Headers = Dispatcher.DispatchOptions['headers'];
 type Pairs = Iterable<[name: string, value: string]>;
 
+/** True if headers are pairs that can be read only once, or of another shape. A polluted prototype of all objects makes none of them iterable. */
+export function isIterator(headers: Headers): boolean {
+  if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return false;
+  return headers[Symbol.iterator] !== (Object.prototype as { [Symbol.iterator]?: unknown })[Symbol.iterator];
+}
+
 /**
  * The headers in a form that can be read repeatedly, because an iterator over pairs can be read only once. Some other interceptors
- * accept objects only.
+ * accept objects only. What an iterator yields instead of pairs stays an iterator.
  */
 export function readHeaders(headers: Headers): Headers {
-  if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return headers;
+  if (!isIterator(headers)) return headers;
+  const pairs = [...(headers as Pairs)];
+  if (!pairs.every(Array.isArray)) return pairs.values();
   const fields: Record<string, string | string[]> = Object.create(null);
-  for (const [name, value] of headers as Pairs)
-    fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
+  for (const [name, value] of pairs) fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
   return fields;
 }
 

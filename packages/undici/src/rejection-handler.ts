@@ -100,12 +100,9 @@ export class RejectionHandler {
       // The caller may have paused at an informational answer: fetch of undici 7 does so at each of them (RFC 9110 section 15.2).
       controller.resume?.();
     }
-    this.#target.onResponseStart?.(
-      controller,
-      status,
-      isPublic(headers) ? headers : { ...headers, vary: '*' },
-      message,
-    );
+    // No cache stores an informational answer (RFC 9110 section 15.2).
+    const isAsReceived = status < 200 || isPublic(headers);
+    this.#target.onResponseStart?.(controller, status, isAsReceived ? headers : { ...headers, vary: '*' }, message);
   }
 
   onError(error: unknown): unknown {

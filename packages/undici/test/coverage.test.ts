@@ -20,3 +20,8 @@ test('an origin that is a URL is looked at anew for each request, because it can
   origin.hostname = 'other.example';
   expect(covers({ origin, path: '/orders', method: 'GET' })).toBe(false);
 });
+
+test('a request without a path is left to undici, which says what is wrong with it', () => {
+  const covers = covering('https://api.example.com/');
+  expect(covers({ origin: 'https://api.example.com' } as never)).toBe(false);
+});

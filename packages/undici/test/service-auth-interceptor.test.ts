@@ -743,6 +743,40 @@ describe('an error that undici makes of a 401', () => {
   });
 });
 
+test('returns and throws what dispatch does, once the token is there', async () => {
+  const service = await startService();
+  const auth = createAuth(service);
+  const dispatch = vi.fn().mockReturnValue(false);
+  const request = () =>
+    serviceAuthInterceptor(auth)(dispatch)({ origin: service.baseUrl, path: '/api/v1/', method: 'GET' }, {});
+  expect(request()).toBe(true);
+  await expect.poll(request).toBe(false);
+  dispatch.mockImplementation(() => {
+    throw new TypeError('invalid handler');
+  });
+  expect(request).toThrow('invalid handler');
+});
+
+test('leaves headers that are no pairs to undici', async () => {
+  const service = await startService();
+  const dispatch = vi.fn();
+  const headers = new Set(['X: y']).values() as never;
+  const options = { origin: service.baseUrl, path: '/api/v1/', method: 'GET', headers } as const;
+  serviceAuthInterceptor(createAuth(service))(dispatch)(options, {});
+  expect(Array.from(dispatch.mock.calls[0]?.[0].headers)).toEqual(['X: y']);
+});
+
+test('sends the headers of an object while the prototype of all objects is polluted with an iterator', async () => {
+  const service = await startService();
+  const dispatch = vi.fn().mockReturnValue(true);
+  const covered = { origin: service.baseUrl, path: '/api/v1/', method: 'GET' } as const;
+  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, Symbol.iterator));
+  Object.defineProperty(Object.prototype, Symbol.iterator, { value: function* () {}, configurable: true });
+  serviceAuthInterceptor(createAuth(service))(dispatch)({ ...covered, headers: { hello: 'world' } }, {});
+  Reflect.deleteProperty(Object.prototype, Symbol.iterator);
+  await expect.poll(() => dispatch.mock.calls[0]?.[0].headers).toMatchObject({ hello: 'world' });
+});
+
 test('refuses a client without baseUrl at once', async () => {
   const service = await startService();
   expect(() => serviceAuthInterceptor(createAuth(service, { baseUrl: undefined }))).toThrow(
@@ -777,6 +811,22 @@ test.each(Object.entries(copies))(
       ...Array(2).fill('/api/v1/items valid'),
       ...Array(2).fill('/api/v1/others valid'),
     ]);
+  },
+);
+
+test.each(Object.entries(copies))(
+  'an informational answer has the headers that the API sent, with %s',
+  async (_, undici) => {
+    const service = await startService();
+    const answers = 'HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+    const api = createSocketServer((socket) => socket.once('data', () => socket.end(answers)));
+    onTestFinished(() => void api.close());
+    await once(api.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}/`;
+    const dispatcher = createAgent(undici, serviceAuthInterceptor(createAuth(service, { baseUrl: url })));
+    const onInfo = vi.fn();
+    await (await undici.request(url, { dispatcher, onInfo })).body.dump();
+    expect(onInfo.mock.calls).toEqual([[{ statusCode: 103, headers: { link: '</a.css>' } }]]);
   },
 );
 

@@ -219,7 +219,9 @@ test('the program of the page of Redis, four times over one Redis, ends on SIGTE
       ({ status }) => status,
       () => 0,
     );
-  await Promise.all(ports.map((port) => until('a replica answers', async () => (await ask(port)) === 200)));
+  const answers = (port: number) => until('a replica answers', async () => (await ask(port)) === 200, 200_000);
+  const ended = replicas.map(({ outcome }) => outcome.then((end) => Promise.reject(new Error(JSON.stringify(end)))));
+  await Promise.all(ports.map((port, index) => Promise.race([answers(port), ended[index]])));
   await seen(({ apiRequests }) => apiRequests >= 4);
   for (const replica of replicas) replica.kill('SIGTERM');
   for (const { outcome } of replicas) expect(await outcome).toMatchObject({ code: 0, stderr: '' });

@@ -92,6 +92,30 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
       });
     },
   },
+  quota: {
+    about:
+      'an operator that says what it counts, truly or not, with half of its answers, and somebody without the store who gets tokens; with faults and without',
+    promised: true,
+    weight: 4,
+    settings: (random) => {
+      const quota = { isTrue: random.chance(0.6), foreignEveryMs: random.between(0.2, 4) * hour };
+      const isHealthy = random.chance(0.5);
+      return drawn(random, {
+        quota,
+        tokens: 150,
+        reserve: undefined,
+        processes: random.integer(1, 4),
+        audiences: audiencesOf(random.integer(1, 3)),
+        lifetimeMs: isHealthy ? 24 * hour : Math.round(random.between(20, 180)) * minute,
+        callEveryMs: random.between(5, 60) * minute,
+        faultsForMs: random.between(1.2, 2.5) * 24 * hour,
+        // A request that takes longer than five minutes may be of the operator's window before.
+        maxFreezeMs: 2.5 * minute,
+        maxQueueMs: minute,
+        ...(isHealthy ? { rates: {}, feasible: true } : { rates: { ...everything, store_clock_step: 0 } }),
+      });
+    },
+  },
   repeated: {
     about:
       'a transport that sends again after a lost answer, has another token issued, and cannot connect in the end: it counts as one, so twice the limit is not exceeded',

@@ -12,6 +12,7 @@ import type { CallFault, Dice } from './faults.ts';
 import type { Judge } from './judge/judge.ts';
 import type { Ending, SentRequest } from './judge/sights.ts';
 import type { Machine } from './machine.ts';
+import type { Operator } from './operator.ts';
 import type { Service } from './service.ts';
 import type { Side, SimulatedStore } from './simulated-store.ts';
 import type { World } from './world.ts';
@@ -81,6 +82,7 @@ export function createNetwork(
   service: Service,
   reach: Reach,
   watch: CallWatch,
+  operator?: Operator,
 ): Network {
   let toldToWaitUntil = 0;
   const readers = new Set<string>();
@@ -221,7 +223,9 @@ export function createNetwork(
         const leavesAt = latency.chance(0.5) ? world.now : world.now + heldMs;
         world.at(leavesAt + latency.between(2, 200) + queuedMs, () => {
           watch.arrived();
-          const answer = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
+          const said = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
+          const figures = isProbe ? {} : operator?.headers();
+          const answer = { ...said, headers: { ...(said.headers as Record<string, string>), ...figures } };
           if (repeated) service.receive(request.body, requestedAt, machine.name);
           if (lost) return;
           const slowMs = down === 'slow' ? 6 * second : 0;

@@ -9,6 +9,7 @@ import { seedGlobals } from './globals.ts';
 import { createJudge, type Judge } from './judge/judge.ts';
 import { modes } from './modes.ts';
 import { createNetwork } from './network.ts';
+import { createOperator } from './operator.ts';
 import { createRandom } from './random.ts';
 import { scheduleDeaths, scheduleOutage } from './scarcity.ts';
 import { createService, type Service } from './service.ts';
@@ -22,6 +23,8 @@ import { createWorld, type World } from './world.ts';
 export interface Plan extends Reduction {
   readonly mode: string;
   readonly seed: number;
+  /** The operator says nothing of its count. */
+  readonly isMute?: boolean | undefined;
   /** At most so many processes. */
   readonly processes?: number | undefined;
   /** At most so much of the time that faults would last. */
@@ -94,7 +97,12 @@ export async function run(
     isOpen,
   );
   const witness = createWitness(world, settings, store, judge, createServiceAuth, random.fork('trials'));
-  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge);
+  const { quota } = settings;
+  const operator = quota
+    ? createOperator(world, random.fork('operator'), service, quota, settings.faultsForMs, judge.quotaSaid)
+    : undefined;
+  const saying = plan.isMute ? undefined : operator;
+  const network = createNetwork(world, dice, store, service, { ...settings, scale }, judge, saying);
   const { rejecting } = settings;
   const around: Surroundings = { world, dice, judge, service, rejecting, createServiceAuth };
   const unhandled = (error: unknown) => judge.unhandled(error);

@@ -3,6 +3,7 @@ import { type Rates, timedFaults } from './faults.ts';
 import { usableOf, usual } from './judge/numbers.ts';
 import type { Agreement, Term } from './judge/scene.ts';
 import type { EndpointState, FailingAudiences } from './network.ts';
+import type { QuotaSettings } from './operator.ts';
 import type { Random } from './random.ts';
 
 export type { Agreement, Term };
@@ -70,6 +71,8 @@ export interface Settings {
   readonly repeatsToken?: boolean;
   /** The endpoint issues a token to a request without credentials, which is a probe. */
   readonly isOpen?: boolean;
+  /** The operator says with half of its answers what it counts. Undefined: it never does. */
+  readonly quota?: QuotaSettings;
   /** Tokens have up to so many more characters. */
   readonly maxPadding?: number;
   /** Undefined: core's default. */

@@ -106,8 +106,9 @@ export function createSimulatedStore(
       const swapped = present === expected || present === version;
       if (swapped && present !== version) {
         // Whoever read that the clock was set back writes it down.
-        if (isBehind() && reads > 0) noticed();
-        shownUpTo = isBehind() && reads === 0 ? shownUpTo : now();
+        const notices = isBehind() && reads > 0;
+        if (notices) noticed();
+        if (notices || !isBehind()) shownUpTo = now();
         set(at, { record, version });
         applied(record);
       }

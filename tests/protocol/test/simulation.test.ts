@@ -22,6 +22,21 @@ test('the same plan is the same run', async () => {
   expect(other.traceHash).not.toBe(first.traceHash);
 });
 
+test.each([1, 3, 4, 5, 6, 7, 8, 9])(
+  'what an operator says of its count changes nothing: seed %i',
+  async (seed) => {
+    const told = async (isMute: boolean) => {
+      const lines: string[] = [];
+      const { counts } = await run({ mode: 'quota', seed, isMute }, createServiceAuth, (line) => lines.push(line));
+      return { lines: lines.filter((line) => !line.includes('quota_observed')), counts };
+    };
+    const [heard, mute] = [await told(false), await told(true)];
+    expect(heard.counts.get('event quota_observed')).toBeGreaterThan(0);
+    expect(heard.lines).toEqual(mute.lines);
+  },
+  60 * seconds,
+);
+
 describe('without the reserve', () => {
   test.each(['wiped-uninsured', 'split-uninsured'])(
     '%s breaks the limit, and the plan is made smaller',

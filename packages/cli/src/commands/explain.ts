@@ -12,6 +12,7 @@ import {
   forecast,
   isUnlimited,
   lastSpent,
+  quotaSentences,
   spentElsewhereSentence,
   spentOf,
 } from '../report/sentences.ts';
@@ -59,6 +60,7 @@ function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean,
     spent,
     lastSpent(usage, now),
     spentElsewhereSentence(usage, now),
+    quotaSentences(usage, now),
     ...(isUnlimited(usage) ? [] : [forecast(usage, now)]),
     times,
   ];

@@ -23,7 +23,7 @@ export const repairs: readonly Command[] = [
   },
   {
     name: 'retry',
-    summary: 'Ends the holds after a failure whose cause is mended, so that the next request is sent at once',
+    summary: 'Ends the holds after a failure whose cause is fixed, so that the next request is sent at once',
     details:
       'It sends no request itself and never goes beyond the limit. It has an effect once in 1, 2, 4 ... 60 minutes.',
     options: { yes, ...configurationOptions },

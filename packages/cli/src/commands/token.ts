@@ -25,7 +25,7 @@ export async function run(context: Context): Promise<number> {
     if (leftMs < minLifeMs) {
       const life = duration(leftMs);
       stderr.write(
-        `service-auth: warning: the token lives for ${life} only, and none that lives longer can be had now. See service-auth explain.\n`,
+        `service-auth: warning: the token lives for ${life} only, and no longer-lived one is available now. See service-auth explain.\n`,
       );
     }
     stdout.write(`${formats[format](token, env)}\n`);

@@ -83,7 +83,7 @@ async function swaps(trial: NonNullable<OpenedStore['trial']>, signal: AbortSign
 function notTold(error: unknown): Diagnosis {
   return {
     state: 'warning',
-    message: `it does not tell its settings (${nameOf(error)})`,
+    message: `its settings cannot be read (${nameOf(error)})`,
     advice: 'this user may lack the right to read them.',
   };
 }

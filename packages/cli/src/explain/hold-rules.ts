@@ -73,21 +73,22 @@ const credentialsRejected: Rule = (usage, { failures, now }) => {
 
 /** The operator counts more than the record does. */
 const otherPrograms: Rule = (usage, circumstances) => {
-  const trouble = troubleOf(usage, circumstances, 'rate_limited');
-  if (!trouble) return undefined;
-  const { used, limit, windowMs } = usage;
-  if (used >= limit * 0.9) return undefined;
-  const { until } = trouble;
+  const { used, limit, windowMs, foreign = 0, newRecord } = usage;
+  const trouble = used < limit * 0.9 ? troubleOf(usage, circumstances, 'rate_limited') : undefined;
+  if (!trouble && foreign === 0) return undefined;
   const next =
-    until === undefined
+    trouble?.until === undefined
       ? 'The wait after that is over, and no token was issued since.'
-      : `No token is requested until ${instant(until, circumstances.now)}.`;
+      : `No token is requested until ${instant(trouble.until, circumstances.now)}.`;
+  const limited = `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`;
+  const before = newRecord ? ': they may have been issued before it began' : '';
+  const counts = `The operator counts at least ${counted(foreign, 'token')} that this record does not know${before}.`;
   return {
     cause: 'other-programs',
-    evidence: `The token endpoint answers 429, but this record counts only ${used} of ${limit} ${countedBy(usage)}s in ${windowName(windowMs)}. ${next}`,
+    evidence: [...(trouble ? [limited] : []), ...(foreign > 0 ? [counts] : [])].join(' '),
     remedy:
       'Something else spends tokens of this client id: a program without this store, a second store or prefix, a person with curl. Or the agreement is lower than the limit that is set. Look for them, or ask the operator who got the tokens.',
-    weight: until === undefined ? 1.1 : 2,
+    weight: trouble ? (trouble.until === undefined ? 1.1 : 2) : Math.min(1, foreign / limit),
     audiences: [],
   };
 };
@@ -135,7 +136,7 @@ const deaths: Rule = (usage, circumstances) => {
     cause: 'deaths',
     short: `programs ended while they asked for a token${forAudiences(audiencesIn(series))}`,
     evidence: `${series.length === 0 ? 'Token requests' : counted(series.length, 'token request')} had no end: the programs ended, were killed, or stood still before the answer. Each counts${usage.counts ? '' : ' as a token'}.${row}${next}`,
-    remedy: `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: mend the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`,
+    remedy: `${askFirst(usage)} If the endpoint does not answer, programs wait for up to timeoutMs (30 s) and are killed meanwhile: fix the endpoint. If it answers at once, see why they ended: exit code 137 or OOMKilled, the time-out of a job, a liveness probe. Give them more than timeoutMs before they are killed, and call close() at the end.`,
     weight: until === undefined ? series.length / Math.max(1, usage.used) : 1.5,
     series,
     isBounded: true,

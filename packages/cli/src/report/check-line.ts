@@ -1,5 +1,5 @@
 import { printable } from '../line/printable.ts';
-import { allowance, becauseOf, isUnlimited, spentOf, whoIsRefused } from './sentences.ts';
+import { allowance, becauseOf, isUnlimited, spentOf, waitsForAnother, whoIsRefused } from './sentences.ts';
 import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 
@@ -28,9 +28,12 @@ export function checkLine(
   const percent = unlimited ? 0 : (used / usable) * 100;
   const isWarning = percent >= warn || concerns.length > 0 || absent !== undefined;
   const code = refusedUntil !== undefined || percent >= crit ? 2 : isWarning ? 1 : 0;
+  const left = unlimited ? 'any number of tokens' : counted(availableNow, countedBy(usage));
+  const isNew = newRecord ? `: the record is new, and allows ${allowance(usage, now)}` : '';
+  const served = waitsForAnother(usage) ? 'the next request waits for one that is under way' : `${left} available now`;
   const room =
     refusedUntil === undefined
-      ? `${unlimited ? 'any number of tokens' : counted(availableNow, countedBy(usage))} available now${newRecord ? `: the record is new, and allows ${allowance(usage, now)}` : ''}`
+      ? `${served}${isNew}`
       : `${whoIsRefused(usage)} until ${clockTime(refusedUntil, now)} ${zone(refusedUntil)} (in ${duration(refusedUntil - now)}): ${becauseOf(usage, now)}`;
   const shareOf = (limit: number) => Math.round((limit / 100) * usable * 100) / 100;
   const data = unlimited

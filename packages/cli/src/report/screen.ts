@@ -9,6 +9,7 @@ import {
   lastSpent,
   leftIn,
   nextSlots,
+  quotaSentences,
   spentElsewhereSentence,
 } from './sentences.ts';
 import { legend, spenders } from './spenders.ts';
@@ -98,6 +99,17 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
     ...(resets.length === 0 ? [] : ['', ...section(style, 'Resets', resetLines(usage, style))]),
     ...(usage.spentElsewhere
       ? ['', ...section(style, 'Elsewhere', paragraph(style, spentElsewhereSentence(usage, now)))]
+      : []),
+    ...(usage.quota
+      ? [
+          '',
+          ...section(
+            style,
+            'Operator',
+            paragraph(style, quotaSentences(usage, now)),
+            usage.foreign ? 'yellow' : undefined,
+          ),
+        ]
       : []),
     '',
     ...section(style, 'Store', storeLines(usage, scene, style)),

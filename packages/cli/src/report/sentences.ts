@@ -19,6 +19,11 @@ export function spentOf(usage: Usage): string {
     : `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent`;
 }
 
+/** Returns whether a caller without a token is not refused, but waits for a token request that is under way. */
+export function waitsForAnother({ availableNow, refusedUntil }: Usage): boolean {
+  return availableNow === 0 && refusedUntil === undefined;
+}
+
 /** Says what a caller without a token can expect at this moment. Trouble of some audiences is told of these alone. */
 export function availability(usage: Usage, failures: readonly Failure[], now: number): string {
   const { refusedUntil, tokens } = usage;
@@ -37,6 +42,7 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
 
 function promise(usage: Usage, now: number): string {
   const { availableNow } = usage;
+  if (waitsForAnother(usage)) return 'A caller without a token waits for a token request that is under way.';
   if (isUnlimited(usage)) return 'A caller without a token gets one now.';
   const kept = keptForResets(usage);
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
@@ -60,9 +66,10 @@ function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
   const others = availableNow > 0 && doubts.every(({ audiences }) => audiences.length > 0) ? ' Others get one.' : '';
   const texts = joined(doubts.map(({ text }) => text));
   const room = isUnlimited(usage)
-    ? 'There is no limit'
-    : `The limit leaves room for ${counted(availableNow, countedBy(usage))}`;
-  return `${room}, but ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
+    ? 'There is no limit, but'
+    : `The limit leaves room for ${counted(availableNow, countedBy(usage))}, but`;
+  const beginning = waitsForAnother(usage) ? 'The next token request waits for one that is under way, and' : room;
+  return `${beginning} ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
 }
 
 const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
@@ -179,6 +186,16 @@ export function spentElsewhereSentence(usage: Usage, now: number): string {
   const tokens = count === 0 ? `no ${noun}` : `at most ${counted(count, noun)}`;
   const counts = count === 0 ? '' : ` ${count === 1 ? 'It counts' : 'They count'} from then on.`;
   return `${instance} said at ${instant(at, now)} that ${tokens} of ${windowName(windowMs)} ${count > 1 ? 'are' : 'is'} missing from this record: "${reason}".${counts}`;
+}
+
+/** What the operator itself counts, as its token endpoint said. Empty: it said nothing. */
+export function quotaSentences({ quota = [] }: Usage, now: number): string {
+  const sentences = quota.map(({ tokens, remaining, windowMs, observedAt, resetAt, foreign }) => {
+    const unknown =
+      foreign > 0 ? ` At least ${foreign} of them ${foreign === 1 ? 'is' : 'are'} not in this record.` : '';
+    return `At ${instant(observedAt, now)} the operator said that it counts ${tokens - remaining} of ${counted(tokens, 'token')} in its window of ${windowName(windowMs)}, which ends at ${instant(resetAt, now)}.${unknown}`;
+  });
+  return sentences.join(' ');
 }
 
 /** When the newest token was spent, by whom and why. */

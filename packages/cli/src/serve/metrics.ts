@@ -92,6 +92,7 @@ export function createMetrics(): Metrics {
         case 'ledger_lost':
         case 'clock_anomaly':
         case 'agreement_differs':
+        case 'quota_observed':
         case 'store_called':
         case 'acquisition_started':
         case 'acquisition_ended':

@@ -63,7 +63,7 @@ export async function run(context: Context): Promise<number> {
     const { entrance, path } = places[index] as (typeof places)[0];
     if (entrance === 'network') log.warning('listens beyond this machine: callers must present the key', { address });
     else if (entrance === 'open' && path === undefined)
-      log.warning('listens without a key: every user of this machine can have the token', { address });
+      log.warning('listens without a key: any user of this machine can get the token', { address });
     else log.info(entrance === 'observe' ? 'shows metrics and probes' : 'listens', { address });
     if (entrance !== 'observe') context.stdout.write(`${address}\n`);
   }

@@ -35,7 +35,7 @@ export async function openDynamoDbStore(address: string): Promise<OpenedStore> {
       throw error;
     }
   });
-  if (!store) throw new AddressError('has no valid name of a table: 3 to 255 letters, digits and _ . -, or its ARN');
+  if (!store) throw new AddressError('must name a valid table: 3 to 255 letters, digits and _ . -, or its ARN');
   return { store, label: `dynamodb:${table}${region === undefined ? '' : ` (region ${region})`}` };
 }
 

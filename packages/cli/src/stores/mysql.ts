@@ -83,7 +83,7 @@ function describedStore(options: { table?: string }): Store {
   try {
     return mysqlStore({ query: () => undefined }, options);
   } catch {
-    throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a database');
+    throw new AddressError('must name a valid table: letters, digits and underscores, with or without a database');
   }
 }
 

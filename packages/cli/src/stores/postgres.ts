@@ -63,7 +63,7 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
       }),
     };
   } catch {
-    throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a schema');
+    throw new AddressError('must name a valid table: letters, digits and underscores, with or without a schema');
   }
 }
 

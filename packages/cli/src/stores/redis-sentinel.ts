@@ -36,7 +36,7 @@ async function ask(
   try {
     await client.connect();
     const answer = await client.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
-    if (!Array.isArray(answer)) throw advised(`the Sentinels know no primary server of the name ${name}.`);
+    if (!Array.isArray(answer)) throw advised(`the Sentinels don't know a primary server named ${name}.`);
     return { host: String(answer[0]), port: Number(answer[1]) };
   } catch (error) {
     if (!/unknown command/i.test(String(Object(error).message))) throw error;

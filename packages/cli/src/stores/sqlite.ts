@@ -31,7 +31,7 @@ export async function openSqliteStore(address: string, { writes }: OpenOptions):
       trial: (key) => ({ store, remove: () => remove(key) }),
     };
   } catch {
-    throw new AddressError('has no valid name of a table: letters, digits and underscores, with or without a schema');
+    throw new AddressError('must name a valid table: letters, digits and underscores, with or without a schema');
   }
 }
 

@@ -274,7 +274,7 @@ test('a port gives the token to holders of the client secret or of the key, and 
 
 test('with --no-key it says that everybody can have the token; a socket beside a port needs no key', async () => {
   const open = await startServing();
-  await open.running.untilPrinted('warning listens without a key: every user of this machine can have the token');
+  await open.running.untilPrinted('warning listens without a key: any user of this machine can get the token');
   expect(await open.ask('/token', { headers: marked })).toMatchObject({ status: 200 });
   const socketPath = join(emptyFolder(), 'auth.sock');
   const both = await startServing({ args: ['--socket', socketPath, '--port', '0'], service: open.service });

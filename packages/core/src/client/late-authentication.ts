@@ -62,7 +62,7 @@ export function lateAuthentication(
     });
   if (method !== 'private_key_jwt')
     for (const name of [variables.keyId, variables.keyAlgorithm])
-      if (read(name) !== undefined) report({ option: name, message: 'belongs to a private key, and there is none' });
+      if (read(name) !== undefined) report({ option: name, message: 'needs a private key, but none is set' });
   const keyAlgorithm = read(variables.keyAlgorithm);
   const problem = key === undefined ? undefined : problemOfKey(key, keyAlgorithm);
   if (problem) report({ option: variables.key, message: problem });

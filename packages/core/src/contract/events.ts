@@ -97,6 +97,24 @@ export interface ServiceAuthEventFields {
     readonly others: readonly (AgreedWindow & { readonly instance: string; readonly seenAt: number })[];
   };
   /**
+   * The token endpoint said what the operator counts in one of its windows (`Auth0-Client-Quota-Limit`, or `Auth0-Organization-Quota-Limit`, which counts
+   * all clients of the organization). There is one event for each window of an answer. It is advice: no token is refused or postponed for it.
+   */
+  quota_observed: {
+    readonly of: 'client' | 'organization';
+    readonly windowMs: number;
+    /** The tokens of the window, and those of them that remain. */
+    readonly tokens: number;
+    readonly remaining: number;
+    /** When the window ends. */
+    readonly resetAt: number;
+    /**
+     * At least so many tokens of the window are unknown to the record: they were issued without this store, or before the record began. Undefined with
+     * `organization`.
+     */
+    readonly foreign: number | undefined;
+  };
+  /**
    * The store could not be read or written. `error`: the name and code of its error. `advice`: what to do about it, in words of the store. Until the store
    * answers again, there is at most one event a minute. `count`: how many operations failed since the event before.
    */

@@ -1,6 +1,7 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
+import type { Quota } from '../ledger/quota.ts';
 import { isOfCredentials } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -8,6 +9,7 @@ import { timedOut, within } from '../platform/pause.ts';
 import { describeError, ownProperty } from '../platform/untrusted.ts';
 import { type ExchangeWatch, watchExchange } from './connection-evidence.ts';
 import { maxBodyLength } from './fetch-transport.ts';
+import { readQuota } from './quota-header.ts';
 import {
   type ExpectedToken,
   type IssuedToken,
@@ -23,7 +25,13 @@ export type FailedRequest = Exclude<Answer, { kind: 'issued' }> & {
 };
 
 /** A token, or the outcome of a request that brought none. */
-export type TokenRequestResult = { readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest;
+export type TokenRequestResult = ({ readonly kind: 'token'; readonly token: IssuedToken } | FailedRequest) & Quotas;
+
+/** What an answer says of the operator's count: that of this client, and that of all clients of its organization. */
+export interface Quotas {
+  readonly quota?: readonly Quota[] | undefined;
+  readonly organizationQuota?: readonly Quota[] | undefined;
+}
 
 const second = 1_000;
 
@@ -99,12 +107,26 @@ function isSuccess({ status }: TransportResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
+/** Returns the meaning of an answer, and what it says of the operator's count. */
 function interpret(
   response: TransportResponse,
   body: string,
   clock: Clock,
   expected: ExpectedToken = {},
+): TokenRequestResult {
+  return {
+    ...meaningOf(response, body, clock, expected),
+    quota: quotaIn(response, 'auth0-client-quota-limit'),
+    organizationQuota: quotaIn(response, 'auth0-organization-quota-limit'),
+  };
+}
+
+/** Returns the meaning of an answer. If a token may have been issued, it counts as issued. */
+function meaningOf(
+  response: TransportResponse,
+  body: string,
+  clock: Clock,
+  expected: ExpectedToken,
 ): TokenRequestResult {
   const { status } = response;
   // A transport of one's own may answer anything, and the status is kept in the record.
@@ -155,8 +177,21 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
   return Number.isNaN(milliseconds) ? undefined : Math.min(90_000 * second, Math.max(second, Math.ceil(milliseconds)));
 }
 
-function headerOf({ headers }: TransportResponse, name: string): string | undefined {
-  if (typeof headers?.get === 'function') return headers.get(name) ?? undefined;
-  const value = ownProperty(headers, name) as string | string[] | undefined;
-  return Array.isArray(value) ? value[0] : value;
+/** Reads what the operator counts. Undefined: a header of this name is missing, or cannot be understood. It is advice, so it cannot fail a request. */
+function quotaIn(response: TransportResponse, name: string): readonly Quota[] | undefined {
+  try {
+    return readQuota(`${rawHeader(response, name)}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(response: TransportResponse, name: string): string | undefined {
+  const value = rawHeader(response, name);
+  return Array.isArray(value) ? value[0] : (value ?? undefined);
+}
+
+function rawHeader({ headers }: TransportResponse, name: string): string | string[] | null | undefined {
+  if (typeof headers?.get === 'function') return headers.get(name);
+  return ownProperty(headers, name) as string | string[] | undefined;
 }

@@ -48,7 +48,8 @@ export function redirectTo(answer: RedirectAnswer): Redirect | undefined {
   const from = new URL(answer.from);
   const target = fromBytes(location);
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new TypeError('A redirect leads to no address of http or https');
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new TypeError('The redirect leads to an address that is neither http nor https');
   if (status !== 303 && !canResend)
     throw new TypeError('Cannot follow the redirect: the request body can be sent only once');
   const becomesGet = status === 303 ? !/^(GET|HEAD)$/i.test(method) : status < 303 && /^POST$/i.test(method);

@@ -1,8 +1,10 @@
 import type { Attempt, Outcome } from './journal.ts';
 import { oauthErrorCode } from './oauth-error.ts';
-import { count, type Names, optional, parts, rest, restOfRow, row, signed, text, trimmed } from './wire.ts';
+import type { Quota } from './quota.ts';
+import { check, count, type Names, optional, parts, rest, restOfRow, row, signed, text, trimmed } from './wire.ts';
 
 const maxAttempts = 12_000;
+const maxQuotas = 64;
 
 // Short words for those that every attempt has. A word that this release does not know is kept as it is.
 const kinds: Readonly<Record<string, string>> = {
@@ -96,7 +98,7 @@ function readAttempt(wire: unknown, before: number, names: Names): Attempt {
   };
 }
 
-const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count'] as const;
+const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count', 'quota'] as const;
 const chargeOf = (kind: string) => (kind === 'issued' || kind === 'unknown' ? 1 : 0);
 
 function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[] {
@@ -108,6 +110,12 @@ function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[]
   const token = [hash ?? 0, expiresAt === undefined ? 0 : distance(expiresAt, outcome.at)];
   const cells = [shortKinds.get(kind) ?? kind, outcome.at - at, ...token, hasFacts ? own : 0];
   return outcomeMore ? [...cells, ...outcomeMore] : trimmed(cells);
+}
+
+function readQuota(wire: unknown): Quota {
+  const numbers = row(wire, 64).map(count);
+  check(numbers.length >= 4);
+  return numbers as unknown as Quota;
 }
 
 function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome' | 'outcomeMore'> {
@@ -129,6 +137,7 @@ function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome'
     count: optional(own['count'], count),
     hash: hash === 0 ? undefined : text(hash),
     expiresAt: lifeMs === 0 ? undefined : instant(at, lifeMs),
+    quota: optional(own['quota'], (wire) => parts(wire, maxQuotas, readQuota)),
     more,
   };
   return { outcome, ...(cells.length > 5 ? { outcomeMore: restOfRow(cells, 5).more } : {}) };

@@ -105,6 +105,7 @@ function estimateOf({ attempts, buckets, tokens, orders, terms, revoked, more }:
       id.length +
       (outcome?.hash ? 60 : 0) +
       (outcome?.status ? 120 : 0) +
+      (outcome?.quota ? 120 : 0) +
       (end ? 2 * JSON.stringify(end).length : 0);
   }
   for (const { id, audience, keyId, sealed } of tokens) {

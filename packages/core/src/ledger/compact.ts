@@ -1,4 +1,5 @@
 import { countsFrom, leavesAt } from './count.ts';
+import { lastTold } from './foreign-tokens.ts';
 import {
   type Attempt,
   type Bucket,
@@ -10,9 +11,9 @@ import {
   isOpen,
   type LedgerRecord,
   type Order,
+  type Outcome,
   raised,
   requestsOf,
-  slotMs,
 } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { bucketName } from './merge.ts';
@@ -23,6 +24,9 @@ import { isRemembered } from './tokens.ts';
 
 const minute = 60_000;
 const day = 1_440 * minute;
+
+/** Buckets must not depend on who adds up, or when: the same attempt is in the same bucket in every copy of a record. */
+export const slotMs: number = 15 * minute;
 
 /** So many of the newest attempts that count stay in detail, whatever their age. */
 const newest = 150;
@@ -48,16 +52,17 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   const counts = (attempt: Attempt) => isOpen(attempt, now) || (isCounted(attempt) && !isFolded(record, attempt));
   const gone = [
     ...record.attempts.filter((attempt) => counts(attempt) && !isKept(attempt)).map(countsFrom),
-    ...[...record.buckets.map(({ last }) => last), ...spentAt(record)].filter((at) => at <= keptFrom),
+    ...[...record.buckets.map(({ last }) => last), ...saidAt(record)].filter((at) => at <= keptFrom),
   ];
   const buckets = record.buckets.filter(({ last }) => last > keptFrom);
   const attempts = record.attempts.filter((attempt) => isKept(attempt) && (counts(attempt) || notes.isNeeded(attempt)));
+  const told = lastTold({ ...record, attempts });
   const epochs = new Set([record.epoch, ...[...buckets, ...attempts].map(({ epoch }) => epoch)]);
   return {
     ...record,
     // A term that is longer than all others cannot know what was dropped before it came.
     completeSince: Math.max(record.completeSince, ...gone.map((at) => at + 1)),
-    attempts: attempts.map((attempt) => shortened(attempt, notes.hasHash(attempt))),
+    attempts: attempts.map((attempt) => shortened(attempt, notes.hasHash(attempt), attempt === told)),
     folded: only(record.folded, (epoch) => epochs.has(epoch)),
     buckets,
     orders: keptOrders(record.orders, keptFrom),
@@ -66,7 +71,8 @@ export function compact(whole: LedgerRecord, now: number, limits: Limits): Ledge
   };
 }
 
-function spentAt({ orders }: LedgerRecord): number[] {
+/** When people said what was spent elsewhere. */
+function saidAt({ orders }: LedgerRecord): number[] {
   return orders.filter(({ kind }) => kind === 'spent').map(({ at }) => at);
 }
 
@@ -106,8 +112,10 @@ function added(bucket: Bucket, one: Bucket): Bucket {
   return { ...bucket, refused, last: Math.max(one.last, bucket.last), count: one.count + bucket.count };
 }
 
-/** Nobody asks how a token was waited for once it arrived. */
-function shortened(attempt: Attempt, keepsHash: boolean): Attempt {
+/** Nobody asks how a token was waited for once it arrived, or for figures of the operator that are not the latest. */
+function shortened(whole: Attempt, keepsHash: boolean, keepsQuota: boolean): Attempt {
+  const isOutdated = whole.outcome?.quota !== undefined && !keepsQuota;
+  const attempt = isOutdated ? { ...whole, outcome: { ...(whole.outcome as Outcome), quota: undefined } } : whole;
   if (!isIssued(attempt)) return attempt;
   const { outcome } = attempt;
   const sheds = outcome.hash !== undefined && !keepsHash;

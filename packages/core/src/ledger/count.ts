@@ -120,8 +120,8 @@ export interface Spared {
   readonly until: number;
   /** The same for an audience that waits for its turn for so long. */
   untilTurn(turnMs: number): number;
-  /** Less than half is of unknown outcome from then on. */
-  readonly halfAt: number;
+  /** From then on less than three eighths is of unknown outcome, so an audience that has not failed may ask. */
+  readonly othersAt: number;
 }
 
 /** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
@@ -139,12 +139,12 @@ export function sparedBy(record: LedgerRecord, now: number, limits: Limits, last
     const grownAt = record.completeSince + term.pendingMs;
     const sooner = (one: number, other: number) => Math.min(enforcedUntil, one, Math.max(other, grownAt));
     return {
-      halfAt: sooner(young.halfAt, usual.halfAt),
+      othersAt: sooner(young.othersAt, usual.othersAt),
       untilTurn: (turnMs: number) => Math.ceil(sooner(young.untilTurn(turnMs), usual.untilTurn(turnMs))),
     };
   });
   const untilTurn = (turnMs: number) => Math.max(0, ...terms.map((term) => term.untilTurn(turnMs)));
-  return { until: untilTurn(0), untilTurn, halfAt: Math.max(0, ...terms.map(({ halfAt }) => halfAt)) };
+  return { until: untilTurn(0), untilTurn, othersAt: Math.max(0, ...terms.map((term) => term.othersAt)) };
 }
 
 /** How one term spares a budget. `before`: so many were of unknown outcome when the last one was spent. */
@@ -161,11 +161,11 @@ function sparingOf(
     const at = freeAt(unknown, now, term, Math.max(2, budget * share));
     return at > now ? at : 0;
   };
-  const [freelyAt, halfAt] = [belowAt(1 / 4), belowAt(1 / 2)];
+  const [freelyAt, othersAt] = [belowAt(1 / 4), belowAt(3 / 8)];
   const onceMs = (4 * term.pendingMs) / budget;
   // From three eighths on, twice as slowly.
   const pauseMs = before < (budget * 3) / 8 ? onceMs : Math.max(onceMs, Math.min(2 * onceMs, 110 * minute));
-  return { halfAt, untilTurn: (turnMs: number) => Math.min(freelyAt, lastAt + pauseMs + turnMs) };
+  return { othersAt, untilTurn: (turnMs: number) => Math.min(freelyAt, lastAt + pauseMs + turnMs) };
 }
 
 /** Returns whether tokens that the record does not know may still count in a term. */

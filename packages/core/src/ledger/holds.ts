@@ -53,11 +53,17 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
   return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
 }
 
-/** Rule 6 of `pace`: what was refused, unless a token was issued since. */
-export function refusalHold(attempt: Refused): Hold {
+/**
+ * Rule 6 of `pace`: what was refused, unless a token was issued since. If all tokens of the client wait for it, those that were issued before go first. One that is
+ * issued shows that the refusal was about the audience alone.
+ */
+export function refusalHold(attempt: Refused, caller: Caller, { tokens }: LedgerRecord): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
-  return { kind, until: outcome.holdUntil, count: outcome.count ?? 1, audience, attempt };
+  const goesLast =
+    isAboutClient(outcome) && audience === caller.audience && tokens.some((token) => token.audience !== audience);
+  const until = outcome.holdUntil + (goesLast ? 2 * minute : 0);
+  return { kind, until, count: outcome.count ?? 1, audience, attempt };
 }
 
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */

@@ -1,3 +1,5 @@
+import type { Quota } from './quota.ts';
+
 /** A token that states a longer lifetime counts as one of this lifetime. */
 export const maxLifetimeMs: number = 31 * 86_400_000;
 
@@ -35,6 +37,8 @@ export interface Outcome {
   readonly hash?: string | undefined;
   /** The token has expired by then. */
   readonly expiresAt?: number | undefined;
+  /** What the endpoint said of its own count. */
+  readonly quota?: readonly Quota[] | undefined;
   readonly more?: Unknown | undefined;
 }
 
@@ -75,7 +79,7 @@ export interface Attempt {
   readonly outcomeMore?: readonly unknown[] | undefined;
 }
 
-/** Older attempts of one epoch, that were reserved within one span of {@link slotMs}. */
+/** Older attempts of one epoch, that were reserved within one span of a quarter of an hour. */
 export interface Bucket {
   readonly epoch: string;
   readonly slot: number;
@@ -89,9 +93,6 @@ export interface Bucket {
   readonly refused?: number | undefined;
   readonly more?: readonly unknown[] | undefined;
 }
-
-/** Buckets must not depend on who adds up, or when: the same attempt is in the same bucket in every copy of a record. */
-export const slotMs: number = 15 * 60_000;
 
 /**
  * What somebody ordered. `retry`: the next attempt passes over the holds. `reset`: the tokens of an audience are compromised. `spent`: so many tokens were
@@ -183,9 +184,7 @@ const nothing: Readonly<Record<string, number>> = Object.freeze(Object.create(nu
 
 /** Returns the names and numbers with one more of them, if it is larger than the present one. */
 export function raised(numbers: Readonly<Record<string, number>>, name: string, to: number): Record<string, number> {
-  const copy: Record<string, number> = Object.assign(Object.create(null), numbers);
-  copy[name] = Math.max(copy[name] ?? 0, to);
-  return copy;
+  return Object.assign(Object.create(null), numbers, { [name]: Math.max(numbers[name] ?? 0, to) });
 }
 
 const reasons: readonly string[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'] satisfies IssuanceReason[];

@@ -75,10 +75,12 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * 4. What the endpoint says with `Retry-After` holds for all.
  * 5. When a quarter of what may be issued is of unknown outcome, the next failure may follow after the time that leaves half of it for the end of an
  *    outage, or after 10 to 15 minutes if a probe is answered and none was answered in vain.
- * 6. What the endpoint refused is repeated after 5 to 15 minutes. Other credentials are tried at once.
+ * 6. What the endpoint refused is repeated after 5 to 15 minutes. Other credentials are tried at once. If it refused the client, those that had a token go first.
  * 7. Renewals after 401s are 1 to 60 minutes apart.
  *
- * After an order to try again, one attempt ignores these rules. But it is not sent if the endpoint does not answer a probe, or if the renewals after 401s have spent
+ * Two more holds are about one token: a renewal that would bring the same one, and one more that cannot be opened.
+ *
+ * After an order to try again, one attempt ignores all of this. But it is not sent if the endpoint does not answer a probe, or if the renewals after 401s have spent
  * their share.
  */
 export function pace(
@@ -97,7 +99,7 @@ export function pace(
   const passedOver = [
     ...outageHolds(outage, fleet, caller.audience),
     ...toldHolds(fleet),
-    ...refusals.map(refusalHold),
+    ...refusals.map((refused) => refusalHold(refused, caller, record)),
     ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
     ...(caller.unreadable ? unreadableHolds(record, caller) : []),
   ];
@@ -188,8 +190,8 @@ function allowedAfter(
     turnMs + (shared ? shared.last + mostMs : 0),
     turnMs + (failing ? failing.last + mostMs : 0),
   );
-  // Who did not fail himself may go with a probe while less than half is of unknown outcome.
-  const vainUntil = failing ? sparedUntil : spared.halfAt;
+  // An audience that has not failed may ask after a probe while less than three eighths is of unknown outcome.
+  const vainUntil = failing ? sparedUntil : spared.othersAt;
   const askAt = mayProbe ? Math.max(probeAt, isVain ? vainUntil : 0) : sparedUntil;
   return { askAt: Math.min(sparedUntil, askAt), from: sparedUntil };
 }

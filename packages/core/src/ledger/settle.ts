@@ -8,6 +8,7 @@ import {
 } from './journal.ts';
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
+import type { Quota } from './quota.ts';
 import { type Answered, isAboutClient, refusalsOf } from './refusals.ts';
 import { revokedOf, tokenOf } from './tokens.ts';
 
@@ -17,7 +18,12 @@ const maxHoldMs = 15 * minute;
 const maxRequestMs = 6 * minute;
 
 /** What came of a reserved token request. */
-export type Answer =
+export type Answer = AnswerKind & {
+  /** What the endpoint said of its own count. */
+  readonly quota?: readonly Quota[] | undefined;
+};
+
+type AnswerKind =
   /** A token arrived. */
   | {
       readonly kind: 'issued';
@@ -54,7 +60,8 @@ export type Answer =
 export function settle(record: LedgerRecord, now: number, reserved: Attempt, answer: Answer): LedgerRecord {
   // Use the attempt of the record: the store's clock may have been corrected since.
   const known = record.attempts.find(({ id }) => id === reserved.id) ?? reserved;
-  const settled = withOutcome(record, known, outcomeOf(record, now, known, answer));
+  const { quota } = answer;
+  const settled = withOutcome(record, known, { ...outcomeOf(record, now, known, answer), quota });
   if (answer.kind === 'issued') return withToken(settled, answer.token);
   if (answer.kind !== 'ambiguous' || answer.charge === 1) return settled;
   // Two requests may have arrived.
@@ -106,7 +113,7 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
             charge: 0,
             status,
             code,
-            ...refusalHold(record, attempt, failedAt, { status, code }),
+            ...heldAfterRefusal(record, attempt, failedAt, { status, code }),
           };
         }
       }
@@ -114,7 +121,7 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
 }
 
 /** Refusals in a row hold for 5, 10 and then 15 minutes. */
-function refusalHold(record: LedgerRecord, attempt: Attempt, failedAt: number, answered: Answered) {
+function heldAfterRefusal(record: LedgerRecord, attempt: Attempt, failedAt: number, answered: Answered) {
   const before = refusalsOf(record).find(
     ({ id, audience, secretId, outcome }) =>
       id !== attempt.id &&

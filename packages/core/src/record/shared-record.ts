@@ -49,9 +49,10 @@ const second = 1_000;
 const maxLookAgeMs = 10 * second;
 // Other processes rarely write within a minute after this one did, so the record is not read again to settle an outcome.
 const trustedMs = 60 * second;
-// With a shorter time, three hundred processes that start at once would meet again and again.
-const maxBackoffMs = 2 * second;
-// They take some three minutes.
+// With shorter pauses, three hundred processes that start at once would meet again and again.
+const maxPauseMs = 3 * second;
+const maxPauseTrips = 400;
+// They take some minutes.
 const maxConflicts = 150;
 // A declaration that failed is tried again before others stop to enforce it.
 const declareAgainMs = 300 * second;
@@ -61,6 +62,8 @@ export class SharedRecord {
   #requestSemaphore: RequestSemaphore | undefined;
   /** Answers that are not written yet. */
   unsettled: Map<Attempt, Unsettled> | undefined;
+  /** When the record refused a caller of this process, on the monotonic clock. */
+  refusedAt: number = Number.NEGATIVE_INFINITY;
   readonly settings: CommonSettings;
   readonly #access: RecordAccess;
   /** The read that looks share, and the clients that wait for it. */
@@ -82,6 +85,12 @@ export class SharedRecord {
   get requestSemaphore(): RequestSemaphore {
     this.#requestSemaphore ??= new RequestSemaphore();
     return this.#requestSemaphore;
+  }
+
+  /** Returns the record if it was read or written less than `maxAgeMs` ago, and its time at this moment. */
+  recent(maxAgeMs: number): View | undefined {
+    const latest = this.#access.latest(maxAgeMs);
+    return latest && viewNow(latest, this.settings.clock);
   }
 
   /** Returns the record as it was at most 10 seconds ago, and the record's time at this moment. One read serves all clients. */
@@ -179,13 +188,13 @@ export class SharedRecord {
     let waiting = intents;
     const needsNoRead = !this.#isContended && waiting.every(({ fromMemory }) => fromMemory);
     let base = needsNoRead ? this.#access.latest(trustedMs) : undefined;
-    let firstSequence: number | undefined;
+    let sequence = Number.POSITIVE_INFINITY;
     try {
       for (let conflicts = 1; ; conflicts += 1) {
         const callers = waiting.map(({ settings }) => settings);
         const view = base ?? (await this.#access.load(callers, 2));
-        const { sequence } = view.record;
-        firstSequence ??= sequence;
+        const others = view.record.sequence - sequence;
+        sequence = view.record.sequence;
         const { record, applied, unchanged } = applyAll(base ? viewNow(base, this.settings.clock) : view, waiting);
         waiting = applied.map(({ by }) => by);
         const writes = record !== view.record || view.isRepaired === true;
@@ -200,7 +209,7 @@ export class SharedRecord {
         }
         base = undefined;
         if (waiting.length === 0) return;
-        await this.#backOff(conflicts, sequence - firstSequence);
+        await this.#backOff(conflicts, others);
         if (!waiting.some(({ settings }) => settings.requestBound)) waiting.push(...this.#takeQueue());
       }
     } catch (error) {
@@ -209,13 +218,13 @@ export class SharedRecord {
   }
 
   /**
-   * Waits for a random time, so that processes that write at once do not meet again. It grows with each conflict, and with `others`: so many processes wrote since the
-   * first of them, and more of them are likely to wait.
+   * Waits for a random time, so that processes that write at once do not meet again. It grows with each conflict, and with `others`: so many of them wrote since this
+   * process tried before, and as many are likely to wait. It is a number of round trips, because a store that is busy takes longer for each.
    */
   #backOff(conflicts: number, others: number): Promise<void> {
     if (conflicts >= maxConflicts) throw conflictError(this.settings);
-    const roundTrips = Math.max(2 ** Math.min(conflicts, 30), 16 * others);
-    const most = Math.min(maxBackoffMs, this.#access.calls.roundTripMs * roundTrips);
+    const trips = Math.min(maxPauseTrips, 16 * Math.max(conflicts, others));
+    const most = Math.min(maxPauseMs, this.#access.calls.roundTripMs * trips);
     return new Promise((resolve) => {
       this.settings.clock.setTimer(resolve, Math.ceil(Math.random() * most), background);
     });

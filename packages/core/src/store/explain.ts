@@ -51,7 +51,7 @@ const reasons: readonly Reason[] = [
   ],
   [
     'OpenTransaction',
-    'the connection is in a transaction. Give the store a connection of its own, or a pool on which nobody begins one.',
+    'the connection is in a transaction. Give the store a connection of its own, or a pool on which no transaction is begun.',
     '25001 25P02 1568 QUEUED',
   ],
   [

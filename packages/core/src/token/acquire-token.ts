@@ -12,6 +12,8 @@ import { reportDenial } from './report-issuance.ts';
 import { keepUntil, sendReservedRequest } from './send-reserved-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
+const refusesForMs = 1_000;
+
 /** The decision on a query, and the record that it rests on. */
 interface Decided {
   /** Undefined: a token may be requested, but too many requests of this process are under way. */
@@ -87,6 +89,7 @@ export async function acquireToken(
         case 'drop':
           return { kind: 'drop' };
         case 'deny': {
+          sharedRecord.refusedAt = clock.monotonic();
           const error = errorOf(settings, decision.denial, view);
           reportDenial(settings, decision.reason, error);
           throw error;
@@ -117,12 +120,21 @@ async function decideByRecentRead(parts: ClientParts, query: Query): Promise<Dec
 
 type Change = ReturnType<Intent<Omit<Decided, 'view'>>>;
 
-/** Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. */
+/**
+ * Decides by the present record, and writes the reservation if there is one. A swap that is lost is tried again in `commit`. A record that was read
+ * within the last second is enough to refuse: callers who try again and again do not read it each time.
+ */
 async function decideAndReserve(
   { settings, sharedRecord }: ClientParts,
   query: Query,
   hasPermit: boolean,
 ): Promise<Decided> {
+  const mayBeRefused = settings.clock.monotonic() - sharedRecord.refusedAt < refusesForMs;
+  const recent = mayBeRefused ? sharedRecord.recent(refusesForMs) : undefined;
+  if (recent) {
+    const decision = decide(recent.record, recent.now, query, settings.limits);
+    if (decision.kind === 'deny') return { decision, view: recent, readAt: recent.readAt };
+  }
   const { result, view } = await sharedRecord.commit(settings, ({ record: present, now, readAt }): Change => {
     let record = present;
     for (;;) {

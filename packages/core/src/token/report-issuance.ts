@@ -1,8 +1,11 @@
 import type { AnyServiceAuthError } from '../contract/errors.ts';
 import type { Settings } from '../contract/settings.ts';
+import type { Quotas } from '../endpoint/token-endpoint.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
 import { admission, tightest } from '../ledger/count.ts';
-import type { IssuanceReason } from '../ledger/journal.ts';
+import { foreignIn } from '../ledger/foreign-tokens.ts';
+import type { Attempt, IssuanceReason } from '../ledger/journal.ts';
+import type { Quota } from '../ledger/quota.ts';
 import { warn } from '../platform/warn.ts';
 import type { View } from '../record/shared-record.ts';
 import type { UsableToken } from './usable-token.ts';
@@ -22,6 +25,21 @@ export function reportIssuance(
   const missing = missingScope ? { missingScope } : {};
   emit('token_issued', { reason, tokenId, expiresAt, used, usable, warnings, ...missing, durationMs });
   if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`);
+}
+
+/** Reports what the operator counts, as the answer to an attempt said. `view`: the record with the attempt. */
+export function reportQuota(
+  { emit, clock }: Settings,
+  { quota = [], organizationQuota = [] }: Quotas,
+  { id, at }: Attempt,
+  { record, now }: View,
+): void {
+  const report = (of: 'client' | 'organization', [windowMs, tokens, remaining, endsInMs]: Quota, foreign?: number) => {
+    emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
+  };
+  const askedAt = record.attempts.find((attempt) => attempt.id === id)?.at ?? at;
+  for (const said of quota) report('client', said, foreignIn(record, said, askedAt, now));
+  for (const said of organizationQuota) report('organization', said);
 }
 
 /** Reports a denial, if the budget did not allow a token. `error`: that of the denial. */

@@ -11,7 +11,7 @@ import { isAlive } from './cached-token.ts';
 import type { ClientParts } from './client-parts.ts';
 import type { FlightResult } from './flight.ts';
 import { isRepeated, repeatedAnswer } from './repeated-answer.ts';
-import { reportIssuance } from './report-issuance.ts';
+import { reportIssuance, reportQuota } from './report-issuance.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
@@ -80,9 +80,10 @@ async function send(
   const result = repeats ? repeatedAnswer : answer;
   if (result.kind !== 'token') return failed(parts, reserved, result, durationMs);
   const token = await usableTokens.stored(attempt, result.token, view, secret.key);
-  const settled = await settlement.enter(attempt, { kind: 'issued', token, hash }, view);
+  const settled = await settlement.enter(attempt, { kind: 'issued', token, hash, quota: result.quota }, view);
   const usable = usableTokens.issued(attempt, result.token, sentAt);
   reportIssuance(settings, reasonOf(attempt), usable, result.token, settled, durationMs);
+  reportQuota(settings, result, attempt, settled);
   const { record } = settled;
   if (revokedOf(record, audience) >= attempt.generation) return undefined;
   // The new token expires before the one that it was to replace.
@@ -110,6 +111,7 @@ async function failed(
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
   settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
+  reportQuota(settings, result, attempt, settled);
   if (flight.reason === 'cold' || flight.reason === 'expired') throw failure;
   return keepUntil(parts, denial.retryAt, settled);
 }

@@ -9,6 +9,7 @@ import {
   refusalOf,
   spentAt,
 } from '../ledger/forecast.ts';
+import { figuresOf } from '../ledger/foreign-tokens.ts';
 import type { Caller, Hold as LedgerHold } from '../ledger/holds.ts';
 import { chargeOf, isCertain, isFolded, isOpen, reasonOf } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
@@ -17,7 +18,7 @@ import { tokensInUse } from '../ledger/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import type { View } from '../record/shared-record.ts';
-import type { Hold, Issuance, Usage, WindowUsage } from './usage.ts';
+import type { Hold, Issuance, QuotaUsage, Usage, WindowUsage } from './usage.ts';
 
 const maxIssuances = 150;
 
@@ -51,6 +52,10 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
   const refusal = refusalOf(record, now, who, limits);
   const underWay = Math.min(tight.pending, record.attempts.filter((attempt) => isOpen(attempt, now)).length);
   const told = spentElsewhere(record, windowsFrom);
+  const quota = figuresOf(record, now).map(({ quota, foreign, at, endsAt }): QuotaUsage => {
+    const [windowMs, tokens, remaining] = quota;
+    return { windowMs, tokens, remaining, foreign, observedAt: local(at), resetAt: local(endsAt) };
+  });
   return {
     limit,
     ...tight,
@@ -101,6 +106,7 @@ export function usageOf(view: View, caller: Caller | undefined, limits: Limits, 
       instance: told.by,
       reason: told.reason ?? '',
     },
+    ...(quota.length > 0 && { quota, foreign: Math.max(...quota.map(({ foreign }) => foreign)) }),
   };
 }
 

@@ -89,6 +89,24 @@ export interface SpentElsewhereInfo {
   readonly reason: string;
 }
 
+/**
+ * What the operator counts in one of its windows, as the token endpoint said last (`Auth0-Client-Quota-Limit`,
+ * https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag behind, and is advice: nothing is refused or postponed for it.
+ */
+export interface QuotaUsage {
+  readonly windowMs: number;
+  /** The tokens of the window. */
+  readonly tokens: number;
+  /** Those of them that remain, as the operator counts. */
+  readonly remaining: number;
+  /** At least so many tokens of the window are unknown to the record: they were issued without this store, or before the record began. */
+  readonly foreign: number;
+  /** When the endpoint said so, in epoch milliseconds of this machine's clock. */
+  readonly observedAt: number;
+  /** When the window ends, in epoch milliseconds of this machine's clock. */
+  readonly resetAt: number;
+}
+
 /** The tokens of the window that has the least room. All counts are those of the whole fleet that shares the store. */
 export interface Usage {
   /** The tokens of a window as agreed with the operator. */
@@ -107,7 +125,10 @@ export interface Usage {
   readonly pending: number;
   /** `usable` less `used`. It does not say that a token can be had: see `availableNow`. */
   readonly remaining: number;
-  /** The number of tokens that callers without one can have issued now, one each. All shares, holds and insurances are taken into account. */
+  /**
+   * The number of tokens that callers without one can have issued now, one each. All shares, holds and insurances are taken into account. If it is 0 and
+   * `refusedUntil` is undefined, the next request waits for one that is under way.
+   */
   readonly availableNow: number;
   /** The same by purpose: for callers without a token, renewals ahead of expiry, renewals after a 401 of the API, and tokens that were reset. */
   readonly available: Readonly<Record<Purpose, number>>;
@@ -151,4 +172,8 @@ export interface Usage {
   readonly resets: readonly ResetInfo[];
   /** What somebody said about tokens that the record has not seen. Undefined: nobody said anything that still counts. */
   readonly spentElsewhere: SpentElsewhereInfo | undefined;
+  /** What the operator counts in its windows that have not ended. Undefined: the token endpoint said nothing. */
+  readonly quota?: readonly QuotaUsage[] | undefined;
+  /** The largest `foreign` of `quota`: tokens of this client that somebody without this store got, or that the record is too young to know. Undefined: the token endpoint said nothing. */
+  readonly foreign?: number | undefined;
 }

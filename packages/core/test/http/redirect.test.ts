@@ -83,7 +83,7 @@ describe('a redirect', () => {
     'http://[',
   ])('to %s fails as in fetch', (location) =>
     expect(() => redirectTo(answer({ location }))).toThrow(
-      new TypeError('A redirect leads to no address of http or https'),
+      new TypeError('The redirect leads to an address that is neither http nor https'),
     ),
   );
 

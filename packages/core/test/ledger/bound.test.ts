@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { fitted } from '../../src/ledger/bound.ts';
 import { encodeRecord } from '../../src/ledger/codec.ts';
 import { refusalOf } from '../../src/ledger/forecast.ts';
+import { day, hour, minute } from '../support/instants.ts';
 import { attemptAt, recordWith, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
-import { day, hour, minute } from './worlds/world.ts';
 
 const sealed = 's'.repeat(500);
 const tokens = Array.from({ length: 20 }, (_, index) => ({

@@ -4,10 +4,10 @@ import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { openOrder, withRetry } from '../../src/ledger/orders.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { foreignTerms } from '../../src/ledger/terms.ts';
+import { hour, minute } from '../support/instants.ts';
 import { attemptAt, recordWith, seenAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { declaredBy } from './support/records.ts';
-import { hour, minute } from './worlds/world.ts';
 
 // The clock of the store was five hours ahead, and is put right.
 const now = noon - 5 * hour;

@@ -8,9 +8,9 @@ import { type LedgerRecord, reasonOf } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { settle } from '../../src/ledger/settle.ts';
+import { day, hour } from '../support/instants.ts';
 import { historyOf, noon, type Snapshot, wide } from './support/history.ts';
 import { anyRecord, canonical } from './support/records.ts';
-import { day, hour } from './worlds/world.ts';
 
 function decoded(text: string): LedgerRecord {
   const record = decodeRecord(text);

@@ -3,10 +3,10 @@ import { compact } from '../../src/ledger/compact.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { pace } from '../../src/ledger/pace.ts';
+import { hour, minute, second } from '../support/instants.ts';
 import { attemptAt, recordWith, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { used } from './support/records.ts';
-import { hour, minute, second } from './worlds/world.ts';
 
 const paced = (record: LedgerRecord, reason: IssuanceReason) =>
   pace(record, noon, { audience: 'orders', keyId: 'key', secretId: 'secret' }, reason, usual);

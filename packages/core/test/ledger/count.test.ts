@@ -6,10 +6,10 @@ import { limitsFor, termLimits } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { withSpentElsewhere } from '../../src/ledger/orders.ts';
 import { settle } from '../../src/ledger/settle.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
 import { ambiguous, attemptAt, issued, recordWith, tried, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { used } from './support/records.ts';
-import { day, hour, minute, second } from './worlds/world.ts';
 
 const term = termLimits(usual.terms[0] ?? { tokens: 1, windowMs: 1, reserve: 0 }, 'durable');
 const roomOf = (record: LedgerRecord, reason: IssuanceReason = 'cold', now = noon) =>

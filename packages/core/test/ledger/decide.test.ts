@@ -6,10 +6,10 @@ import { retryRoomAt, withReset, withRetry } from '../../src/ledger/orders.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { declare, foreignTerms, isDeclarationDue, maxTerms } from '../../src/ledger/terms.ts';
 import { revokedOf } from '../../src/ledger/tokens.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
 import { ambiguous, attemptAt, issued, queryFor, recordWith, tried, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { canonical } from './support/records.ts';
-import { day, hour, minute, second } from './worlds/world.ts';
 
 const decision = (record: LedgerRecord, fields: Parameters<typeof queryFor>[0] = {}, now = noon) =>
   decide(record, now, queryFor(fields), usual);

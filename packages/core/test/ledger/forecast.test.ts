@@ -7,10 +7,10 @@ import { isOpen, type LedgerRecord } from '../../src/ledger/journal.ts';
 import { limitsFor } from '../../src/ledger/limits.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { revokedOf } from '../../src/ledger/tokens.ts';
+import { day, minute, second } from '../support/instants.ts';
 import { attemptAt, issued, queryFor, recordWith, unknownAt, usual } from './support/attempts.ts';
 import { historyOf, noon } from './support/history.ts';
 import { seed, used } from './support/records.ts';
-import { day, minute, second } from './worlds/world.ts';
 
 const small = limitsFor([{ tokens: 60, windowMs: day }], undefined, 'durable');
 const snapshots = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((round) =>

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compact } from '../../src/ledger/compact.ts';
-import { type LedgerRecord, slotMs } from '../../src/ledger/journal.ts';
+import { compact, slotMs } from '../../src/ledger/compact.ts';
+import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { pace } from '../../src/ledger/pace.ts';
+import { hour } from '../support/instants.ts';
+import { randomOf } from '../support/seeded-random.ts';
 import { historyOf, type Snapshot, wide } from './support/history.ts';
 import { anyRecord, canonical, laws, seed, used } from './support/records.ts';
-import { hour, randomOf } from './worlds/world.ts';
 
 const timeout = 600_000;
 // Most members come in the same order, so the slower comparison is rarely needed.

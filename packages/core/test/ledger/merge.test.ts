@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LedgerRecord, Outcome } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
+import { day, hour } from '../support/instants.ts';
 import { attemptAt, recordWith, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { canonical, used } from './support/records.ts';
-import { day, hour } from './worlds/world.ts';
 
 /** Two processes that lost the store unite what they remember, each with its own record first. */
 function united(one: LedgerRecord, other: LedgerRecord): LedgerRecord {

@@ -6,9 +6,9 @@ import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
 import { withRetry } from '../../src/ledger/orders.ts';
 import { pace } from '../../src/ledger/pace.ts';
 import { settle } from '../../src/ledger/settle.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
 import { ambiguous, attemptAt, issued, queryFor, recordWith, tried, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
-import { day, hour, minute, second } from './worlds/world.ts';
 
 const paced = (record: LedgerRecord, audience = 'orders', now = noon, reason: IssuanceReason = 'cold') =>
   pace(record, now, { audience, keyId: 'key', secretId: 'secret' }, reason, usual);
@@ -199,7 +199,7 @@ describe('an outage', () => {
     expect(waitOf(again.record, 'orders', again.now)).toBeGreaterThan(50 * minute);
   });
 
-  test('in which two audiences failed lets the others ask after ten minutes, while less than half is unknown', () => {
+  test('in which two audiences failed lets the others ask after ten minutes, while less than three eighths is unknown', () => {
     const outage = (count: number, fields: object = {}) =>
       recordWith(
         Array.from({ length: count }, (_, index) =>
@@ -221,10 +221,10 @@ describe('an outage', () => {
     expect(probeOf(outage(31, { streak: 0, fleetStreak: 0 }), 'stock')).toEqual([9, true]);
     expect(waitOf(outage(31), 'orders')).toBeGreaterThan(9 * minute);
     expect(waitOf(outage(31), 'orders')).toBeLessThanOrEqual(14 * minute);
-    // A probe was answered, and the request after it failed: those that failed wait for the budget, the others only from a half on.
+    // A probe was answered, and the request after it failed: those that failed wait for the budget, the others only from three eighths on.
     const vain = { fleetInVain: true };
-    expect(probeOf(outage(59, vain), 'stock')).toEqual([9, true]);
-    expect(probeOf(outage(60, vain), 'stock')[0]).toBe(107);
+    expect(probeOf(outage(44, vain), 'stock')).toEqual([9, true]);
+    expect(probeOf(outage(45, vain), 'stock')[0]).toBe(107);
     expect(waitOf(outage(31, vain), 'orders')).toBeGreaterThan(50 * minute);
   });
 
@@ -276,6 +276,16 @@ describe('refusals', () => {
       [],
       ['misconfigured'],
     ]);
+  });
+
+  test('of the client hold up longest who was refused, if others have a token', () => {
+    const waits = ({ record, now }: { record: LedgerRecord; now: number }) =>
+      ['orders', 'invoices'].map((audience) => waitOf(record, audience, now) / minute);
+    const alone = refused(401, recordWith([]), noon, 'first');
+    const beside = tried(recordWith([]), noon - hour, { audience: 'invoices', id: 'token' }, issued);
+    expect(waits(alone)).toEqual([5, 5]);
+    expect(waits(refused(401, beside.record, noon, 'first'))).toEqual([7, 5]);
+    expect(waits(refused(403, beside.record, noon, 'first'))).toEqual([5, 0]);
   });
 
   test('of a later release that counts none is the first one', () => {

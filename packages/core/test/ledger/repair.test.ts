@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { expiringBy } from '../../src/ledger/clock.ts';
 import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { reconcile, type Seen } from '../../src/ledger/repair.ts';
+import { day, hour, minute, second } from '../support/instants.ts';
 import { attemptAt, recordWith, seenAt, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
 import { canonical, used } from './support/records.ts';
-import { day, hour, minute, second } from './worlds/world.ts';
 
 const token = {
   audience: 'orders',

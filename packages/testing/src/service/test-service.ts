@@ -6,6 +6,7 @@ import { clientKey, createAssertionCheck, type TestClientAuthentication } from '
 import { createClientRegistry, type TestClient, type TestCredentials } from './client-registry.ts';
 import { createIssuanceLog, type IssuedToken, type TestIssuanceLimit } from './issuance-log.ts';
 import { type Exchange, jsonAnswer, startLoopbackServer, unscripted } from './loopback-server.ts';
+import { quotaHeader } from './quota-header.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import type { Script, ScriptedAnswer } from './script.ts';
 import { createSecretFinder, type SecretKind } from './secret-finder.ts';
@@ -25,6 +26,11 @@ export interface TestServiceOptions {
   clientAuthentication?: TestClientAuthentication | undefined;
   /** The limit for each client. Default 150 tokens in any 24 hours. */
   issuanceLimit?: TestIssuanceLimit | undefined;
+  /**
+   * Sends `Auth0-Client-Quota-Limit` with every answer to a client that the service knows: what it counts in the present UTC day, or UTC hour if that is the
+   * window of `issuanceLimit`. `foreign`: so many more tokens, as if somebody without your store had got them; default 0. Default: no such header.
+   */
+  quota?: { readonly foreign?: number | undefined } | undefined;
   /** The lifetime of tokens in milliseconds, a multiple of 1,000. Default 86,400,000 (24 hours). */
   lifetimeMs?: number | undefined;
   /** The clock for tokens, windows and delays. Default: the system's clocks. */
@@ -129,6 +135,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     lifetimeMs,
     issuer,
     authentication: clientAuthentication,
+    quota: options.quota && quotaHeader(log, issuanceLimit, options.quota),
     assertions: createAssertionCheck(publicKey, issuer),
     onIssued: secrets.addToken,
   });

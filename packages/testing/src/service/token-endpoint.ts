@@ -45,6 +45,8 @@ export interface TokenEndpointOptions {
   readonly authentication: TestClientAuthentication | undefined;
   readonly assertions: AssertionCheck;
   readonly lifetimeMs: number;
+  /** The header of an answer to this client. Undefined: the operator says nothing of its count. */
+  readonly quota: ((clientId: string, now: number) => string) | undefined;
   /** Called with the value of each token when it is issued. */
   readonly onIssued: (token: string, claims: TokenClaims) => void;
 }
@@ -71,7 +73,7 @@ const errorAnswer = ({ status, error, description, headers }: ErrorResponse): Ow
   jsonAnswer(status, { error, error_description: description }, headers);
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
-  const { clock, clients, log, authentication, assertions } = options;
+  const { clock, clients, log, authentication, assertions, quota } = options;
   const script = createScript<RecordedTokenRequest, ScriptedTokenAnswer>(true);
   const requests: Writable<RecordedTokenRequest>[] = [];
 
@@ -130,7 +132,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const end = (outcome: TokenRequestOutcome, own: OwnAnswer, problems: readonly string[] = []): OwnAnswer => {
       record.outcome = outcome;
       record.problems = problems;
-      return own;
+      const said = clientId !== undefined && clients.find(clientId) && quota?.(clientId, now);
+      return said ? { ...own, headers: { ...own.headers, 'auth0-client-quota-limit': said } } : own;
     };
 
     const fields = authentication ? readFormRequest(request, authentication) : readTokenRequest(request);

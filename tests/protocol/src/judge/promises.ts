@@ -3,6 +3,7 @@ import * as errors from './errors.ts';
 import * as limit from './limit.ts';
 import * as outage from './outage.ts';
 import type { Promised } from './promised.ts';
+import * as quota from './quota.ts';
 import { whatIsSaidToBeAvailableCanBeHad } from './said.ts';
 import * as service from './service.ts';
 import * as thrift from './thrift.ts';
@@ -11,7 +12,12 @@ import * as token from './token.ts';
 /** The promises of docs/reliability.md, by their numbers there, and for each of them what must be true. */
 export const promises: Readonly<Record<string, readonly Promised[]>> = {
   '1. The limit': [limit.theLimitIsKept, limit.refusedRequestsAreInTheLimit],
-  '2. The count': [count.theCountCoversEveryToken],
+  '2. The count': [
+    count.theCountCoversEveryToken,
+    quota.theOperatorIsQuotedAsItSpoke,
+    quota.noTokenOfTheFleetIsForeign,
+    quota.foreignTokensAreNoticed,
+  ],
   '3. The token': [
     token.everyTokenIsOneOfTheService,
     token.anIdNamesOneToken,

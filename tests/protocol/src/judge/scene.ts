@@ -115,6 +115,8 @@ export interface Circumstances {
   readonly tokensPerRequest?: number;
   /** The endpoint returns one token until that expires, with the life that it has left. */
   readonly repeatsToken?: boolean;
+  /** The operator says what it counts. */
+  readonly quota?: { readonly isTrue: boolean };
   /** The API of this audience answers 401 to every token. */
   readonly rejecting?: string;
   /** The endpoint fails for these audiences. */

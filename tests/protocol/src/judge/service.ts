@@ -117,7 +117,9 @@ export const oneAudienceDoesNotStarveTheOthers: Promised = ({ world, settings, f
 /** A fleet without faults refuses no caller, and nothing happens to it but tokens. */
 export const aHealthyFleetDeniesNoCall: Promised = ({ settings }, violated) => {
   // A renewal that brought the same token is not tried again at once, and callers do not notice.
-  const expected = settings.repeatsToken ? /^(token_(issued|adopted)|issuance_refused)$/ : /^token_(issued|adopted)$/;
+  const expected = settings.repeatsToken
+    ? /^(token_(issued|adopted)|issuance_refused)$/
+    : /^(token_(issued|adopted)|quota_observed)$/;
   let isHealthy = Object.keys(settings.rates).length === 0;
   return {
     refused(_call, error) {

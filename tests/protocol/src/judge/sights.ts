@@ -39,6 +39,16 @@ export interface Ending {
   readonly toldMs: number;
 }
 
+/** What the operator says of its count in one window. */
+export interface Figure {
+  readonly windowMs: number;
+  readonly tokens: number;
+  readonly remaining: number;
+  /** So many of those that it counts were not issued to the fleet. If it lies: all. */
+  readonly foreign: number;
+  readonly beganAt: number;
+}
+
 /** What `getUsage()` said to a client, and what happened to callers who asked at once, in a copy of the record that nobody else uses. */
 export interface Trial {
   /** So many callers without a token are served now. */
@@ -81,6 +91,8 @@ export interface Sights {
   arrived(): void;
   /** The endpoint issued this token. */
   issued(token: IssuedToken): void;
+  /** The operator says with an answer what it counts, in a form that can be understood. */
+  quotaSaid(figures: readonly Figure[]): void;
   /** The answer reached the process, or the news that no connection was made. */
   answered(request: SentRequest, ending: Ending): void;
 

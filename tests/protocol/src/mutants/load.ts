@@ -8,6 +8,7 @@ import { clockMutants } from './clocks.ts';
 import { countingMutants } from './counting.ts';
 import type { Change, Mutant } from './mutant.ts';
 import { pacingMutants } from './pacing.ts';
+import { quotaMutants } from './quota.ts';
 import { recordMutants } from './records.ts';
 import { refusingMutants } from './refusing.ts';
 import { repairMutants } from './repairs.ts';
@@ -32,6 +33,7 @@ export const mutants: readonly Mutant[] = [
   ...recordMutants,
   ...repairMutants,
   ...transportMutants,
+  ...quotaMutants,
 ];
 
 function changesOf(mutant: Mutant): readonly Change[] {

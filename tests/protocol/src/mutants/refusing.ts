@@ -6,7 +6,7 @@ export const refusingMutants: readonly Mutant[] = [
     name: 'refused: rejected credentials are sent at once',
     about: 'after 400, 401 and 403 nobody waits',
     file: 'ledger/pace.ts',
-    find: '    ...refusals.map(refusalHold),\n',
+    find: '    ...refusals.map((refused) => refusalHold(refused, caller, record)),\n',
     replace: '',
     modes: ['outages', 'faults'],
     test: 'ledger/pace',
@@ -133,5 +133,24 @@ export const refusingMutants: readonly Mutant[] = [
     replace: "reason === 'rejected' && !order ? rejections(record, now, caller.audience, limits, false) : []",
     modes: ['operated'],
     test: 'ledger/outage',
+  },
+  {
+    name: 'refused: a record that was read long ago refuses',
+    about: 'callers do not hear for minutes that somebody ordered to try again, or that the limit has room',
+    file: 'token/acquire-token.ts',
+    find: 'const refusesForMs = 1_000;',
+    replace: 'const refusesForMs = 600_000;',
+    modes: ['operated'],
+    test: 'service-auth.retry',
+  },
+  {
+    name: 'refused: the audience that was refused goes first again',
+    about:
+      'if one audience is refused as the client, the others are held up again and again, although they would be accepted',
+    file: 'ledger/holds.ts',
+    find: 'goesLast ? 2 * minute : 0',
+    replace: 'goesLast ? 0 * minute : 0',
+    modes: [],
+    test: 'ledger/pace',
   },
 ];

@@ -3,7 +3,7 @@ import { type Attempt, type LedgerRecord, newRecord, type Outcome } from '../../
 import { type Limits, limitsFor } from '../../../src/ledger/limits.ts';
 import type { Seen } from '../../../src/ledger/repair.ts';
 import { type Answer, settle } from '../../../src/ledger/settle.ts';
-import { day, second } from '../worlds/world.ts';
+import { day, second } from '../../support/instants.ts';
 import { noon } from './history.ts';
 
 export const usual: Limits = limitsFor([{ tokens: 150, windowMs: day }], undefined, 'durable');

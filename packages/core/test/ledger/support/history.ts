@@ -7,7 +7,8 @@ import { reconcile, type Seen } from '../../../src/ledger/repair.ts';
 import { type Answer, settle } from '../../../src/ledger/settle.ts';
 import { declare } from '../../../src/ledger/terms.ts';
 import { tokenOf } from '../../../src/ledger/tokens.ts';
-import { day, hour, minute, randomOf, second } from '../worlds/world.ts';
+import { day, hour, minute, second } from '../../support/instants.ts';
+import { randomOf } from '../../support/seeded-random.ts';
 
 export const noon: number = Date.UTC(2026, 0, 1, 12);
 

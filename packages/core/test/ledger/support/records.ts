@@ -8,6 +8,7 @@ import {
   type TermLimits,
   termLimits,
 } from '../../../src/ledger/limits.ts';
+import type { Quota } from '../../../src/ledger/quota.ts';
 import { day } from '../../support/instants.ts';
 
 /** The seed of all properties: another one with `SEED=…`. */
@@ -65,6 +66,7 @@ const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: u
 const yes = fc.constant(true);
 const ends = maybe(fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 2 }));
 
+const quota = fc.array(small, { minLength: 4, maxLength: 5 }).map((numbers) => numbers as unknown as Quota);
 const outcome = fc.record({
   kind,
   at: small,
@@ -76,6 +78,7 @@ const outcome = fc.record({
   count: maybe(small),
   hash: maybe(name),
   expiresAt: maybe(small),
+  quota: maybe(fc.array(quota, { maxLength: 2 })),
   more: unknown,
 });
 const attempt = fc.record({

@@ -1,0 +1,89 @@
+import type { Figure } from './judge/sights.ts';
+import type { Random } from './random.ts';
+import type { Service } from './service.ts';
+import type { World } from './world.ts';
+
+/** How the operator speaks of its own count. */
+export interface QuotaSettings {
+  /** False: nothing that it says is true. */
+  readonly isTrue: boolean;
+  /** The mean time between tokens that somebody without the store gets. */
+  readonly foreignEveryMs: number;
+}
+
+/** The operator behind the endpoint. */
+export interface Operator {
+  /** The headers of an answer. They are missing half of the time. */
+  headers(): Readonly<Record<string, string>>;
+}
+
+const second = 1_000;
+const hour = 3_600 * second;
+const windows = { per_hour: hour, per_day: 24 * hour } as const;
+
+/** What nobody can understand: contradictions, windows twice, folded lines, other numbers and other units. */
+const nonsense = [
+  'b=per_day;q=150;r=0;t=-1',
+  'b=per_day;q=150;r=0;t=1e9',
+  'b=per_day;q=150;r=0;t=1000000000',
+  'q=150;r=0;t=60',
+  'b=per_day;q=150;r=151;t=60',
+  'b=per_day;q=150;r=0;t=60,b=per_day;q=150;r=9;t=60',
+  'b=per_day;q=150;\r\n',
+  '"daily";r=0;t=60',
+  '',
+];
+
+/** Creates the operator of a run. `said`: called with what it says, if anybody can understand it. */
+export function createOperator(
+  world: World,
+  random: Random,
+  service: Service,
+  { isTrue, foreignEveryMs }: QuotaSettings,
+  untilMs: number,
+  said: (figures: readonly Figure[]) => void,
+): Operator {
+  const foreign: number[] = [];
+  for (let at = 0; at < untilMs; at += -Math.log(1 - random.next()) * foreignEveryMs) foreign.push(at);
+
+  /** What was counted in a window, as the operator knew it a while ago. */
+  function figureOf(name: keyof typeof windows, lagMs: number): Figure & { readonly endsInSeconds: number } {
+    const windowMs = windows[name];
+    const beganAt = Math.floor(world.now / windowMs) * windowMs;
+    const isCounted = (at: number) => at > beganAt && at <= world.now - lagMs;
+    const own = service.issued.filter(({ issuedAt }) => isCounted(issuedAt)).length;
+    const tokens = name === 'per_day' ? 150 : 60;
+    const remaining = Math.max(0, tokens - own - foreign.filter(isCounted).length);
+    const leftMs = beganAt + windowMs - world.now;
+    const endsInSeconds = random.chance(0.5) ? Math.floor(leftMs / second) : Math.ceil(leftMs / second);
+    return { windowMs, tokens, remaining, foreign: tokens - remaining - own, beganAt, endsInSeconds };
+  }
+
+  function lie(name: keyof typeof windows): Figure & { readonly endsInSeconds: number } {
+    const windowMs = windows[name];
+    const tokens = random.pick([0, 10, 150, 999_999_999]);
+    const remaining = random.chance(0.5) ? 0 : random.integer(0, tokens);
+    const endsInSeconds = random.chance(0.5) ? windowMs / second : random.integer(0, windowMs / second);
+    return { windowMs, tokens, remaining, foreign: tokens - remaining, beganAt: world.now, endsInSeconds };
+  }
+
+  function text(names: readonly (keyof typeof windows)[], figures: readonly ReturnType<typeof lie>[]): string {
+    return figures
+      .map(({ tokens, remaining, endsInSeconds }, at) => `b=${names[at]};q=${tokens};r=${remaining};t=${endsInSeconds}`)
+      .join(random.pick([',', ', ']));
+  }
+
+  return {
+    headers() {
+      if (random.chance(0.5)) return {};
+      // The organization has other clients.
+      const organization = `b=per_day;q=9000;r=${random.integer(0, 5_000)};t=60`;
+      if (!isTrue && random.chance(0.4)) return { 'auth0-client-quota-limit': random.pick(nonsense) };
+      const names = random.pick([['per_day'], ['per_hour', 'per_day']] as const);
+      const lagMs = random.chance(0.5) ? 0 : random.between(0, 30) * second;
+      const figures = names.map((name) => (isTrue ? figureOf(name, lagMs) : lie(name)));
+      said(figures);
+      return { 'auth0-client-quota-limit': text(names, figures), 'auth0-organization-quota-limit': organization };
+    },
+  };
+}
