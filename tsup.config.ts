@@ -28,10 +28,10 @@ const config: Options = {
   tsconfig: '../../tsconfig.json',
   // tsc has judged the sources already, by the newer compiler; the two disagree on what isolated declarations need.
   dts: entries.length > 0 && { compilerOptions: { isolatedDeclarations: false } },
-  sourcemap: true,
+  sourcemap: false, // docs/decisions/0040
   clean: true,
   // Entries of one package import each other by the package's name: shared classes then exist once. Splitting would do it
-  // too, but for CommonJS it rewrites the code to an older syntax and loses the source maps. Without CommonJS it keeps what is imported late in files of its own.
+  // too, but for CommonJS it rewrites the code to an older syntax. Without CommonJS it keeps what is imported late in files of its own.
   external: [manifest.name, ...Object.keys(manifest.peerDependenciesMeta ?? {})],
   splitting: !hasCommonJs,
   removeNodeProtocol: false,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeEntries, type Manifest, readPackages, sourceCondition } from '@service-auth/test-tools/packages/packages';
 import { beforeAll, expect, inject, test } from 'vitest';
@@ -19,6 +19,9 @@ test.each(packages.map(({ manifest }) => manifest.name))('%s has its files and n
   ]);
   const named = entries.flatMap((entry) => [entry?.types, entry?.default]).filter((file) => file !== undefined);
   for (const file of ['README.md', 'LICENSE', ...named]) expect(existsSync(join(installed, file)), file).toBe(true);
+  const code = globSync('**', { cwd: join(installed, 'dist'), withFileTypes: true }).filter((file) => file.isFile());
+  expect(code.length).toBeGreaterThan(0);
+  expect(code.map((file) => file.name).filter((file) => !/\.(c?js|d\.c?ts)$/.test(file))).toEqual([]);
 });
 
 beforeAll(() => write(folder, 'load.js', loader()));
