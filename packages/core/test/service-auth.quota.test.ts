@@ -113,6 +113,37 @@ describe('no caller waits or is refused because of a header, and none counts', (
   });
 });
 
+test.each([
+  ['nothing is left, nobody renews a token ahead of time, and a caller whose token expired gets one', 0, [1, 1, 2]],
+  ['something is left, tokens are renewed ahead of time', 1, [1, 2, 2]],
+] as const)('while %s', async (_, remaining, requests) => {
+  const bed = createBed();
+  bed.endpoint.otherwise(saying(bed, `b=per_day;q=150;r=${remaining};t=86400`));
+  const sent: number[] = [];
+  for (const afterMs of [0, 23 * hour, 2 * hour]) {
+    await bed.clock.advance(afterMs);
+    await bed.token(bed.client());
+    await bed.clock.advance(minute);
+    sent.push(bed.endpoint.requests.length);
+  }
+  expect(sent).toEqual(requests);
+});
+
+test.each<[string, Readonly<Record<string, string>>, number]>([
+  ['Retry-After', { 'retry-after': '60', [name]: 'b=per_day;q=9;r=0;t=7200', 'x-ratelimit-reset': '1' }, minute],
+  ['the windows of which nothing is left', { [name]: 'b=per_hour;q=9;r=0;t=1200,b=per_day;q=50;r=0;t=7200' }, 2 * hour],
+  ['the windows of the organization', { 'auth0-organization-quota-limit': 'b=per_hour;q=9;r=0;t=1200' }, 20 * minute],
+  ['X-RateLimit-Reset', { 'x-ratelimit-reset': '1767304800', date: 'Thu, 01 Jan 2026 21:00:00 GMT' }, hour],
+  ['no reset that is past', { 'x-ratelimit-reset': '1767304800', date: 'Fri, 02 Jan 2026 21:00:00 GMT' }, 15 * minute],
+  ['no reset in another unit', { 'x-ratelimit-reset': '3600' }, 15 * minute],
+  ['no window of which something is left', { [name]: 'b=per_day;q=50;r=1;t=7200' }, 15 * minute],
+])('a 429 is timed by %s', async (_, headers, waitMs) => {
+  const bed = createBed();
+  bed.endpoint.next(() => answered(429, '{}', headers));
+  const { retryAt } = await failure('ERR_RATE_LIMITED', bed.clock.until(bed.client().getToken()));
+  expect((retryAt ?? 0) - bed.clock.now()).toBe(waitMs);
+});
+
 test('an answer that a cache repeats says nothing', async () => {
   const bed = createBed();
   bed.endpoint.next(bed.endpoint.issueWith({ access_token: 'same' }));

@@ -34,6 +34,8 @@ export interface Quotas {
 }
 
 const second = 1_000;
+const clientQuota = 'auth0-client-quota-limit';
+const organizationQuota = 'auth0-organization-quota-limit';
 
 // After a 421, fetch sends the request again by itself. So two requests may have been accepted, and the second answer does not tell.
 const misdirected = { kind: 'ambiguous', charge: 2, status: 421 } as const;
@@ -116,8 +118,8 @@ function interpret(
 ): TokenRequestResult {
   return {
     ...meaningOf(response, body, clock, expected),
-    quota: quotaIn(response, 'auth0-client-quota-limit'),
-    organizationQuota: quotaIn(response, 'auth0-organization-quota-limit'),
+    quota: quotaIn(response, clientQuota),
+    organizationQuota: quotaIn(response, organizationQuota),
   };
 }
 
@@ -143,7 +145,7 @@ function meaningOf(
   const oauthError = readOAuthError(`${body}`.slice(0, maxBodyLength));
   if (isOfCredentials({ status, code: oauthError }))
     return { kind: 'released', cause: 'credentials', status, oauthError };
-  if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: retryAfterMs(response, clock) };
+  if (status === 429) return { kind: 'released', cause: 'rate_limited', retryAfterMs: resetMs(response, clock) };
   if (status === 421) return misdirected;
   // A gateway may send these answers although the endpoint accepted the request: time-outs, "too early", 5xx and the like.
   if (status === 408 || status === 425 || !(status >= 300 && status < 500)) {
@@ -169,12 +171,31 @@ function failureOf(error: unknown, watch: ExchangeWatch, clock: Clock): TokenReq
 function retryAfterMs(response: TransportResponse, clock: Clock): number | undefined {
   const value = `${headerOf(response, 'retry-after') ?? ''}`.trim();
   let milliseconds = /^\d{1,15}$/.test(value) ? Number(value) * second : Number.NaN;
-  if (/^[A-Z][a-z]{2}, /.test(value)) {
-    // Compare a date with the clock of the server, if the answer has a Date.
-    const date = Date.parse(headerOf(response, 'date') ?? '');
-    milliseconds = Date.parse(value) - (Number.isNaN(date) ? clock.now() : date);
-  }
-  return Number.isNaN(milliseconds) ? undefined : Math.min(90_000 * second, Math.max(second, Math.ceil(milliseconds)));
+  if (/^[A-Z][a-z]{2}, /.test(value)) milliseconds = Date.parse(value) - serverNow(response, clock);
+  return Number.isNaN(milliseconds) ? undefined : withinBounds(milliseconds);
+}
+
+/** Returns when a 429 may end: `Retry-After`, or the end of the windows of which nothing is left, or `X-RateLimit-Reset`. */
+function resetMs(response: TransportResponse, clock: Clock): number | undefined {
+  const told = retryAfterMs(response, clock);
+  if (told !== undefined) return told;
+  const quotas = [quotaIn(response, clientQuota), quotaIn(response, organizationQuota)];
+  const spent = quotas.flatMap((quota) => quota ?? []).filter(([, , remaining]) => remaining === 0);
+  if (spent.length > 0) return withinBounds(Math.max(...spent.map(([, , , endsInMs]) => endsInMs)));
+  // The instant in seconds since 1970. GitHub, Auth0 and Okta send it so; what others mean is not known.
+  const value = `${headerOf(response, 'x-ratelimit-reset') ?? ''}`.trim();
+  const inMs = /^\d{10}$/.test(value) ? Number(value) * second - serverNow(response, clock) : 0;
+  return inMs > 0 ? withinBounds(inMs) : undefined;
+}
+
+/** Returns the time of the server, if the answer has a Date. */
+function serverNow(response: TransportResponse, clock: Clock): number {
+  const date = Date.parse(headerOf(response, 'date') ?? '');
+  return Number.isNaN(date) ? clock.now() : date;
+}
+
+function withinBounds(milliseconds: number): number {
+  return Math.min(90_000 * second, Math.max(second, Math.ceil(milliseconds)));
 }
 
 /** Reads what the operator counts. Undefined: a header of this name is missing, or cannot be understood. It is advice, so it cannot fail a request. */

@@ -1,5 +1,6 @@
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { admission, type TermRoom, tightest } from './count.ts';
+import { nothingLeftUntil } from './foreign-tokens.ts';
 import type { Caller, Hold } from './holds.ts';
 import {
   type Attempt,
@@ -98,6 +99,9 @@ export function decide(record: LedgerRecord, now: number, query: Query, limits: 
     return isPatient ? { kind: 'keep', retryAt: until } : { kind: 'wait', until };
   };
   if (open) return waitUntil(open.until);
+  // The token is still good, and the operator says that it issues no more for now.
+  const spentUntil = isPatient ? nothingLeftUntil(record, now) : 0;
+  if (spentUntil > 0) return { kind: 'keep', retryAt: spentUntil };
 
   const reason = replacesReset(record, query) ? 'reset' : query.reason;
   const asked = pace(record, now, query, reason, limits);

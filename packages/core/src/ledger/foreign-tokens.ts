@@ -21,7 +21,7 @@ export function lastTold({ attempts }: LedgerRecord): Told | undefined {
   return attempts.findLast((attempt): attempt is Told => attempt.outcome?.quota !== undefined);
 }
 
-/** Returns what the operator said last, of its windows that have not ended. It is advice: nothing that allows or denies a token asks for it. */
+/** Returns what the operator said last, of its windows that have not ended. It is advice: no caller waits or is refused for it. */
 export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] {
   const told = lastTold(record);
   if (!told) return [];
@@ -32,6 +32,14 @@ export function figuresOf(record: LedgerRecord, now: number): readonly Figure[] 
       return { quota, at: outcome.at, endsAt: at + quota[3], foreign };
     })
     .filter(({ endsAt }) => endsAt > now);
+}
+
+/** Returns until when nothing is left of the operator's windows, as it said last. Then only what callers wait for is requested. 0: something is left. */
+export function nothingLeftUntil(record: LedgerRecord, now: number): number {
+  return Math.max(
+    0,
+    ...figuresOf(record, now).map(({ quota: [, , remaining], endsAt }) => (remaining > 0 ? 0 : endsAt)),
+  );
 }
 
 /**

@@ -60,8 +60,8 @@ export const quotaMutants: readonly Mutant[] = [
     name: 'quota: the organization is the client',
     about: 'what all clients of an organization got is taken for what this one got',
     file: 'endpoint/token-endpoint.ts',
-    find: "quotaIn(response, 'auth0-client-quota-limit')",
-    replace: "quotaIn(response, 'auth0-organization-quota-limit')",
+    find: 'quota: quotaIn(response, clientQuota),',
+    replace: 'quota: quotaIn(response, organizationQuota),',
     modes: ['quota'],
   },
   {
@@ -71,5 +71,14 @@ export const quotaMutants: readonly Mutant[] = [
     find: '!unit || isTwice || remaining > tokens || endsInMs > windowMs',
     replace: '!unit || endsInMs > windowMs',
     modes: ['quota'],
+  },
+  {
+    name: 'quota: a renewal takes what is left for others',
+    about: 'tokens are renewed ahead of time although the operator says that nothing is left',
+    file: 'ledger/decide.ts',
+    find: 'isPatient ? nothingLeftUntil(record, now) : 0',
+    replace: 'isPatient ? 0 * nothingLeftUntil(record, now) : 0',
+    modes: [],
+    test: 'service-auth.quota',
   },
 ];
