@@ -130,7 +130,7 @@ test.for([
   ['fs', 'names the module fs of Node'],
   ['fs/promises?a=b', 'must begin with file:'],
   ['stream', 'names the module stream of Node'],
-  ['postgres://127.0.0.1/db?table=a-b', 'valid name of a table'],
+  ['postgres://127.0.0.1/db?table=a-b', 'valid table'],
   ['file://host/directory', 'three slashes'],
   ['file:///%00', 'three slashes'],
   ['@service-auth/no-such-store', 'npm install @service-auth/no-such-store'],

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { checksum } from '../../src/ledger/checksum.ts';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/compact.ts';
-import { type LedgerRecord, reasonOf } from '../../src/ledger/journal.ts';
+import { chargeOf, type LedgerRecord, reasonOf } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { settle } from '../../src/ledger/settle.ts';
@@ -154,6 +154,7 @@ describe('what a later release writes', () => {
     const attempt = written.attempts.find(({ id }) => id === 'later') as LedgerRecord['attempts'][number];
     const { outcome, reason } = attempt;
     expect([outcome?.kind, outcome?.charge, reason]).toEqual(['later kind', 1, 'later reason']);
+    expect(chargeOf(attempt)).toBe(1);
     // What people see of it: somebody needed a token.
     expect(reasonOf(attempt)).toBe('cold');
     expect(written.orders.find(({ id }) => id === 'later order')).toMatchObject({
