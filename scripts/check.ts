@@ -1,6 +1,7 @@
 // Everything that CI runs. `pnpm check` runs all of it, `pnpm check types lint` only that, `pnpm check --without test` all but that,
 // and `pnpm check --list` says what each one alone finds and how many seconds it took: alone, when all took 45 minutes, and now, beside
-// another one, as `pnpm check --write` measured it. Those outside of CI run only if they are named. Two run at a time, beside one that idles, and each runs even if another one fails.
+// another one, as `pnpm check --write` measured it. Those outside of CI run only if they are named. Two run at a time, beside one that
+// idles, and each runs even if another one fails.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

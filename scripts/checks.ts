@@ -61,7 +61,7 @@ const promiseRules = ['no-floating-promises', 'await-thenable'].map((rule) => `-
 // The tests of core take every branch of it.
 const ledger = 'packages/core/src/ledger';
 
-/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. And what is outside of that. */
+/** Everything that CI runs, in the order in which it begins: first what the others need or what ends at once, then the longest. Those that are `outside` come last. */
 export const checks: Readonly<Record<string, Check>> = {
   test: { run: ['vitest', 'run', quick], finds: 'a behaviour that one package lost' },
   build: {

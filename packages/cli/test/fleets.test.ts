@@ -5,8 +5,9 @@ import { concernsOf } from '../src/explain/concerns.ts';
 import { scopeSentences } from '../src/explain/course.ts';
 import { explain } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';
+import { availability } from '../src/report/availability.ts';
 import { checkLine } from '../src/report/check-line.ts';
-import { availability, holdSentence } from '../src/report/sentences.ts';
+import { holdSentence } from '../src/report/sentences.ts';
 import { type Fleet, startFleet, tried } from './support/fleet.ts';
 
 /** A record that is older than a day, so that it allows all that it ever will. */

@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { availability } from '../src/report/availability.ts';
 import { places } from '../src/report/bar.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
-import { availability, forecast } from '../src/report/sentences.ts';
+import { forecast } from '../src/report/sentences.ts';
 import { clockTime, cutApart, instant, zone } from '../src/report/text.ts';
 import type { Failure } from '../src/report/usage.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';

@@ -4,18 +4,18 @@ import type { Dispatcher } from 'undici';
 type Headers = Dispatcher.DispatchOptions['headers'];
 type Pairs = Iterable<[name: string, value: string]>;
 
-/** True if headers are pairs that can be read only once, or of another shape. A polluted prototype of all objects makes none of them iterable. */
-export function isIterator(headers: Headers): boolean {
+/** True if headers are an iterable other than an array, such as a `Map`. An iterator on a polluted `Object.prototype` makes no object one. */
+export function isIterable(headers: Headers): boolean {
   if (!headers || Array.isArray(headers) || !(Symbol.iterator in headers)) return false;
   return headers[Symbol.iterator] !== (Object.prototype as { [Symbol.iterator]?: unknown })[Symbol.iterator];
 }
 
 /**
  * The headers in a form that can be read repeatedly, because an iterator over pairs can be read only once. Some other interceptors
- * accept objects only. What an iterator yields instead of pairs stays an iterator.
+ * accept objects only. An iterable that yields no pairs is returned as an iterator of the same values.
  */
 export function readHeaders(headers: Headers): Headers {
-  if (!isIterator(headers)) return headers;
+  if (!isIterable(headers)) return headers;
   const pairs = [...(headers as Pairs)];
   if (!pairs.every(Array.isArray)) return pairs.values();
   const fields: Record<string, string | string[]> = Object.create(null);

@@ -3,7 +3,7 @@ import { checkTokenSource, hasAuthorization } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { coverageOf } from './coverage.ts';
 import { Exchange } from './exchange.ts';
-import { isIterator, readHeaders } from './headers.ts';
+import { isIterable, readHeaders } from './headers.ts';
 import type { Handler } from './recording.ts';
 
 /**
@@ -23,7 +23,8 @@ export function serviceAuthInterceptor(auth: TokenSource): Dispatcher.Dispatcher
     const isUsable = typeof (options.headers ?? {}) === 'object';
     if (!isUsable || !covers(options)) return dispatch(options, handler);
     const headers = readHeaders(options.headers);
-    if (isIterator(headers) || hasAuthorization(headers, auth))
+    // undici itself says what is wrong with headers that are no pairs.
+    if (isIterable(headers) || hasAuthorization(headers, auth))
       return dispatch({ ...options, headers: headers ?? null }, handler);
     return new Exchange(auth, dispatch, options, headers, handler as Handler).start();
   };

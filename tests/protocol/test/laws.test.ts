@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { chargeOf, isFolded, isIssued } from '../../../packages/core/src/ledger/attempt.ts';
 import { compact } from '../../../packages/core/src/ledger/compact.ts';
 import { countOf, leavesAt, partsOf } from '../../../packages/core/src/ledger/count.ts';
-import { chargeOf, isFolded, isIssued, type LedgerRecord } from '../../../packages/core/src/ledger/journal.ts';
+import type { LedgerRecord } from '../../../packages/core/src/ledger/journal.ts';
 import { type Limits, limitsFor, termLimits } from '../../../packages/core/src/ledger/limits.ts';
 import { bucketName, merge } from '../../../packages/core/src/ledger/merge.ts';
 import { type KeptRecord, recordsOf } from '../src/kept-records.ts';

@@ -6,9 +6,9 @@ import type { Finding } from '../explain/finding.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
+import { availability } from '../report/availability.ts';
 import { noRecord } from '../report/screen.ts';
 import {
-  availability,
   forecast,
   isUnlimited,
   lastSpent,

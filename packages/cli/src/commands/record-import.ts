@@ -7,7 +7,7 @@ import { incompleteRecord, isEmptyRecord, openRecord, problemOfRecord } from '..
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';
-import { availability } from '../report/sentences.ts';
+import { availability } from '../report/availability.ts';
 
 /** Writes an exported record into a store that has none. */
 export async function run(context: Context): Promise<number> {

@@ -6,7 +6,8 @@ import { openRecord, problemOfRecord } from '../configuration/stored-record.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';
-import { availability, spentElsewhereSentence } from '../report/sentences.ts';
+import { availability } from '../report/availability.ts';
+import { spentElsewhereSentence } from '../report/sentences.ts';
 
 /** Programs may write at the same moment. */
 const maxTries = 10;

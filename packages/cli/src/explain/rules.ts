@@ -1,5 +1,5 @@
+import { allowance } from '../report/availability.ts';
 import { doubtsOf } from '../report/doubts.ts';
-import { allowance } from '../report/sentences.ts';
 import { counted, countedBy, duration, grouped, instant, windowName } from '../report/text.ts';
 import { audiencesIn, listed, unsettled } from '../report/whose.ts';
 import { coldRules } from './cold-rules.ts';

@@ -1,5 +1,6 @@
 import { printable } from '../line/printable.ts';
-import { allowance, becauseOf, isUnlimited, spentOf, waitsForAnother, whoIsRefused } from './sentences.ts';
+import { allowance, becauseOf, waitsForAnother, whoIsRefused } from './availability.ts';
+import { isUnlimited, spentOf } from './sentences.ts';
 import { clockTime, counted, countedBy, duration, zone } from './text.ts';
 import type { Usage } from './usage.ts';
 

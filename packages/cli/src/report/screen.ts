@@ -1,7 +1,8 @@
+import { availability } from './availability.ts';
 import { bar, signs } from './bar.ts';
 import { doubtsOf } from './doubts.ts';
+import { paragraph, room, section } from './section.ts';
 import {
-  availability,
   forecast,
   holdSentence,
   isUnlimited,
@@ -14,7 +15,6 @@ import {
 } from './sentences.ts';
 import { legend, spenders } from './spenders.ts';
 import {
-  type Colour,
   clockTime,
   coloured,
   counted,
@@ -25,7 +25,6 @@ import {
   type Style,
   table,
   windowName,
-  wrapped,
   zone,
 } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
@@ -42,10 +41,6 @@ export interface Scene {
   readonly failures: readonly Failure[];
 }
 
-const labelWidth = 10;
-/** In a terminal that is narrower, each label has a line of its own. */
-const narrow = 60;
-const indent = 2;
 const newest = 8;
 const top = 10;
 
@@ -131,23 +126,6 @@ function spent(usage: Usage, style: Style): string[] {
     ),
     '',
   ];
-}
-
-function room({ columns }: Style): number {
-  return columns - (columns < narrow ? indent : labelWidth);
-}
-
-function paragraph(style: Style, text: string): string[] {
-  return wrapped(text, room(style));
-}
-
-function section(style: Style, label: string, lines: readonly string[], colour?: Colour): string[] {
-  const body = lines.map((line) => (colour === undefined ? line : coloured(style, colour, line)));
-  if (style.columns < narrow) return [coloured(style, 'cyan', label), ...body.map((line) => ' '.repeat(indent) + line)];
-  return body.map((line, at) => {
-    const head = coloured(style, 'cyan', (at === 0 ? label : '').padEnd(labelWidth));
-    return `${head}${line}`.trimEnd();
-  });
 }
 
 function budget(usage: Usage, style: Style): string[] {

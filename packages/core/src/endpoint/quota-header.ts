@@ -1,13 +1,13 @@
-import type { Quota } from '../ledger/quota.ts';
+import type { Quota } from '../ledger/journal.ts';
 
 const hour = 3_600_000;
-// `b=` is missing in some answers.
+// The name of a window is understood without `b=`, too.
 const form = /^\s*(?:b=)?per_(hour|day)\s*;\s*q=(\d{1,9})\s*;\s*r=(\d{1,9})\s*;\s*t=(\d{1,9})\s*$/;
 
 /**
  * Reads the value of `Auth0-Client-Quota-Limit` or `Auth0-Organization-Quota-Limit` (https://auth0.com/docs/fine-grained-m2m-token-quotas), such as
  * `b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200`. Undefined: it contradicts itself, names a window twice, or has another form.
- * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and `X-RateLimit-*` are not read: they count requests, of whomever, and not tokens.
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and `X-RateLimit-*` count requests, not tokens, so they say nothing of a quota.
  */
 export function readQuota(value: string): readonly Quota[] | undefined {
   const found: Quota[] = [];

@@ -1,7 +1,7 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import { isServiceAuthError } from '../contract/errors.ts';
 import type { Transport, TransportResponse } from '../contract/transport.ts';
-import type { Quota } from '../ledger/quota.ts';
+import type { Quota } from '../ledger/journal.ts';
 import { isOfCredentials } from '../ledger/refusals.ts';
 import type { Answer } from '../ledger/settle.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -175,14 +175,14 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
   return Number.isNaN(milliseconds) ? undefined : withinBounds(milliseconds);
 }
 
-/** Returns when a 429 may end: `Retry-After`, or the end of the windows of which nothing is left, or `X-RateLimit-Reset`. */
+/** Returns how long a 429 lasts: by `Retry-After`, or until the windows end of which nothing is left, or by `X-RateLimit-Reset`. Undefined: nothing says so. */
 function resetMs(response: TransportResponse, clock: Clock): number | undefined {
   const told = retryAfterMs(response, clock);
   if (told !== undefined) return told;
   const quotas = [quotaIn(response, clientQuota), quotaIn(response, organizationQuota)];
   const spent = quotas.flatMap((quota) => quota ?? []).filter(([, , remaining]) => remaining === 0);
   if (spent.length > 0) return withinBounds(Math.max(...spent.map(([, , , endsInMs]) => endsInMs)));
-  // The instant in seconds since 1970. GitHub, Auth0 and Okta send it so; what others mean is not known.
+  // Auth0, Okta and GitHub send an instant, in seconds since 1970. What a smaller number means differs from server to server.
   const value = `${headerOf(response, 'x-ratelimit-reset') ?? ''}`.trim();
   const inMs = /^\d{10}$/.test(value) ? Number(value) * second - serverNow(response, clock) : 0;
   return inMs > 0 ? withinBounds(inMs) : undefined;

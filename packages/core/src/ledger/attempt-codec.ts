@@ -1,6 +1,5 @@
-import type { Attempt, Outcome } from './journal.ts';
+import type { Attempt, Outcome, Quota } from './journal.ts';
 import { oauthErrorCode } from './oauth-error.ts';
-import type { Quota } from './quota.ts';
 import { check, count, type Names, optional, parts, rest, restOfRow, row, signed, text, trimmed } from './wire.ts';
 
 const maxAttempts = 12_000;

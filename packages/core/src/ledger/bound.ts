@@ -1,5 +1,6 @@
+import { isOpen } from './attempt.ts';
 import { encodeRecord } from './codec.ts';
-import { isOpen, type LedgerRecord, type Outcome, type StoredToken } from './journal.ts';
+import type { LedgerRecord, Outcome, StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
 import { countsRequests } from './terms.ts';
 

@@ -1,24 +1,11 @@
+import { chargeOf, costOf, isCertain, isFolded, isIssued, isOpen, requestsOf } from './attempt.ts';
 import { countsFrom, leavesAt } from './count.ts';
-import { lastTold } from './foreign-tokens.ts';
-import {
-  type Attempt,
-  type Bucket,
-  chargeOf,
-  costOf,
-  isCertain,
-  isFolded,
-  isIssued,
-  isOpen,
-  type LedgerRecord,
-  type Order,
-  type Outcome,
-  raised,
-  requestsOf,
-} from './journal.ts';
+import { type Attempt, type Bucket, type LedgerRecord, type Order, type Outcome, raised } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { bucketName } from './merge.ts';
 import { notesOf } from './notes.ts';
 import { byInstant } from './orders.ts';
+import { lastTold } from './quota.ts';
 import { currentTerms, keptTerms } from './terms.ts';
 import { isRemembered } from './tokens.ts';
 

@@ -1,17 +1,7 @@
-import {
-  type Attempt,
-  costOf,
-  type IssuanceReason,
-  isCertain,
-  isFolded,
-  isOpen,
-  type LedgerRecord,
-  type Order,
-} from './journal.ts';
+import { costOf, isCertain, isFolded } from './attempt.ts';
+import type { Attempt, IssuanceReason, LedgerRecord, Order } from './journal.ts';
 import type { Limits, TermLimits } from './limits.ts';
 import { type EnforcedTerm, enforcedTerms } from './terms.ts';
-
-const minute = 60_000;
 
 /** The answer of one term to a token for one reason. */
 export interface TermRoom extends EnforcedTerm {
@@ -114,62 +104,8 @@ export function rejectedShareAt(record: LedgerRecord, now: number, limits: Limit
   return Math.max(now, ...roomAts);
 }
 
-/** What spares the budget in an outage. */
-export interface Spared {
-  /** One more token may be spent on an unknown outcome then. 0: a quarter is not spent yet. */
-  readonly until: number;
-  /** The same for an audience that waits for its turn for so long. */
-  untilTurn(turnMs: number): number;
-  /** From then on less than three eighths is of unknown outcome, so an audience that has not failed may ask. */
-  readonly othersAt: number;
-}
-
-/** Says when one more token may be spent on an unknown outcome. Of several terms the strictest decides. `lastAt`: the last one was spent then. */
-export function sparedBy(record: LedgerRecord, now: number, limits: Limits, lastAt: number): Spared {
-  // Who is held up waits for what is under way.
-  const known = { ...record, attempts: record.attempts.filter((attempt) => !isOpen(attempt, now)) };
-  const terms = enforcedTerms(record, now, limits).map(({ term, enforcedUntil }) => {
-    const unknown = partsOf(known, now, term).filter((part) => part.unknown);
-    const before = partsOf(known, lastAt, term).filter((part) => part.unknown && part.at <= lastAt);
-    const usual = sparingOf(term, now, unknown, term.usable, countOf(before), lastAt);
-    // While earlier tokens are unknown, less may be gained than is usable. An outage must not take all of that.
-    const young = mayMissTokens(record, now, term)
-      ? sparingOf(term, now, unknown, term.newRecordCeiling, countOf(before), lastAt)
-      : usual;
-    const grownAt = record.completeSince + term.pendingMs;
-    const sooner = (one: number, other: number) => Math.min(enforcedUntil, one, Math.max(other, grownAt));
-    return {
-      othersAt: sooner(young.othersAt, usual.othersAt),
-      untilTurn: (turnMs: number) => Math.ceil(sooner(young.untilTurn(turnMs), usual.untilTurn(turnMs))),
-    };
-  });
-  const untilTurn = (turnMs: number) => Math.max(0, ...terms.map((term) => term.untilTurn(turnMs)));
-  return { until: untilTurn(0), untilTurn, othersAt: Math.max(0, ...terms.map((term) => term.othersAt)) };
-}
-
-/** How one term spares a budget. `before`: so many were of unknown outcome when the last one was spent. */
-function sparingOf(
-  term: TermLimits,
-  now: number,
-  unknown: readonly Part[],
-  budget: number,
-  before: number,
-  lastAt: number,
-) {
-  /** 0: less than this share is of unknown outcome. */
-  const belowAt = (share: number) => {
-    const at = freeAt(unknown, now, term, Math.max(2, budget * share));
-    return at > now ? at : 0;
-  };
-  const [freelyAt, othersAt] = [belowAt(1 / 4), belowAt(3 / 8)];
-  const onceMs = (4 * term.pendingMs) / budget;
-  // From three eighths on, twice as slowly.
-  const pauseMs = before < (budget * 3) / 8 ? onceMs : Math.max(onceMs, Math.min(2 * onceMs, 110 * minute));
-  return { othersAt, untilTurn: (turnMs: number) => Math.min(freelyAt, lastAt + pauseMs + turnMs) };
-}
-
 /** Returns whether tokens that the record does not know may still count in a term. */
-function mayMissTokens(record: LedgerRecord, now: number, term: TermLimits): boolean {
+export function mayMissTokens(record: LedgerRecord, now: number, term: TermLimits): boolean {
   return now < record.completeSince + term.pendingMs;
 }
 
@@ -199,7 +135,7 @@ function partOf(attempt: Attempt, term: TermLimits): Part {
 }
 
 /** An outcome that the store hears of late: the largest difference between how long a token of unknown outcome counts, and one that arrived. */
-const latestMs = 110 * minute;
+const latestMs = 110 * 60_000;
 
 /** Returns the instant from which an attempt counts. A token was issued between its reservation and its outcome. */
 export function countsFrom(attempt: Attempt): number {
@@ -226,7 +162,7 @@ export function countOf(parts: readonly Part[]): number {
 }
 
 /** Returns the instant from which fewer than `ceiling` tokens count, `now` at the earliest. */
-function freeAt(parts: readonly Part[], now: number, term: TermLimits, ceiling: number): number {
+export function freeAt(parts: readonly Part[], now: number, term: TermLimits, ceiling: number): number {
   let used = countOf(parts);
   if (used < ceiling) return now;
   for (const part of [...parts].sort((a, b) => a.leavesAt - b.leavesAt)) {

@@ -1,12 +1,10 @@
+import { isIssued, isOpen } from './attempt.ts';
 import { type Fit, fitOf, roomExpectedAt } from './bound.ts';
 import { admission, type TermRoom, tightest } from './count.ts';
-import { nothingLeftUntil } from './foreign-tokens.ts';
 import type { Caller, Hold } from './holds.ts';
 import {
   type Attempt,
   type IssuanceReason,
-  isIssued,
-  isOpen,
   type LedgerRecord,
   latestGeneration,
   maxLifetimeMs,
@@ -14,6 +12,7 @@ import {
 } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { type Pace, pace } from './pace.ts';
+import { nothingLeftUntil } from './quota.ts';
 import { settle } from './settle.ts';
 import { isRemembered, revoke, revokedOf, tokenOf } from './tokens.ts';
 

@@ -1,5 +1,6 @@
+import { isIssued } from './attempt.ts';
 import { rejectedShareAt } from './count.ts';
-import { type Attempt, isIssued, type LedgerRecord } from './journal.ts';
+import type { Attempt, LedgerRecord } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { orderedAt } from './orders.ts';
 import { isAboutClient, isOfCredentials, type Refused, rejectionsOf } from './refusals.ts';
@@ -54,8 +55,8 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
 }
 
 /**
- * Rule 6 of `pace`: what was refused, unless a token was issued since. If all tokens of the client wait for it, those that were issued before go first. One that is
- * issued shows that the refusal was about the audience alone.
+ * Rule 6 of `pace`: what was refused, unless a token was issued since. If it was the client, all audiences wait, and those that had a token may ask two minutes
+ * earlier than the one that was refused: if they get one, the refusal was about that audience alone.
  */
 export function refusalHold(attempt: Refused, caller: Caller, { tokens }: LedgerRecord): Hold {
   const { audience, outcome } = attempt;

@@ -1,5 +1,3 @@
-import type { Quota } from './quota.ts';
-
 /** A token that states a longer lifetime counts as one of this lifetime. */
 export const maxLifetimeMs: number = 31 * 86_400_000;
 
@@ -17,6 +15,12 @@ export type OutcomeKind = 'unsent' | 'unreached' | 'refused' | 'unknown' | 'issu
 
 /** Members of the stored text that this release does not know. They are written back. */
 export type Unknown = Readonly<Record<string, unknown>>;
+
+/**
+ * What the operator counted in one of its windows, as an answer of its endpoint said: the length of the window, its tokens, those of them that remain, and
+ * how long after the count the window ends. A later release may add numbers.
+ */
+export type Quota = readonly [windowMs: number, tokens: number, remaining: number, endsInMs: number, ...more: number[]];
 
 export interface Outcome {
   readonly kind: OutcomeKind | (string & {});
@@ -187,52 +191,6 @@ export function raised(numbers: Readonly<Record<string, number>>, name: string, 
   return Object.assign(Object.create(null), numbers, { [name]: Math.max(numbers[name] ?? 0, to) });
 }
 
-const reasons: readonly string[] = ['cold', 'refresh', 'expired', 'rejected', 'reset'] satisfies IssuanceReason[];
-
-/** Returns why a token was requested. A reason of a later release is `cold`. */
-export function reasonOf({ reason }: Attempt): IssuanceReason {
-  return reasons.includes(reason) ? (reason as IssuanceReason) : 'cold';
-}
-
-/** An attempt that has an outcome. */
-export type Settled = Attempt & { readonly outcome: Outcome };
-
-export function isIssued(attempt: Attempt): attempt is Settled {
-  return attempt.outcome?.kind === 'issued';
-}
-
-/** Returns whether it is known what the endpoint did: it issued a token, to the request or to the probe before it, or it refused one. */
-export function isCertain(attempt: Attempt): attempt is Settled {
-  return isIssued(attempt) || attempt.outcome?.kind === 'unsent' || attempt.outcome?.kind === 'refused';
-}
-
-/** Returns whether the others wait for the outcome. */
-export function isOpen({ outcome, until }: Attempt, now: number): boolean {
-  return !outcome && until > now;
-}
-
-/** Returns how many tokens an attempt may have cost, and certainly has if it was issued. */
-export function chargeOf({ outcome }: Attempt): number {
-  return outcome ? outcome.charge : 1;
-}
-
-/** Returns how many requests of an attempt may have reached the endpoint, probes among them. */
-export function requestsOf({ outcome, probed }: Attempt): number {
-  const probes = probed ? 1 : 0;
-  const isSent = outcome?.kind !== 'unsent' && outcome?.kind !== 'unreached';
-  return isSent ? Math.max(1, outcome?.charge ?? 1) + probes : Math.max(probes, outcome.charge);
-}
-
-/** Returns how much an attempt costs under a term. */
-export function costOf(attempt: Attempt, { counts }: Pick<Term, 'counts'>): number {
-  return counts === 'requests' ? requestsOf(attempt) : chargeOf(attempt);
-}
-
-/** Returns whether an attempt is a note: it is in a bucket already. */
-export function isFolded({ folded }: LedgerRecord, { epoch, generation }: Attempt): boolean {
-  return generation <= (folded[epoch] ?? 0);
-}
-
 /**
  * Returns the latest generation that the record knows, `now` at least: a store that went back to an older record must not give the same generation
  * twice, or a reset of the lost token would end the new one.
@@ -242,8 +200,4 @@ export function latestGeneration({ attempts, tokens, folded, revoked }: LedgerRe
   for (const { generation } of attempts) latest = Math.max(latest, generation);
   for (const { generation } of tokens) latest = Math.max(latest, generation);
   return Math.max(latest, ...Object.values(folded), ...Object.values(revoked));
-}
-
-export function byGeneration(a: Attempt, b: Attempt): number {
-  return a.generation - b.generation || (a.id < b.id ? -1 : 1);
 }

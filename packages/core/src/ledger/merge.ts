@@ -1,14 +1,14 @@
-import {
-  type Attempt,
-  type Bucket,
-  byGeneration,
-  type DeclaredTerm,
-  type LedgerRecord,
-  type Order,
-  type Outcome,
-  type OutcomeKind,
-  type StoredToken,
-  type Unknown,
+import { byGeneration } from './attempt.ts';
+import type {
+  Attempt,
+  Bucket,
+  DeclaredTerm,
+  LedgerRecord,
+  Order,
+  Outcome,
+  OutcomeKind,
+  StoredToken,
+  Unknown,
 } from './journal.ts';
 import { byInstant } from './orders.ts';
 

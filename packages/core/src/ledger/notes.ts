@@ -1,4 +1,5 @@
-import { type Attempt, chargeOf, isIssued, isOpen, type LedgerRecord, type Settled } from './journal.ts';
+import { chargeOf, isIssued, isOpen, type Settled } from './attempt.ts';
+import type { Attempt, LedgerRecord } from './journal.ts';
 import { openOrder } from './orders.ts';
 import { refusalsOf } from './refusals.ts';
 import { fleetOf, isFailure, knownAt } from './streaks.ts';

@@ -1,4 +1,5 @@
-import { chargeOf, type LedgerRecord, latestGeneration, type Order } from './journal.ts';
+import { chargeOf } from './attempt.ts';
+import { type LedgerRecord, latestGeneration, type Order } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { spacingAfter } from './spacing.ts';
 import { keptTerms } from './terms.ts';

@@ -1,4 +1,3 @@
-import { type Spared, sparedBy } from './count.ts';
 import {
   type Caller,
   concerns,
@@ -13,6 +12,7 @@ import type { Attempt, IssuanceReason, LedgerRecord, Order } from './journal.ts'
 import type { Limits } from './limits.ts';
 import { openOrder } from './orders.ts';
 import { isAboutClient, mayProbe, type Refused, refusalsOf } from './refusals.ts';
+import { type Spared, sparedBy } from './sparing.ts';
 import { type Fleet, fleetOf, type Streak } from './streaks.ts';
 import { countsRequests, enforcedTerms } from './terms.ts';
 
@@ -78,7 +78,7 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * 6. What the endpoint refused is repeated after 5 to 15 minutes. Other credentials are tried at once. If it refused the client, those that had a token go first.
  * 7. Renewals after 401s are 1 to 60 minutes apart.
  *
- * Two more holds are about one token: a renewal that would bring the same one, and one more that cannot be opened.
+ * Two more holds are about one token: the endpoint returns the same one until it expires, or one that could not be opened was replaced just now.
  *
  * After an order to try again, one attempt ignores all of this. But it is not sent if the endpoint does not answer a probe, or if the renewals after 401s have spent
  * their share.

@@ -1,4 +1,5 @@
-import { type Attempt, chargeOf, isIssued, type LedgerRecord, type Outcome } from './journal.ts';
+import { chargeOf, isIssued } from './attempt.ts';
+import type { Attempt, LedgerRecord, Outcome } from './journal.ts';
 import { spacingAfter } from './spacing.ts';
 import { isAfter } from './streaks.ts';
 

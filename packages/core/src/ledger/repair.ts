@@ -1,6 +1,7 @@
+import { chargeOf, isFolded } from './attempt.ts';
 import { type ClockStep, translated, withMeasuredTokens } from './clock.ts';
 import { compact } from './compact.ts';
-import { chargeOf, isFolded, type LedgerRecord, newRecord } from './journal.ts';
+import { type LedgerRecord, newRecord } from './journal.ts';
 import type { Limits } from './limits.ts';
 import { merge } from './merge.ts';
 import { unitedTerms, withTerms } from './terms.ts';

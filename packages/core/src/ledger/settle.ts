@@ -1,14 +1,8 @@
-import {
-  type Attempt,
-  byGeneration,
-  type LedgerRecord,
-  latestGeneration,
-  type Outcome,
-  type StoredToken,
-} from './journal.ts';
+import { byGeneration } from './attempt.ts';
+import type { Quota } from './journal.ts';
+import { type Attempt, type LedgerRecord, latestGeneration, type Outcome, type StoredToken } from './journal.ts';
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
-import type { Quota } from './quota.ts';
 import { type Answered, isAboutClient, refusalsOf } from './refusals.ts';
 import { revokedOf, tokenOf } from './tokens.ts';
 

@@ -1,4 +1,5 @@
-import { type Attempt, chargeOf, isCertain, isIssued, isOpen, type LedgerRecord } from './journal.ts';
+import { chargeOf, isCertain, isIssued, isOpen } from './attempt.ts';
+import type { Attempt, LedgerRecord } from './journal.ts';
 
 const day = 86_400_000;
 

@@ -6,6 +6,7 @@ import { reconcile, type Seen } from '../ledger/repair.ts';
 import { declare, isDeclarationDue } from '../ledger/terms.ts';
 import { instantOf } from '../platform/clock.ts';
 import { type Instant, maxElapsedMs } from '../platform/instant.ts';
+import { background } from '../platform/pause.ts';
 import { sharedMemoryStore } from './memory-store.ts';
 import { RecordEvents } from './record-events.ts';
 import { randomId } from './seal.ts';
@@ -45,6 +46,11 @@ interface Remembered {
 
 const maxReadMs = 30_000;
 const maxReads = 10;
+// With shorter pauses, three hundred processes that start at once would meet again and again.
+const maxPauseMs = 3_000;
+const maxPauseTrips = 400;
+// They take some minutes.
+const maxConflicts = 150;
 
 // A decoded record takes much memory. Those that were not used lately are read again when they are needed.
 const maxRecords = 16;
@@ -143,6 +149,19 @@ export class RecordAccess {
       if (this.#failedSwaps > 1) throw error;
       return undefined;
     }
+  }
+
+  /**
+   * Waits for a random time, so that processes that write at once do not meet again. It grows with each conflict, and with `others`: so many of them wrote since this
+   * process tried before, and as many are likely to wait. It is a number of round trips, because a store that is busy takes longer for each.
+   */
+  pauseAfterConflict(conflicts: number, others: number): Promise<void> {
+    if (conflicts >= maxConflicts) throw conflictError(this.#settings);
+    const trips = Math.min(maxPauseTrips, 16 * Math.max(conflicts, others));
+    const most = Math.min(maxPauseMs, this.calls.roundTripMs * trips);
+    return new Promise((resolve) => {
+      this.#settings.clock.setTimer(resolve, Math.ceil(Math.random() * most), background);
+    });
   }
 
   /** Keeps the decoded record, unless it is older: a read can be slower than a write that began after it. */

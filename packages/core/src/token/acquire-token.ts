@@ -12,6 +12,7 @@ import { reportDenial } from './report-issuance.ts';
 import { keepUntil, sendReservedRequest } from './send-reserved-request.ts';
 import { errorOf, waitedTooLong } from './token-errors.ts';
 
+/** A caller may be refused by a record that is this old. */
 const refusesForMs = 1_000;
 
 /** The decision on a query, and the record that it rests on. */
@@ -132,8 +133,9 @@ async function decideAndReserve(
   const mayBeRefused = settings.clock.monotonic() - sharedRecord.refusedAt < refusesForMs;
   const recent = mayBeRefused ? sharedRecord.recent(refusesForMs) : undefined;
   if (recent) {
-    const decision = decide(recent.record, recent.now, query, settings.limits);
-    if (decision.kind === 'deny') return { decision, view: recent, readAt: recent.readAt };
+    const { view, now } = recent;
+    const decision = decide(view.record, now, query, settings.limits);
+    if (decision.kind === 'deny') return { decision, view, readAt: view.readAt };
   }
   const { result, view } = await sharedRecord.commit(settings, ({ record: present, now, readAt }): Change => {
     let record = present;

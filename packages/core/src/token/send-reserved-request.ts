@@ -1,7 +1,7 @@
 import type { WrittenRequest } from '../contract/client-authentication.ts';
 import type { TokenResponseReason } from '../contract/errors.ts';
 import { type FailedRequest, probeEndpoint, requestToken } from '../endpoint/token-endpoint.ts';
-import { reasonOf } from '../ledger/journal.ts';
+import { reasonOf } from '../ledger/attempt.ts';
 import { revokedOf, tokenOf } from '../ledger/tokens.ts';
 import { instantOf } from '../platform/clock.ts';
 import { maxElapsedMs } from '../platform/instant.ts';

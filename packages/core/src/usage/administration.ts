@@ -1,7 +1,8 @@
 import { configError, problemOfText } from '../contract/config-problems.ts';
+import { isIssued } from '../ledger/attempt.ts';
 import { refusalOf } from '../ledger/forecast.ts';
 import type { Caller } from '../ledger/holds.ts';
-import { isIssued, type LedgerRecord } from '../ledger/journal.ts';
+import type { LedgerRecord } from '../ledger/journal.ts';
 import { retryRoomAt, withReset, withRetry } from '../ledger/orders.ts';
 import { isAboutClient, refusalsOf } from '../ledger/refusals.ts';
 import { revokedOf } from '../ledger/tokens.ts';

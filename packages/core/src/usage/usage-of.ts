@@ -1,4 +1,5 @@
 import { shownTokenName } from '../contract/token-parameters.ts';
+import { chargeOf, isCertain, isFolded, isOpen, reasonOf } from '../ledger/attempt.ts';
 import { admission, countsFrom, spentElsewhere, type TermRoom, tightest } from '../ledger/count.ts';
 import {
   availableFor,
@@ -9,11 +10,10 @@ import {
   refusalOf,
   spentAt,
 } from '../ledger/forecast.ts';
-import { figuresOf } from '../ledger/foreign-tokens.ts';
 import type { Caller, Hold as LedgerHold } from '../ledger/holds.ts';
-import { chargeOf, isCertain, isFolded, isOpen, reasonOf } from '../ledger/journal.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { glanceAt, pace } from '../ledger/pace.ts';
+import { figuresOf } from '../ledger/quota.ts';
 import { tokensInUse } from '../ledger/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toLocalTime } from '../record/record-time.ts';

@@ -91,7 +91,7 @@ export interface SpentElsewhereInfo {
 
 /**
  * What the operator counts in one of its windows, as the token endpoint said last (`Auth0-Client-Quota-Limit`,
- * https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag behind, and is advice: nothing is refused or postponed for it.
+ * https://auth0.com/docs/fine-grained-m2m-token-quotas). It may lag behind, and is advice: no caller waits or is refused for it.
  */
 export interface QuotaUsage {
   readonly windowMs: number;

@@ -1,10 +1,11 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { chargeOf, reasonOf } from '../../src/ledger/attempt.ts';
 import { checksum } from '../../src/ledger/checksum.ts';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/compact.ts';
-import { chargeOf, type LedgerRecord, reasonOf } from '../../src/ledger/journal.ts';
+import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { reconcile } from '../../src/ledger/repair.ts';
 import { settle } from '../../src/ledger/settle.ts';

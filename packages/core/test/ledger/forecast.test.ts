@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { isOpen } from '../../src/ledger/attempt.ts';
 import { fitOf, fitted } from '../../src/ledger/bound.ts';
 import { compact } from '../../src/ledger/compact.ts';
 import { decide } from '../../src/ledger/decide.ts';
 import { availableFor, refusalOf } from '../../src/ledger/forecast.ts';
-import { isOpen, type LedgerRecord } from '../../src/ledger/journal.ts';
+import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { limitsFor } from '../../src/ledger/limits.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { revokedOf } from '../../src/ledger/tokens.ts';

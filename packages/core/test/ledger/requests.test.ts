@@ -1,10 +1,11 @@
 // Where the operator counts requests: what an attempt costs, and what the record must know for it.
 import { describe, expect, test } from 'vitest';
+import { costOf } from '../../src/ledger/attempt.ts';
 import { fitted } from '../../src/ledger/bound.ts';
 import { decodeRecord, encodeRecord } from '../../src/ledger/codec.ts';
 import { compact } from '../../src/ledger/compact.ts';
 import { admission, leavesAt } from '../../src/ledger/count.ts';
-import { costOf, type LedgerRecord, newRecord } from '../../src/ledger/journal.ts';
+import { type LedgerRecord, newRecord } from '../../src/ledger/journal.ts';
 import { type Limits, limitsFor } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
 import { glanceAt } from '../../src/ledger/pace.ts';

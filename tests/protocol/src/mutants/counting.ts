@@ -5,7 +5,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'refused requests are free',
     about: 'where the operator counts requests, those count to which a token was issued',
-    file: 'ledger/journal.ts',
+    file: 'ledger/attempt.ts',
     find: "return counts === 'requests' ? requestsOf(attempt) : chargeOf(attempt);",
     replace: "return counts === 'requests' && requestsOf(attempt) < 0 ? 0 : chargeOf(attempt);",
     modes: ['requests'],
@@ -261,7 +261,7 @@ export const countingMutants: readonly Mutant[] = [
   {
     name: 'count after the call',
     about: 'the request is sent before the reservation is written',
-    file: 'record/shared-record.ts',
+    file: 'record/joint-writes.ts',
     find: 'const swapped = await this.#access.swap(callers, view, record);',
     replace: 'const swapped = callers.length > 0 ? { ...view, record } : undefined;',
     modes: ['faults'],

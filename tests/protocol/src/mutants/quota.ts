@@ -25,7 +25,7 @@ export const quotaMutants: readonly Mutant[] = [
   {
     name: 'quota: all that the operator counts is foreign',
     about: 'the tokens of the record are not taken from what the operator counts',
-    file: 'ledger/foreign-tokens.ts',
+    file: 'ledger/quota.ts',
     find: 'tokens - remaining - known',
     replace: 'tokens - remaining - 0 * known',
     modes: ['quota'],
@@ -33,7 +33,7 @@ export const quotaMutants: readonly Mutant[] = [
   {
     name: 'quota: the window is forgotten',
     about: 'tokens of earlier windows of the operator are taken from what it counts in this one',
-    file: 'ledger/foreign-tokens.ts',
+    file: 'ledger/quota.ts',
     find: 'beganAt + term.settledMs, term',
     replace: '0 * beganAt, term',
     modes: ['quota'],
@@ -41,7 +41,7 @@ export const quotaMutants: readonly Mutant[] = [
   {
     name: 'quota: a lost answer is no token',
     about: 'tokens of unknown outcome are not taken from what the operator counts',
-    file: 'ledger/foreign-tokens.ts',
+    file: 'ledger/quota.ts',
     find: 'filter(({ at }) => at <= toldAt)',
     replace: "filter(({ at, outcome }) => at <= toldAt && outcome?.kind === 'issued')",
     modes: ['quota'],
@@ -49,11 +49,11 @@ export const quotaMutants: readonly Mutant[] = [
   {
     name: 'quota: a window never ends',
     about: 'what the operator said is shown for ever',
-    file: 'ledger/foreign-tokens.ts',
+    file: 'ledger/quota.ts',
     find: 'filter(({ endsAt }) => endsAt > now)',
     replace: 'filter(({ endsAt }) => endsAt > 0 * now)',
     modes: [],
-    test: 'ledger/foreign-tokens',
+    test: 'ledger/quota',
     survives: 'the judge reads what `getUsage()` says with the right code',
   },
   {

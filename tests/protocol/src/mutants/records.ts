@@ -67,7 +67,7 @@ export const recordMutants: readonly Mutant[] = [
   {
     name: 'one generation for all epochs is in buckets',
     about: 'what a memory of another epoch knows is taken for added up',
-    file: 'ledger/journal.ts',
+    file: 'ledger/attempt.ts',
     find: 'return generation <= (folded[epoch] ?? 0);',
     replace: "return epoch !== '' && generation <= Math.max(0, ...Object.values(folded));",
     survives: forked,
@@ -165,7 +165,7 @@ export const recordMutants: readonly Mutant[] = [
   {
     name: 'an unknown kind costs nothing',
     about: 'an outcome of a later release does not count, whatever its charge is',
-    file: 'ledger/journal.ts',
+    file: 'ledger/attempt.ts',
     find: 'return outcome ? outcome.charge : 1;',
     replace: 'return outcome ? (/^(issued|unknown|unsent)$/.test(outcome.kind) ? outcome.charge : 0) : 1;',
     test: 'ledger/codec',

@@ -13,7 +13,7 @@ export const sharingMutants: readonly Mutant[] = [
   {
     name: 'lease without end',
     about: 'all processes wait for a process that died',
-    file: 'ledger/journal.ts',
+    file: 'ledger/attempt.ts',
     find: 'return !outcome && until > now;',
     replace: 'return !outcome && until > 0 * now;',
     modes: ['faults', 'feasible'],

@@ -21,7 +21,7 @@ export const sparingMutants: readonly Mutant[] = [
   {
     name: 'sparing: the pause does not double',
     about: 'from three eighths of unknown outcome on, the rest is not spared more than before',
-    file: 'ledger/count.ts',
+    file: 'ledger/sparing.ts',
     find: 'before < (budget * 3) / 8 ? onceMs :',
     replace: 'before > -1 ? onceMs :',
     test: 'ledger/pace',
@@ -30,7 +30,7 @@ export const sparingMutants: readonly Mutant[] = [
   {
     name: 'sparing: a pause that spares outlives its reason',
     about: 'the pause goes on although less than a quarter of the budget is of unknown outcome now',
-    file: 'ledger/count.ts',
+    file: 'ledger/sparing.ts',
     find: 'Math.min(freelyAt, lastAt + pauseMs + turnMs)',
     replace: 'freelyAt > 0 ? lastAt + pauseMs + turnMs : 0',
     modes: ['outages'],
@@ -39,7 +39,7 @@ export const sparingMutants: readonly Mutant[] = [
   {
     name: 'sparing: the end of a pause moves with the time',
     about: 'the pause is over halfway',
-    file: 'ledger/count.ts',
+    file: 'ledger/sparing.ts',
     find: 'Math.min(freelyAt, lastAt + pauseMs + turnMs)',
     replace: 'Math.min(freelyAt, lastAt + pauseMs + turnMs, Math.max(0, lastAt + freelyAt - now))',
     test: 'ledger/outage',
@@ -48,7 +48,7 @@ export const sparingMutants: readonly Mutant[] = [
   {
     name: 'sparing: a young record is spared like an old one',
     about: 'half of what an old record may spend is of unknown outcome, which is all that a young one may',
-    file: 'ledger/count.ts',
+    file: 'ledger/sparing.ts',
     find: 'unknown, term.newRecordCeiling, ',
     replace: 'unknown, term.usable, ',
     test: 'ledger/pace',

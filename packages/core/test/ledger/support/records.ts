@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { countOf, partsOf } from '../../../src/ledger/count.ts';
+import type { Quota } from '../../../src/ledger/journal.ts';
 import { type DeclaredTerm, type LedgerRecord, newRecord, type Term } from '../../../src/ledger/journal.ts';
 import {
   type Limits,
@@ -8,7 +9,6 @@ import {
   type TermLimits,
   termLimits,
 } from '../../../src/ledger/limits.ts';
-import type { Quota } from '../../../src/ledger/quota.ts';
 import { day } from '../../support/instants.ts';
 
 /** The seed of all properties: another one with `SEED=…`. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
-import { figuresOf, foreignIn } from '../../src/ledger/foreign-tokens.ts';
-import type { Attempt } from '../../src/ledger/journal.ts';
-import type { Quota } from '../../src/ledger/quota.ts';
+import type { Attempt, Quota } from '../../src/ledger/journal.ts';
+import { figuresOf, foreignIn } from '../../src/ledger/quota.ts';
 import { day, hour, minute, second } from '../support/instants.ts';
 import { attemptAt, recordWith, unknownAt, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';
