@@ -70,8 +70,11 @@ export function startProgram(home: string, argv: readonly string[], variables: R
 }
 
 export interface Server extends Program {
-  /** Resolves with the status, two headers and the text of a page. */
-  get(path: string): Promise<{ status: number; retryAfter: string | null; tokenId: string | null; text: string }>;
+  /** Resolves with the status, two headers and the text of a page. `limitMs` (default: none): rejects if there is no answer by then. */
+  get(
+    path: string,
+    limitMs?: number,
+  ): Promise<{ status: number; retryAfter: string | null; tokenId: string | null; text: string }>;
   post(path: string, form: Readonly<Record<string, string>>): Promise<number>;
 }
 
@@ -89,8 +92,8 @@ export async function startServer(
   ended.catch(() => {});
   while (!(await Promise.race([listens(port), ended]))) deadline.throwIfAborted();
   return Object.assign(program, {
-    async get(path: string) {
-      const response = await fetch(url + path);
+    async get(path: string, limitMs?: number) {
+      const response = await fetch(url + path, { signal: limitMs ? AbortSignal.timeout(limitMs) : null });
       const { status, headers } = response;
       const text = await response.text();
       return { status, retryAfter: headers.get('retry-after'), tokenId: headers.get('token-id'), text };
