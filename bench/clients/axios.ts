@@ -1,5 +1,5 @@
 import { attachServiceAuth } from '@service-auth/axios';
-import axios, { type AxiosAdapter, type AxiosError, type AxiosInstance } from 'axios';
+import axios, { type AxiosAdapter, type AxiosError, type AxiosInstance, type AxiosStatic } from 'axios';
 import { loadPeerModule } from '../contenders/peers.ts';
 import type { Client } from '../harness/client.ts';
 import type { Contender } from '../harness/compare.ts';
@@ -16,6 +16,8 @@ import {
 interface Instance {
   readonly isMock: boolean;
   readonly headers?: Record<string, string>;
+  /** Default: the ES module. */
+  readonly copy?: Pick<AxiosStatic, 'create'>;
 }
 type Attach = (instance: AxiosInstance, client: Client) => unknown;
 
@@ -50,14 +52,18 @@ export function createInstances({
   auth,
   handwritten,
   client,
-}: Pick<Target, 'isMock' | 'token' | 'auth' | 'handwritten' | 'client'>): Record<string, AxiosInstance> {
-  const withHeader = () => createInstance({ isMock, headers: { Authorization: `Bearer ${token}` } });
-  const intercepted = createInstance({ isMock });
+  copy = axios,
+}: Pick<Target, 'isMock' | 'token' | 'auth' | 'handwritten' | 'client'> & Pick<Instance, 'copy'>): Record<
+  string,
+  AxiosInstance
+> {
+  const withHeader = () => createInstance({ isMock, copy, headers: { Authorization: `Bearer ${token}` } });
+  const intercepted = createInstance({ isMock, copy });
   intercepted.interceptors.request.use(async (config) => {
     config.headers.set('Authorization', `Bearer ${await handwritten.getToken()}`);
     return config;
   });
-  const careful = createInstance({ isMock });
+  const careful = createInstance({ isMock, copy });
   const covers = createCoverage(client.apiUrl);
   careful.interceptors.request.use(async (config) => {
     if (covers(config.url ?? '')) config.headers.set('Authorization', `Bearer ${await handwritten.getToken()}`);
@@ -76,7 +82,7 @@ export function createInstances({
       return careful.request(Object.assign(config, { isSecond: true }));
     },
   );
-  const attached = createInstance({ isMock });
+  const attached = createInstance({ isMock, copy });
   attachServiceAuth(attached, auth);
   return {
     [staticHeader]: withHeader(),
@@ -88,6 +94,6 @@ export function createInstances({
 }
 
 /** One that is mocked, or not. */
-export function createInstance({ isMock, headers = {} }: Instance): AxiosInstance {
-  return axios.create({ headers, ...(isMock && { adapter: mock }) });
+export function createInstance({ isMock, headers = {}, copy = axios }: Instance): AxiosInstance {
+  return copy.create({ headers, ...(isMock && { adapter: mock }) });
 }
