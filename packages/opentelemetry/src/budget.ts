@@ -74,6 +74,11 @@ function gaugesOf(meter: Meter) {
       'The time until the budget is spent at the present pace; 31 days if it lasts',
     ),
     refusedFor: gauge('budget.refused_for', 's', 'The time until a caller without a token is served again, or 0'),
+    foreign: gauge(
+      'budget.foreign',
+      '{token}',
+      'The tokens that the operator counts and the record does not know, or 0',
+    ),
     hold: gauge('hold.remaining', 's', 'The time for which the fleet still sends no token request, by kind'),
     expiresIn: gauge('token.expires_in', 's', 'The life that the token of this process has left, or 0'),
     storeAhead: gauge('store.clock.offset', 's', 'The lead of the clock of the store over that of this machine'),
@@ -104,6 +109,7 @@ function observeUsage(
   }
   add(gauges.spentIn, usage.spentAt === undefined ? lastsSeconds : secondsUntil(usage.spentAt, now));
   add(gauges.refusedFor, usage.refusedUntil === undefined ? 0 : secondsUntil(usage.refusedUntil, now));
+  add(gauges.foreign, usage.foreign ?? 0);
   add(gauges.storeAhead, usage.storeAheadMs / 1_000);
 }
 

@@ -53,6 +53,7 @@ describe('the gauges', () => {
         ['available', '{token}'],
         ['spent_in', 's'],
         ['refused_for', 's'],
+        ['foreign', '{token}'],
         ['remaining', 's'],
         ['expires_in', 's'],
         ['offset', 's'],
@@ -90,6 +91,14 @@ describe('the gauges', () => {
     ];
     const { collect } = await instrumented({ issuanceLimit: { windows, reserve: 0 } });
     expect(by('window', (await collect())['budget.limit'])).toEqual({ '1h': 10, '90m': 20, '24h': 50 });
+  });
+
+  test('show the tokens that others got with the same client id', async () => {
+    const { auth, collect, service } = await instrumented();
+    expect((await collect())['budget.foreign']).toEqual([{ attributes: {}, value: 0 }]);
+    service.tokenEndpoint.next({ headers: { 'auth0-client-quota-limit': 'per_day;q=150;r=89;t=3600' } });
+    await auth.getToken();
+    expect((await collect())['budget.foreign']).toEqual([{ attributes: {}, value: 60 }]);
   });
 
   test('show holds, and for how long callers are refused', async () => {
