@@ -104,6 +104,19 @@ export const retryAfters: readonly string[] = [
   ...['Wednesday, 21-Oct-26 07:28:00 GMT', 'Wed Oct 21 07:28:00 2026', 'Wed, 99 Foo 2026 07:28:00 GMT'],
 ];
 
+/** Values of `Auth0-Client-Quota-Limit`. */
+export const quotas: readonly string[] = [
+  'b=per_hour;q=10;r=7;t=3540,b=per_day;q=50;r=47;t=43200',
+  'per_day;q=150;r=0;t=86400',
+  'per_hour;q=0;r=0;t=0',
+  'b=per_day;q=999999999;r=999999999;t=86401',
+  'b=per_week;q=1;r=1;t=1',
+  '',
+];
+
+/** Values of `X-RateLimit-Reset`. */
+export const resets: readonly string[] = ['1700000000', '9999999999', '0', '60', '1700000000000', '2026-10-21', ''];
+
 /** Addresses under which an API is configured. */
 export const bases: readonly string[] = [
   ...[

@@ -15,7 +15,7 @@ import { settle } from '../../../../packages/core/src/ledger/settle.ts';
 import { revoke, revokedOf } from '../../../../packages/core/src/ledger/tokens.ts';
 import { createRandom } from '../random.ts';
 import { attempt, options, storeWith } from './client.ts';
-import { bases, bodies, jsonTrouble, jwt, payloads, retryAfters, urls, urlTrouble } from './corpus.ts';
+import { bases, bodies, jsonTrouble, jwt, payloads, quotas, resets, retryAfters, urls, urlTrouble } from './corpus.ts';
 import { errorOf, failures, wasNeverSent } from './failures.ts';
 import { liesWithin } from './lies-within.ts';
 import { mutated } from './mutated.ts';
@@ -107,6 +107,31 @@ export const targets: Readonly<Record<string, Target>> = {
     const pauseMs = error.retryAt - askedAt;
     assert(pauseMs >= 1_000 && pauseMs <= 25 * 3_600_000);
   }),
+
+  'quota headers': target(
+    fc.record({
+      status: fc.constantFrom(200, 429),
+      client: mutated(quotas, ['9', '-', ',', ';', '=']),
+      organization: mutated(quotas, ['9', '-', ',', ';', '=']),
+      reset: mutated(resets, ['9', '-']),
+    }),
+    async ({ status, client, organization, reset }) => {
+      const headers = {
+        'auth0-client-quota-limit': client,
+        'auth0-organization-quota-limit': organization,
+        'x-ratelimit-reset': reset,
+      };
+      const { error, used, askedAt } = await attempt({
+        transport: async () => ({ status, headers, body: bodies[0] ?? '' }),
+      });
+      // They are advice: our own count stays as it is, and a caller gets a token.
+      assert.equal(used, status === 200 ? 1 : 0);
+      if (status === 200) return assert.equal(error, undefined);
+      assert(isServiceAuthError(error) && error.code === 'ERR_RATE_LIMITED');
+      const pauseMs = error.retryAt - askedAt;
+      assert(pauseMs >= 1_000 && pauseMs <= 25 * 3_600_000);
+    },
+  ),
 
   'failures of the transport': target(anything, async (reason) => {
     const { error, used } = await attempt({ transport: () => Promise.reject(reason) });
