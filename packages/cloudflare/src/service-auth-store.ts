@@ -1,6 +1,8 @@
 import type { StoreChange, StoreSnapshot, StoreSwapResult } from '@service-auth/core';
 import type { DurableObjectStateLike, DurableObjectStorageLike } from './platform.ts';
 
+// It has no RPC, and extends nothing: a class that extends `DurableObject` imports `cloudflare:workers`, which Node cannot load, so tests and tools would need a
+// second file. `fetch` takes the caller's signal, so a deadline ends the call. RPC takes none without a flag, and needs a compatibility date after April 2024.
 /**
  * The Durable Object that keeps one record. Export it from the main module of your Worker, bind it under `durable_objects`, and list it under
  * `new_sqlite_classes` in a migration. Only {@link durableObjectStore} calls it.

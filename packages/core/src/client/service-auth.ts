@@ -26,6 +26,7 @@ import { boundMethods, defineBoundMethods } from './bound-methods.ts';
 import { resolveOptions } from './resolve-options.ts';
 
 // Compilers and `lib`s from before explicit resource management have no such symbols. These are the declarations of `esnext.disposable`, which merge with them.
+// A reference to that `lib` would not compile before TypeScript 5.2, and promise `DisposableStack`, which Node 20 lacks.
 declare global {
   interface SymbolConstructor {
     readonly dispose: unique symbol;

@@ -1,5 +1,6 @@
 // Next.js replaces the global fetch. Its fetch stores answers, even those to POST, and belongs to the request that is being served. A token must come from
 // the token endpoint, and it belongs to all requests. Next.js does not document this: tests run with Next.js 14, 15 and 16.
+// `cache: 'no-store'` would break the build on 16, and with `leftAlone()` alone the page would still wait. Core imports nothing, so it does not import `next`.
 import { ownProperties, ownProperty } from './untrusted.ts';
 
 interface RequestStorage {
