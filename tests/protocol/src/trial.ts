@@ -102,7 +102,8 @@ export async function tryWhatIsSaid(
   if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
     return undefined;
   const { availableNow: said, refusedUntil, refusedBecause = '', holds, underWay, windows } = usage;
-  const inexactMs = clockIsCoarse || rates.store_clock_step ? maxStandstillMs : 0;
+  const isClockSet = rates.store_clock_step || rates.store_clock_set_right || rates.store_clock_set_back;
+  const inexactMs = clockIsCoarse || isClockSet ? maxStandstillMs : 0;
   const atOnce = Math.floor(Math.min(...windows.map(({ usable }) => usable)) * underWayShare) - underWay;
   const asked = audience === undefined ? Math.min(said + 1, mostCallers, Math.max(0, atOnce)) : 1;
   const copy = copies(now);
