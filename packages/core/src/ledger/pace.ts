@@ -71,11 +71,11 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  *
  * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
  * 2. The fleet waits in the same way, 10 minutes at most, if two audiences have failed since its last token. Those that failed then take turns.
- * 3. While a streak holds an audience up, one request is sent at a time. At no time are there more than for a quarter of the usable tokens.
+ * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens are under way.
  * 4. `Retry-After` holds for the whole fleet, and a 429 without it for 15 minutes.
- * 5. From a quarter of the budget of unknown outcome on, token requests are so far apart that half of the budget is left after a long outage. From three
- *    eighths on, they are twice as far apart, but not by more than 110 minutes for this reason. After 10 to 15 minutes a token request may follow a probe
- *    that is answered, unless one was answered in vain. A new record has a budget of its own.
+ * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
+ *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at
+ *    once, unless an earlier one failed after such a probe. The budget of a new record is what that allows.
  * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, those that had a token go first.
  * 7. Renewals after 401s are 1, 2, 4 … 60 minutes apart for each audience, but the first one comes at once.
  *
