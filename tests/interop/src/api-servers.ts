@@ -123,7 +123,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'This is the test environment. Tokens live for about half an hour, so 150 a day are enough for one fleet, but not for two that share a client id but no store.',
+      'This is the test environment. Tokens live for about half an hour, so 150 a day are enough for one fleet, but not for two.',
     answer: {
       type: 'amadeusOAuth2Token',
       username: 'you@example.com',
@@ -167,7 +167,7 @@ export const apiServers: readonly ServerShape[] = [
     },
     assertion: { alg: 'ES256', ...ofApple },
     special:
-      "The key is the PEM that Apple gives you. The assertion's audience isn't the address to which it is sent, which is why this needs code. Set `SERVICE_AUTH_STORE_KEY`, and share one store: people who requested a token for each process got 429. Apple doesn't document its answer to a good request, so the test uses the one in RFC 6749.",
+      "The key is the PEM that Apple gives you. The assertion's audience isn't the address to which it is sent, so this needs code. Set `SERVICE_AUTH_STORE_KEY`, and share one store, because people who requested a token for each process got 429. Apple doesn't document its answer to a good request, so the test uses RFC 6749's.",
     answer: { access_token: 'eyJh.eyJz.c2ln', token_type: 'Bearer', expires_in: 3_600, scope: 'business.api' },
     lifetimeSeconds: 3_600,
     refusals: [
@@ -190,7 +190,7 @@ export const apiServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      'Zoho allows ten requests in ten minutes, including refused ones, and ten to fifteen live tokens. The next token ends the oldest. It refuses with status 200.',
+      'Zoho allows ten requests in ten minutes, including refused ones. It refuses with status 200. With ten to fifteen live tokens, the next one ends the oldest.',
     answer: {
       access_token: '1000.8cb99dxxxxxxxxxxxxx9be93.9b8xxxxxxxxxxxxxxxf',
       token_type: 'Bearer',

@@ -11,7 +11,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      "The client needs a service account. With *Signed JWT* as its authenticator, use [a key](#a-key-in-place-of-a-secret). Keycloak has no limit, and its tokens live for five minutes, so the default of 150 a day would be spent by the evening. Keycloak 16 doesn't decode Basic: there, use `client_secret_post`.",
+      "The client needs a service account. With *Signed JWT* as its authenticator, use [a private key](#a-key-in-place-of-a-secret). Keycloak has no limit, and its tokens live for five minutes, so the default of 150 a day would be spent by the evening. Keycloak 16 doesn't decode Basic, so use `client_secret_post`.",
     answer: {
       access_token: 'eyJh.eyJz.c2ln',
       expires_in: 300,
@@ -53,7 +53,7 @@ export const identityServers: readonly ServerShape[] = [
       ...post,
     },
     special:
-      "`SERVICE_AUTH_PARAMETERS=organization=org_…` asks for an organization. An operator may limit an application's tokens by hour and day, and [say what it counts](issuance-limits.md#where-did-the-150-go).",
+      '`SERVICE_AUTH_PARAMETERS=organization=org_…` asks for an organization. An operator may limit tokens by hour and day, and [say what it counts](issuance-limits.md#where-did-the-150-go).',
     answer: { access_token: 'eyJh.eyJz.c2ln', scope: 'read:orders', expires_in: 86_400, token_type: 'Bearer' },
     lifetimeSeconds: 86_400,
     refusals: [
@@ -89,7 +89,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      "You have to name a scope of your custom authorization server. `/oauth2/v1/token` without a server's id is for Okta's own API: it takes only Okta's scopes, and requires [a key](#a-key-in-place-of-a-secret). Okta limits the requests per minute for the whole organization, so a 429 may be another client's fault.",
+      "You have to name a scope of your custom authorization server. `/oauth2/v1/token` without a server's id is for Okta's own API: it takes only Okta's scopes, and requires [a private key](#a-key-in-place-of-a-secret). Okta limits an organization's requests per minute, so another client may cause a 429.",
     answer: {
       access_token: 'eyJh.eyJz.c2ln',
       token_type: 'Bearer',
@@ -160,7 +160,7 @@ export const identityServers: readonly ServerShape[] = [
       ...basic,
     },
     special:
-      "The audience and scopes have to be among the client's. A client has one kind of authentication, by default `client_secret_basic`; Hydra answers any other as if the secret were wrong.",
+      "The audience and scopes have to be among the client's. A client has one kind of authentication, by default `client_secret_basic`. Hydra answers any other as if the secret were wrong.",
     answer: { access_token: 'ory_at_c2lnbmF0dXJl.c2ln', expires_in: 3_599, scope: 'your-scope', token_type: 'bearer' },
     lifetimeSeconds: 3_599,
     refusals: [

@@ -70,13 +70,14 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * failures without a token between them; it is over an hour after the next attempt was allowed. The seven rules are those of docs/issuance-limits.md:
  *
  * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
- * 2. All audiences wait in the same way, 10 minutes at most, if two have failed since the last token. Those that failed then take turns.
- * 3. While a streak holds somebody up there is one request at a time, and at no time more than a quarter of the usable tokens.
- * 4. What the endpoint says with `Retry-After` holds for all.
- * 5. When a quarter of what may be issued is of unknown outcome, the next failure may follow after the time that leaves half of it for the end of an
- *    outage, or after 10 to 15 minutes if a probe is answered and none was answered in vain.
- * 6. What the endpoint refused is repeated after 5 to 15 minutes. Other credentials are tried at once. If it refused the client, those that had a token go first.
- * 7. Renewals after 401s are 1 to 60 minutes apart.
+ * 2. The fleet waits in the same way, 10 minutes at most, if two audiences have failed since its last token. Those that failed then take turns.
+ * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens are under way.
+ * 4. `Retry-After` holds for the whole fleet, and a 429 without it for 15 minutes.
+ * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
+ *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at
+ *    once, unless an earlier one failed after such a probe. The budget of a new record is what that allows.
+ * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, those that had a token go first.
+ * 7. Renewals after 401s are 1, 2, 4 … 60 minutes apart for each audience, but the first one comes at once.
  *
  * Two more holds are about one token: the endpoint returns the same one until it expires, or one that could not be opened was replaced just now.
  *

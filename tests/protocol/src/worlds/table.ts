@@ -28,7 +28,7 @@ const introduction = `# Worlds of outages
 
 A fleet asks for tokens all the time, and the token endpoint fails it for hours or days, for all audiences or for some. Each row is one such world, in virtual time, through the public interface of
 \`@service-auth/core\`: two or three processes that each ask for all audiences, or one process for each audience where processes are killed. A request that fails is answered 503, and issues no token,
-if the row does not say otherwise. The agreement is 150 tokens a day with a durable store, of which 120 may be issued, if the row does not say otherwise.
+if the row does not say otherwise. The limit is 150 tokens a day with a durable store, of which 120 are usable, if the row does not say otherwise.
 
 - **unknown**: the largest part of what may be issued that was of unknown outcome at one time. Promised: half.
 - **wait**: the longest that a caller waited for a token, in minutes, while requests for its audience work. It counts from the last request for that audience that failed. Promised: 16 minutes, or two hours
