@@ -337,6 +337,17 @@ describe('createServiceAuthFromEnv', () => {
     expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning']]);
   });
 
+  test('one that is missing because it is misspelt is a warning, too', () => {
+    const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    onTestFinished(() => emitWarning.mockRestore());
+    const { SERVICE_AUTH_AUDIENCE, ...others } = env;
+    const misspelt = { ...others, SERVICE_AUTH_AUDIENC: SERVICE_AUTH_AUDIENCE };
+    expect(() => optionsFromEnv(misspelt)).toThrow('SERVICE_AUTH_AUDIENCE is not set');
+    expect(emitWarning.mock.calls.flat()).toContain(
+      'Nothing reads the variable SERVICE_AUTH_AUDIENC. Did you mean SERVICE_AUTH_AUDIENCE?',
+    );
+  });
+
   test('variables that Kubernetes or the command line sets are no warnings', () => {
     const others = {
       SERVICE_AUTH_SERVICE_HOST: '10.0.0.1',

@@ -535,7 +535,7 @@ describe('wrong options', () => {
       { tokenEndpoint: `https://auth.example.com/token?${name}=canary` },
       'tokenEndpoint must not contain parameters of the token request, or a secret, in its query',
     ]),
-    [{ issuer: 'canary' }, 'issuer must be an absolute URL such as https://auth.example.com'],
+    [{ issuer: 'canary' }, 'issuer must be an absolute URL such as https://example.com'],
     [{ issuer: new URL('https://a.example') }, 'issuer must be a string'],
     [{ issuer: 'https://a.example/?canary' }, 'issuer must not contain a query or a fragment'],
     ...['', ' ', 'a  b', ' a', 'a ', 'a"b', 'a\\b', 'ä', 'a\nb', 7, [], [''], ['a', ''], [7], 'x'.repeat(4_097)].map(

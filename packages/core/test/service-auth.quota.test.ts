@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createUsageReader } from '../src/index.ts';
 import { type Bed, createBed, day, failure, hour, minute } from './support/bed.ts';
+import { fails } from './support/faulty-store.ts';
 import { type Answer, answered } from './support/scripted-endpoint.ts';
 
 const name = 'auth0-client-quota-limit';
@@ -59,6 +60,20 @@ describe('an endpoint that says what the operator counts', () => {
     await failure('ERR_RATE_LIMITED', bed.clock.until(bed.client().getToken()));
     expect(bed.eventsOf('quota_observed')).toMatchObject([{ foreign: 150 }]);
     expect((await readerOf(bed).getUsage()).foreign).toBe(150);
+  });
+
+  test('suspects no other client while the record does not have the answer', async () => {
+    const bed = createBed();
+    const said = saying(bed, 'b=per_day;q=150;r=140;t=80000');
+    bed.endpoint.next((request) => {
+      bed.store.always('both', fails);
+      return said(request);
+    });
+    await bed.token(bed.client());
+    expect(bed.eventsOf('quota_observed')).toMatchObject([{ remaining: 140, foreign: undefined }]);
+    bed.store.always('both');
+    await bed.clock.advance(minute);
+    expect((await readerOf(bed).getUsage()).foreign).toBe(9);
   });
 
   test('of all clients of an organization says nothing about this one', async () => {
@@ -132,7 +147,11 @@ test.each([
 test.each<[string, Readonly<Record<string, string>>, number]>([
   ['Retry-After', { 'retry-after': '60', [name]: 'b=per_day;q=9;r=0;t=7200', 'x-ratelimit-reset': '1' }, minute],
   ['the windows of which nothing is left', { [name]: 'b=per_hour;q=9;r=0;t=1200,b=per_day;q=50;r=0;t=7200' }, 2 * hour],
-  ['the windows of the organization', { 'auth0-organization-quota-limit': 'b=per_hour;q=9;r=0;t=1200' }, 20 * minute],
+  [
+    'no window of one of several organizations',
+    { 'auth0-organization-quota-limit': 'b=per_hour;q=9;r=0;t=1200' },
+    15 * minute,
+  ],
   ['X-RateLimit-Reset', { 'x-ratelimit-reset': '1767304800', date: 'Thu, 01 Jan 2026 21:00:00 GMT' }, hour],
   ['no reset that is past', { 'x-ratelimit-reset': '1767304800', date: 'Fri, 02 Jan 2026 21:00:00 GMT' }, 15 * minute],
   ['no reset in another unit', { 'x-ratelimit-reset': '3600' }, 15 * minute],

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Clock, createServiceAuth } from '../src/index.ts';
 import { createBed, day, failure, minute, second } from './support/bed.ts';
+import { hangs } from './support/faulty-store.ts';
 import { type ManualClock, settled } from './support/manual-clock.ts';
 import { failing, gated, silent } from './support/scripted-endpoint.ts';
 
@@ -57,6 +58,20 @@ describe('where I/O ends with the request that began it', () => {
     expect(clock.monotonic() - startedAt).toBeGreaterThan(55 * second);
     expect(clock.monotonic() - startedAt).toBeLessThan(65 * second);
     expect(await auth.getUsage()).toMatchObject({ used: 2, pending: 1 });
+  });
+
+  test('a token that arrived is kept if its request is gone before the record has it: the next request writes it', async () => {
+    const { client, clock, endpoint, store, token } = createBed('process');
+    const own = requestClock(clock);
+    vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+    const auth = client({ clock: own });
+    store.next('swap', (call) => call(), hangs);
+    void auth.getToken();
+    await settled();
+    own.endRequest();
+    await token(auth);
+    expect(endpoint.requests).toHaveLength(1);
+    expect(await auth.getUsage()).toMatchObject({ used: 1, pending: 0 });
   });
 
   test('elsewhere callers wait for the same attempt', async () => {

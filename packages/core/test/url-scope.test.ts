@@ -313,7 +313,7 @@ describe('an address', () => {
     [`https://auth.example.com/${'x'.repeat(2_024)}`, 'must be at most 2,048 characters long'],
     ['https://auth.example.com\\x', 'must not contain white space, control characters or backslashes'],
     ['https://auth.example.com/\u0001', 'must not contain white space, control characters or backslashes'],
-    ['auth.example.com', 'must be an absolute URL such as https://auth.example.com'],
+    ['auth.example.com', 'must be an absolute URL such as https://example.com'],
     ['ftp://auth.example.com', 'must begin with https://'],
     ['https://user@auth.example.com', 'must not contain credentials'],
     ['https://:password@auth.example.com', 'must not contain credentials'],

@@ -17,7 +17,7 @@ export function isIterable(headers: Headers): boolean {
 export function readHeaders(headers: Headers): Headers {
   if (!isIterable(headers)) return headers;
   const pairs = [...(headers as Pairs)];
-  if (!pairs.every(Array.isArray)) return pairs.values();
+  if (!pairs.every((pair) => Array.isArray(pair) && pair.length === 2)) return pairs.values();
   const fields: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of pairs) fields[name] = name in fields ? [fields[name] ?? [], value].flat() : value;
   return fields;

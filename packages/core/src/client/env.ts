@@ -108,10 +108,11 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     const isFromFile = texts.get(option) !== undefined;
     return isFromFile ? { option: `${option}_FILE`, message: `names a file whose content ${message}` } : problem;
   });
+  // One that is misspelt may be one that is missing.
+  for (const warning of unreadVariables(env).values()) warn(warning);
   if (found.length > 0) throw configError(found);
 
   const secretFile = texts.has(variables.clientSecret) && read(`${variables.clientSecret}_FILE`);
-  for (const warning of unreadVariables(env).values()) warn(warning);
   return {
     ...options,
     ...(secretFile && { clientSecret: () => readLater(secretFile) }),

@@ -175,12 +175,11 @@ function retryAfterMs(response: TransportResponse, clock: Clock): number | undef
   return Number.isNaN(milliseconds) ? undefined : withinBounds(milliseconds);
 }
 
-/** Returns how long a 429 lasts: by `Retry-After`, or until the windows end of which nothing is left, or by `X-RateLimit-Reset`. Undefined: nothing says so. */
+/** Returns how long a 429 lasts: by `Retry-After`, or until the client's windows end of which nothing is left, or by `X-RateLimit-Reset`. Undefined: nothing says so. */
 function resetMs(response: TransportResponse, clock: Clock): number | undefined {
   const told = retryAfterMs(response, clock);
   if (told !== undefined) return told;
-  const quotas = [quotaIn(response, clientQuota), quotaIn(response, organizationQuota)];
-  const spent = quotas.flatMap((quota) => quota ?? []).filter(([, , remaining]) => remaining === 0);
+  const spent = (quotaIn(response, clientQuota) ?? []).filter(([, , remaining]) => remaining === 0);
   if (spent.length > 0) return withinBounds(Math.max(...spent.map(([, , , endsInMs]) => endsInMs)));
   // Auth0, Okta and GitHub send an instant, in seconds since 1970. What a smaller number means differs from server to server.
   const value = `${headerOf(response, 'x-ratelimit-reset') ?? ''}`.trim();

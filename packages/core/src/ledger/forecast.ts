@@ -59,7 +59,7 @@ export function refusalOf(
   return refusal;
 }
 
-/** Returns what holds up callers that a record knows, and what did, each hold once. */
+/** Returns what holds up callers that a record knows, and what did: each hold once, and for as long as it holds up any of them. */
 export function holdsOf(record: LedgerRecord, now: number, limits: Limits): Hold[] {
   const glance = glanceAt(record, now, limits);
   // Whatever holds up a caller without a token holds up one whose token was rejected, too.
@@ -67,7 +67,12 @@ export function holdsOf(record: LedgerRecord, now: number, limits: Limits): Hold
   const holds = callersIn(record).flatMap((caller) => {
     return reasons.flatMap((reason) => pace(record, now, caller, reason, limits, glance).holds);
   });
-  return [...new Map(holds.map((hold) => [JSON.stringify([hold.kind, hold.audience, hold.until]), hold])).values()];
+  const longest = new Map<string, Hold>();
+  for (const hold of holds) {
+    const name = JSON.stringify([hold.kind, hold.audience, hold.attempt?.id]);
+    if (hold.until >= (longest.get(name)?.until ?? 0)) longest.set(name, hold);
+  }
+  return [...longest.values()];
 }
 
 /** Returns who has asked for tokens. */

@@ -54,17 +54,24 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
   return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
 }
 
-/**
- * Rule 6 of `pace`: what was refused, unless a token was issued since. If it was the client, all audiences wait, and those that had a token may ask two minutes
- * earlier than the one that was refused: if they get one, the refusal was about that audience alone.
- */
-export function refusalHold(attempt: Refused, caller: Caller, { tokens }: LedgerRecord): Hold {
+/** Rule 6 of `pace`: what was refused, unless a token was issued since. If it was the client, all audiences wait. */
+export function refusalHold(attempt: Refused, isLast: boolean): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
-  const goesLast =
-    isAboutClient(outcome) && audience === caller.audience && tokens.some((token) => token.audience !== audience);
-  const until = outcome.holdUntil + (goesLast ? 2 * minute : 0);
+  const until = outcome.holdUntil + (isLast && isAboutClient(outcome) ? 2 * minute : 0);
   return { kind, until, count: outcome.count ?? 1, audience, attempt };
+}
+
+/**
+ * Returns whether others ask two minutes earlier than a caller after the client was refused: audiences that have a token and were not refused as lately as the
+ * caller's. If one of them gets another token, the refusals were about some audiences alone.
+ */
+export function isLast({ audience }: Caller, { tokens }: LedgerRecord, refusals: readonly Refused[]): boolean {
+  const refusedAt = (name: string) =>
+    Math.max(0, ...refusals.filter((one) => one.audience === name && isAboutClient(one.outcome)).map(({ at }) => at));
+  const named = new Set(tokens.map((token) => token.audience));
+  const mine = named.has(audience) ? refusedAt(audience) : Number.POSITIVE_INFINITY;
+  return mine > 0 && [...named].some((name) => name !== audience && refusedAt(name) < mine);
 }
 
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */

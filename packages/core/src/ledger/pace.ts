@@ -2,6 +2,7 @@ import {
   type Caller,
   concerns,
   type Hold,
+  isLast,
   refusalHold,
   rejections,
   renewalHolds,
@@ -97,10 +98,11 @@ export function pace(
   const { fleetStreak, failing, alone } = outage;
   const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
   const refusals = glance.refusals.filter((refused) => concerns(refused, caller));
+  const goesLast = refusals.length > 0 && isLast(caller, record, glance.refusals);
   const passedOver = [
     ...outageHolds(outage, fleet, caller.audience),
     ...toldHolds(fleet),
-    ...refusals.map((refused) => refusalHold(refused, caller, record)),
+    ...refusals.map((refused) => refusalHold(refused, goesLast)),
     ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
     ...(caller.unreadable ? unreadableHolds(record, caller) : []),
   ];

@@ -116,12 +116,15 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
 
 /** Refusals in a row hold for 5, 10 and then 15 minutes. */
 function heldAfterRefusal(record: LedgerRecord, attempt: Attempt, failedAt: number, answered: Answered) {
-  const before = refusalsOf(record).find(
-    ({ id, audience, secretId, outcome }) =>
-      id !== attempt.id &&
-      secretId === attempt.secretId &&
-      (audience === attempt.audience || (isAboutClient(answered) && isAboutClient(outcome))),
-  )?.outcome;
+  const [before] = refusalsOf(record)
+    .filter(
+      ({ id, audience, secretId, outcome }) =>
+        id !== attempt.id &&
+        secretId === attempt.secretId &&
+        (audience === attempt.audience || (isAboutClient(answered) && isAboutClient(outcome))),
+    )
+    .map(({ outcome }) => outcome)
+    .sort((one, other) => other.at - one.at);
   const isInRow = before !== undefined && failedAt <= before.holdUntil + 60 * minute;
   const count = isInRow ? (before.count ?? 1) + 1 : 1;
   return {

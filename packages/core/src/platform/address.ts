@@ -14,7 +14,7 @@ export function parseAddress(value: unknown, allowInsecureHttp: boolean, mayHave
   if (text.length > 2_048) return 'must be at most 2,048 characters long';
   if (isAmbiguous(text)) return 'must not contain white space, control characters or backslashes';
   const url = parseUrl(text);
-  if (!url) return 'must be an absolute URL such as https://auth.example.com';
+  if (!url) return 'must be an absolute URL such as https://example.com';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
   if (url.username || url.password) return 'must not contain credentials';
   if ((mayHaveQuery ? /#/ : /[?#]/).test(text))

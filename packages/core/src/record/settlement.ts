@@ -56,7 +56,8 @@ export function createSettlement(settings: Settings, sharedRecord: SharedRecord)
   }
 
   async function enterUnsettled(): Promise<void> {
-    const idle = [...(sharedRecord.unsettled ?? [])].filter(([, { writing }]) => !writing);
+    // In a request-bound runtime, a write ends with the incoming request that began it. To write an answer twice has the effect of once.
+    const idle = [...(sharedRecord.unsettled ?? [])].filter(([, { writing }]) => !writing || settings.requestBound);
     await Promise.all(idle.map(([attempt]) => write(attempt)));
   }
 

@@ -7,6 +7,7 @@ import type { Attempt, IssuanceReason, Quota } from '../ledger/journal.ts';
 import { foreignIn } from '../ledger/quota.ts';
 import { warn } from '../platform/warn.ts';
 import type { View } from '../record/shared-record.ts';
+import type { ClientParts } from './client-parts.ts';
 import type { UsableToken } from './usable-token.ts';
 
 /** Reports a token that was issued to this process. `view`: the record with it. */
@@ -26,18 +27,19 @@ export function reportIssuance(
   if (missingScope) warn(`The token for ${clientId} lacks the scope ${missingScope}.`);
 }
 
-/** Reports what the operator counts, as the answer to an attempt said. `view`: the record with the attempt. */
+/** Reports what the operator counts, as the answer to an attempt said. `view`: the record with the attempt. While it is not written, others may know of more tokens. */
 export function reportQuota(
-  { emit, clock }: Settings,
+  { settings: { emit, clock }, sharedRecord }: ClientParts,
   { quota = [], organizationQuota = [] }: Quotas,
-  { id, at }: Attempt,
+  attempt: Attempt,
   { record, now }: View,
 ): void {
   const report = (of: 'client' | 'organization', [windowMs, tokens, remaining, endsInMs]: Quota, foreign?: number) => {
     emit('quota_observed', { of, windowMs, tokens, remaining, resetAt: clock.now() + endsInMs, foreign });
   };
-  const askedAt = record.attempts.find((attempt) => attempt.id === id)?.at ?? at;
-  for (const said of quota) report('client', said, foreignIn(record, said, askedAt, now));
+  const askedAt = record.attempts.find(({ id }) => id === attempt.id)?.at ?? attempt.at;
+  const isWritten = !sharedRecord.unsettled?.has(attempt);
+  for (const said of quota) report('client', said, isWritten ? foreignIn(record, said, askedAt, now) : undefined);
   for (const said of organizationQuota) report('organization', said);
 }
 

@@ -83,7 +83,7 @@ async function send(
   const settled = await settlement.enter(attempt, { kind: 'issued', token, hash, quota: result.quota }, view);
   const usable = usableTokens.issued(attempt, result.token, sentAt);
   reportIssuance(settings, reasonOf(attempt), usable, result.token, settled, durationMs);
-  reportQuota(settings, result, attempt, settled);
+  reportQuota(parts, result, attempt, settled);
   const { record } = settled;
   if (revokedOf(record, audience) >= attempt.generation) return undefined;
   // The new token expires before the one that it was to replace.
@@ -111,7 +111,7 @@ async function failed(
   const ambiguous = result.kind === 'ambiguous';
   const reason = ambiguous ? (result.reason as TokenResponseReason | undefined) : undefined;
   settings.emit('token_request_failed', { code, status, error, reason, ambiguous, retryAt, durationMs });
-  reportQuota(settings, result, attempt, settled);
+  reportQuota(parts, result, attempt, settled);
   if (flight.reason === 'cold' || flight.reason === 'expired') throw failure;
   return keepUntil(parts, denial.retryAt, settled);
 }

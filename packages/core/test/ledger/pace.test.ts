@@ -288,6 +288,34 @@ describe('refusals', () => {
     expect(waits(refused(403, beside.record, noon, 'first'))).toEqual([5, 0]);
   });
 
+  test('of the client let those ask first that have a token and were refused longest ago, and then who never had one', () => {
+    let state = tried(recordWith([]), noon - 26 * hour, { audience: 'orders', id: 'one' }, issued);
+    state = tried(state.record, noon - 25 * hour, { audience: 'invoices', id: 'two' }, issued);
+    const refuse = (audience: string, now: number) => {
+      state = tried(state.record, now, { audience, id: `${audience} ${now}` }, () => ({
+        kind: 'released',
+        cause: 'credentials',
+        status: 401,
+      }));
+    };
+    const waits = () =>
+      ['orders', 'invoices', 'stock', 'bills'].map((audience) => waitOf(state.record, audience, state.now) / minute);
+    refuse('stock', noon);
+    refuse('bills', noon + 7 * minute);
+    expect(waits()).toEqual([10, 10, 12, 12]);
+    refuse('invoices', noon + 20 * minute);
+    expect(waits()).toEqual([15, 17, 17, 17]);
+    refuse('orders', noon + 40 * minute);
+    expect(waits()).toEqual([17, 15, 17, 17]);
+  });
+
+  test('is one hold of those that people see, until the audience that was refused may ask', () => {
+    const beside = tried(recordWith([]), noon - hour, { audience: 'invoices', id: 'token' }, issued);
+    const { record, now } = refused(401, beside.record, noon, 'first');
+    const holds = holdsOf(record, now, usual).filter(({ kind }) => kind === 'credentials');
+    expect(holds).toMatchObject([{ audience: 'orders', until: now + 7 * minute }]);
+  });
+
   test('of a later release that counts none is the first one', () => {
     const uncounted = recordWith([
       attemptAt(noon, { outcome: { kind: 'refused', status: 401, at: noon, charge: 0, holdUntil: noon + 5 * minute } }),

@@ -176,6 +176,12 @@ export const outageWorlds: readonly OutageWorld[] = [
     fails: () => 'refused',
     ...staggered,
   }),
+  world('three of 20 have wrong credentials', 20, {
+    lifeMs: 12 * hour,
+    works: broken(3),
+    fails: () => 'refused',
+    ...staggered,
+  }),
   world('one of 20 has wrong credentials, another always fails', 20, {
     lifeMs: 12 * hour,
     works: broken(2),
