@@ -41,6 +41,9 @@ test('where everything is right, each line is ok, and nothing was spent', async 
     expect.arrayContaining(['configuration', 'store', 'record', 'token endpoint', 'API']),
   );
   expect(lines.find(({ part }) => part === 'token endpoint')?.message).toContain('only --issue can tell');
+  expect(lines.find(({ part }) => part === 'API')?.message).toMatch(
+    / answers 404 without a token, so it can be reached; whether its paths exist is not checked$/,
+  );
   expect(service.counts.issued).toBe(1);
 
   const { stdout } = await run(['doctor', '--issue'], { env });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { paceSentence, scopeSentences } from '../src/explain/course.ts';
-import { explain, isUnusual } from '../src/explain/explain.ts';
+import { explain, isUnusual, otherHolds } from '../src/explain/explain.ts';
 import type { Cause, Finding } from '../src/explain/finding.ts';
 import { instant } from '../src/report/text.ts';
 import type { Usage } from '../src/report/usage.ts';
@@ -67,7 +67,7 @@ const journals: Readonly<Record<Cause, { readonly usage: Usage; readonly says: r
   },
   'low-limit': {
     usage: usageOf(regular, { limit: 10, usable: 5, remaining: 3, availableNow: 3, windowMs: hour }),
-    says: ['Of the limit of 10 tokens in 1 h only 5 are usable'],
+    says: ['Of the limit of 10 tokens in 1 h only 5 are usable; 5 are in reserve'],
   },
   'many-audiences': {
     usage: usageOf([
@@ -386,4 +386,24 @@ test('where the operator counts requests, the sentences speak of them', () => {
   // Refused requests count and are not listed, so the list has all tokens.
   const storm = series(10, 4, { reason: 'rejected' });
   expect(evidence(storm, { used: 40 }).join()).toContain('10 of the 10 tokens of the last 24 h');
+});
+
+test('a low limit without a reserve is told as that', () => {
+  const usage = usageOf(regular, { limit: 3, usable: 3, remaining: 1, availableNow: 1 });
+  expect(explain(usage, { now, audiences: [], failures: [] })).toMatchObject([
+    {
+      cause: 'low-limit',
+      evidence: 'The limit is only 3 tokens in 24 h, and none is in reserve, so a few restarts or 401s use all of it.',
+      remedy: 'Ask the operator for a higher limit.',
+    },
+  ]);
+});
+
+test('each hold is told: by a finding, or by the sentence that usage has for it', () => {
+  const kinds = ['credentials', 'rate_limited', 'backoff', 'deaths', 'rejections', 'renewal', 'unreadable'] as const;
+  for (const kind of kinds) {
+    const usage = usageOf(regular, { holds: [{ kind, until: now + minute }] });
+    const findings = explain(usage, { now, audiences: [], failures: [] });
+    expect(otherHolds(usage, findings), kind).toHaveLength(1 - findings.length);
+  }
 });

@@ -3,7 +3,7 @@ import type { Store } from '@service-auth/core';
 import { expect, test } from 'vitest';
 import { concernsOf } from '../src/explain/concerns.ts';
 import { scopeSentences } from '../src/explain/course.ts';
-import { explain } from '../src/explain/explain.ts';
+import { explain, otherHolds } from '../src/explain/explain.ts';
 import type { Cause } from '../src/explain/finding.ts';
 import { availability } from '../src/report/availability.ts';
 import { checkLine } from '../src/report/check-line.ts';
@@ -368,6 +368,67 @@ test('a client secret that only some programs have wrong is a warning that says 
     await fleet.pass(minutes);
   }
   expect((await told(fleet)).line).toMatch(/^OK/);
+});
+
+test('a client secret that was corrected is told no longer, unless it was that of another instance', async () => {
+  const audience = 'https://second.example/';
+  const client = { clientId: 'client', clientSecret: 'secret', audiences: ['https://api.example/', audience] };
+  const fleet = await settledFleet({ clients: [client] });
+  const wrong = { clientSecret: 'a secret that is wrong', audience };
+  await tried(fleet.start('api', wrong).getToken());
+  await fleet.pass(1);
+  await fleet.start('worker', { audience }).getToken();
+  expect((await told(fleet)).line).toMatch(/^WARNING - .* rejected the credentials of some programs for /);
+  const { clock, usage, failures } = fleet;
+  const findings = async () => {
+    return explain(await usage(), { now: clock.now(), audiences: [audience], failures: await failures() });
+  };
+  const [waiting] = await findings();
+  expect(waiting?.evidence).toContain('A token is in use nevertheless: it was requested with other credentials.');
+  expect(waiting?.remedy).toContain('service-auth retry ends the wait');
+  await fleet.pass(10);
+  const [over] = await findings();
+  expect(over?.evidence).toContain('The wait after that is over');
+  expect(over?.remedy).not.toContain('retry');
+
+  // The token of the others is not its own: it has a key of its own.
+  await tried(fleet.start('api', { ...wrong, storeKey: key(1) }).getToken());
+  await fleet.pass(1);
+  await fleet.start('api', { audience, storeKey: key(1) }).getToken();
+  expect(await told(fleet)).toMatchObject({
+    line: expect.stringMatching(/^OK/),
+    first: expect.stringMatching(/^A caller without a token gets one now/),
+  });
+  expect(await findings()).toEqual([]);
+  // The wrong secret is on hold still, which usage and explain say.
+  expect(otherHolds(await usage(), [])).toMatchObject([{ kind: 'credentials', audience }]);
+});
+
+test('a 401 that only holds up the next one is told by explain, too', async () => {
+  const fleet = await settledFleet();
+  const api = fleet.start('api');
+  await api.invalidate(await api.getToken());
+  await tried(api.getToken());
+  const findings = explain(await fleet.usage(), {
+    now: fleet.clock.now(),
+    audiences: [],
+    failures: await fleet.failures(),
+  });
+  expect(findings).toEqual([]);
+  expect(otherHolds(await fleet.usage(), findings)).toMatchObject([{ kind: 'rejections' }]);
+});
+
+test.for([
+  ['different-keys', (start: number) => `job-${start}`],
+  ['restarts', () => 'api'],
+] as const)('%s is named when it has spent a limit of three', async ([cause, nameOf]) => {
+  const fleet = await startFleet();
+  const issuanceLimit = { tokens: 3, reserve: 0 };
+  for (let start = 0; start < 4; start += 1) {
+    await tried(fleet.start(nameOf(start), { issuanceLimit, storeKey: key(start) }).getToken());
+    await fleet.pass(3);
+  }
+  expect(await causesOf(fleet)).toEqual([cause, 'low-limit']);
 });
 
 test('a client secret that was withdrawn while a token lives is told apart from one that only some programs have wrong', async () => {

@@ -1,10 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
+import { explain } from '../src/explain/explain.ts';
 import { availability } from '../src/report/availability.ts';
 import { places } from '../src/report/bar.ts';
 import { checkLine } from '../src/report/check-line.ts';
 import { type Scene, usageScreen } from '../src/report/screen.ts';
-import { forecast } from '../src/report/sentences.ts';
+import { forecast, heldBack } from '../src/report/sentences.ts';
 import { clockTime, cutApart, instant, zone } from '../src/report/text.ts';
 import type { Failure } from '../src/report/usage.ts';
 import { hour, minute, names, now, series, usageOf } from './journals.ts';
@@ -67,9 +68,9 @@ test('the screen says who spent what and why, what is on hold, the forecast, and
     /; all times are UTC/,
     /The last token was issued at .*, for /,
     / cold: a program found no token that it could use; expired: .*; rejected: the API answered 401/,
-    /· 30 kept back of the limit of 150/,
+    /· 30 of the limit of 150 in reserve/,
     /A caller without a token gets one now/,
-    /The next token leaves the window at .* \(in 60 min\), others at /,
+    /The next token leaves the window at .* \(in 60 min\), others at .*; each counts for 25 h 10 min, or 27 h if its outcome is unknown, in case clocks change or differ\./,
     /^On hold .*The API rejects tokens \(401\)/m,
     /^Spent by +instance +tokens +cold +rejected +expired /m,
     /and \d+ more with \d+ tokens/,
@@ -215,14 +216,14 @@ test('a new record says how much of what is left can be had now, and why', () =>
   const usage = usageOf(series(1, 5, { reason: 'cold' }), { available, availableNow: 22, newRecord });
   const until = `23 tokens until ${clockTime(newRecord.until, now)} (in 26 h)`;
   expect(availability(usage, [], now)).toBe(
-    `A caller without a token gets one now; 22 tokens can be issued, and 2 more for resets. The record is new: it allows ${until}.`,
-  );
-  const failures = [{ kind: 'rejections' as const, count: 2, retryAt: now + minute }];
-  expect(availability(usage, failures, now)).toMatch(
-    /room for 22 tokens, but .* The record is new: it allows 23 tokens until /,
+    `A caller without a token gets one now; 22 tokens can be issued, and 2 more for resets.`,
   );
   const screen = usageScreen(usage, scene, { colours: false, columns: 120, now }).join('\n');
-  expect(screen).toContain('░ 24 left (2 of them for resets of leaked tokens)  · 125 kept back of the limit of 150');
+  const [reserve, held] = heldBack(usage, now);
+  expect(reserve).toBe('30 of the limit of 150 in reserve');
+  expect(held).toBe(`95 held back until ${instant(newRecord.until, now)} because the record is new`);
+  const words = screen.replace(/\s+/g, ' ');
+  expect(words).toContain(`░ 24 left (2 of them for resets of leaked tokens) · ${reserve} · ${held} Now `);
   const { line } = checkLine(usage, [], { warn: 80, crit: 95 }, now);
   expect(line).toContain(`22 tokens available now: the record is new, and allows ${until}|`);
 });
@@ -297,4 +298,25 @@ test('names that differ only in their middle do not look equal when they are cut
   }
   expect(cutApart(['https://api.example/', 'short'], 30)).toEqual(['https://api.example/', 'short']);
   expect(cutApart(['https://api.example/', 'short'], 14)).toEqual(['api.example/', 'short']);
+});
+
+test('what is spent of the reserve is not in it any more, and where there is none, none is named', () => {
+  expect(heldBack(usageOf([], { used: 130, remaining: 0 }), now)).toEqual(['20 of the limit of 150 in reserve']);
+  expect(heldBack(usageOf([], { usable: 150, remaining: 150 }), now)).toEqual([]);
+});
+
+test('an audience that several holds are for waits for the last of them', () => {
+  const held = (audience: string, minutes: number) => {
+    return { kind: 'credentials', audience, until: now + minutes * minute, status: 401 } as const;
+  };
+  const [first, second] = ['https://first.example/', 'https://second.example/'];
+  const usage = usageOf([], {
+    holds: [held(first, 5), held(first, 7), held(second, 6)],
+    refusedUntil: now + 7 * minute,
+    refusedBecause: 'credentials',
+  });
+  expect(availability(usage, [], now)).toContain(`The next try is at ${instant(now + 6 * minute, now)}.`);
+  const evidence = (audiences: string[]) => explain(usage, { now, audiences, failures: [] })[0]?.evidence;
+  expect(evidence([])).toContain(`tried again after ${instant(now + 6 * minute, now)};`);
+  expect(evidence([first])).toContain(`tried again after ${instant(now + 7 * minute, now)};`);
 });

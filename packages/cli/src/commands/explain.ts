@@ -1,7 +1,7 @@
 import { audiencesOf } from '../configuration/environment.ts';
 import { openReader } from '../configuration/reader.ts';
 import { paceSentence, scopeSentences } from '../explain/course.ts';
-import { explain, isUnusual } from '../explain/explain.ts';
+import { explain, isUnusual, otherHolds } from '../explain/explain.ts';
 import type { Finding } from '../explain/finding.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
@@ -10,6 +10,8 @@ import { availability } from '../report/availability.ts';
 import { noRecord } from '../report/screen.ts';
 import {
   forecast,
+  heldBack,
+  holdSentence,
   isUnlimited,
   lastSpent,
   quotaSentences,
@@ -18,7 +20,8 @@ import {
 } from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
 import { coloured, counted, countedBy, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
-import type { Failure, Usage } from '../report/usage.ts';
+import type { Failure, Hold, Usage } from '../report/usage.ts';
+import { joined } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
@@ -34,29 +37,39 @@ export async function run(context: Context): Promise<number> {
   const problems = await reader.problemsOfStore();
   // Without a record, all that follows speaks of an empty one.
   const missing = hasRecord ? [] : [...inStore(absent, style).slice(1), ''];
+  const holds = otherHolds(usage, findings);
   const isQuiet = hasRecord && findings.length + problems.length === 0;
+  const isHealthy = isQuiet && holds.length === 0 && !isUnusual(usage);
   const lines = [
     ...missing,
-    ...summary(usage, failures, isQuiet && !isUnusual(usage), style),
+    ...summary(usage, failures, holds, isHealthy, style),
     ...findings.flatMap((finding) => described(finding, usage, style)),
     ...problems.flatMap((problem) => inStore(problem, style)),
-    ...(isQuiet ? ending(usage, style) : []),
+    ...(isHealthy || (isQuiet && isUnusual(usage)) ? ending(usage, style) : []),
   ];
   context.stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.success;
 }
 
-function summary(usage: Usage, failures: readonly Failure[], isHealthy: boolean, style: Style): string[] {
-  const { limit, used, usable, windowMs } = usage;
-  const keptBack = usable < limit ? `; ${limit - usable} of the ${limit} are kept back` : '';
-  const healthy = isHealthy ? ['Nothing is unusual.'] : [];
-  const limited = `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${keptBack}.`;
-  const spent = isUnlimited(usage) ? `${spentOf(usage)}.` : limited;
+function summary(
+  usage: Usage,
+  failures: readonly Failure[],
+  holds: readonly Hold[],
+  isHealthy: boolean,
+  style: Style,
+): string[] {
+  const { used, usable, windowMs } = usage;
   const { now } = style;
+  const held = heldBack(usage, now);
+  const rest = held.length === 0 ? '' : `, with ${joined(held)}`;
+  const healthy = isHealthy ? ['Nothing is unusual.'] : [];
+  const limited = `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} ${used === 1 ? 'is' : 'are'} spent in ${windowName(windowMs)}${rest}.`;
+  const spent = isUnlimited(usage) ? `${spentOf(usage)}.` : limited;
   const times = `Times are ${zone(now)}, as on this machine.`;
   const sentences = [
     ...healthy,
     availability(usage, failures, now),
+    ...holds.map((hold) => holdSentence(hold, now)),
     spent,
     lastSpent(usage, now),
     spentElsewhereSentence(usage, now),

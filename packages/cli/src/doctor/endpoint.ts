@@ -127,7 +127,12 @@ export async function examineApi(baseUrl: string): Promise<readonly Diagnosis[]>
   try {
     const { status, body } = await fetch(baseUrl, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     await body?.cancel();
-    return [{ state: 'ok', message: `${baseUrl} answers ${status} without a token` }];
+    return [
+      {
+        state: 'ok',
+        message: `${baseUrl} answers ${status} without a token, so it can be reached; whether its paths exist is not checked`,
+      },
+    ];
   } catch (error) {
     return [{ state: 'failure', ...unreachable(baseUrl, error) }];
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RecordOwner, recordKey } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
+import { noRecord } from '../report/screen.ts';
 import { duration } from '../report/text.ts';
 import type { Diagnosis, OpenedStore } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
@@ -28,11 +29,7 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
     found.push(clock(snapshot.now - (askedAt + ms / 2)));
     if (snapshot.record === undefined) {
       const message = 'it has no record of this client yet';
-      found.push({
-        state: 'warning',
-        message,
-        advice: 'if programs run already, they use another store, prefix, table, URL or client id.',
-      });
+      found.push({ state: 'warning', message, advice: noRecord });
     }
     warnings = (snapshot as { warnings?: readonly string[] }).warnings ?? [];
   } catch (error) {

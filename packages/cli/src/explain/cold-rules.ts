@@ -23,14 +23,16 @@ function needlessStarts(usage: Usage): NeedlessStarts {
     })
     .map(({ issuance }) => issuance);
   const groups = [...grouped(cold, ({ instance }) => instance).values()].sort((a, b) => b.length - a.length);
-  const repeats = (group: readonly Issuance[]) => group.length >= few && group.length * 10 >= cold.length;
+  const repeats = (group: readonly Issuance[]) => group.length >= few(usage) && group.length * 10 >= cold.length;
   return { repeated: groups.filter(repeats), single: groups.filter((group) => !repeats(group)).flat() };
 }
 
 /** Each key has a token of its own for an audience, so several tokens that are in use for one audience prove several keys. */
-function provenKeys({ tokens }: Usage): string {
-  const [most = []] = [...grouped(tokens, ({ audience }) => audience).values()].sort((a, b) => b.length - a.length);
-  if (most.length < few) return '';
+function provenKeys(usage: Usage): string {
+  const [most = []] = [...grouped(usage.tokens, ({ audience }) => audience).values()].sort(
+    (a, b) => b.length - a.length,
+  );
+  if (most.length < few(usage)) return '';
   return `${most.length} tokens are in use for ${most[0]?.audience}; programs with one key share one. `;
 }
 
@@ -61,7 +63,7 @@ const restarts: Rule = (usage) => {
 const differentKeys: Rule = (usage) => {
   const { single: series } = needlessStarts(usage);
   const groups = grouped(series, ({ instance }) => instance);
-  if (groups.size < few) return undefined;
+  if (groups.size < few(usage)) return undefined;
   const once = [...groups.values()].filter(({ length }) => length === 1).length;
   const often =
     once === groups.size

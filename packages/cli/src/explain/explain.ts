@@ -1,10 +1,23 @@
-import type { Usage } from '../report/usage.ts';
-import type { Circumstances, Finding } from './finding.ts';
+import type { Hold, Usage } from '../report/usage.ts';
+import type { Cause, Circumstances, Finding } from './finding.ts';
 import { rules } from './rules.ts';
 
 /** The causes that a record shows: what refuses callers now first, then what spent most. */
 export function explain(usage: Usage, circumstances: Circumstances): readonly Finding[] {
   return rules.flatMap((rule) => rule(usage, circumstances) ?? []).sort((a, b) => b.weight - a.weight);
+}
+
+const causes: Readonly<Partial<Record<Hold['kind'], Cause>>> = {
+  credentials: 'credentials-rejected',
+  rate_limited: 'other-programs',
+  backoff: 'outage',
+  deaths: 'deaths',
+  rejections: '401-storm',
+};
+
+/** The holds of which no finding tells. */
+export function otherHolds({ holds }: Usage, findings: readonly Finding[]): readonly Hold[] {
+  return holds.filter(({ kind }) => findings.every(({ cause }) => cause !== causes[kind]));
 }
 
 /** True if the budget is in such a state that a reader expects a cause. */

@@ -1,7 +1,15 @@
 import { doubtsOf, forAudiences } from '../report/doubts.ts';
 import { counted, countedBy, instant, windowName } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
-import { audiencesIn, rejectionOf, unsettled, unsettledInRow } from '../report/whose.ts';
+import {
+  audiencesIn,
+  byOwnClock,
+  isCorrected,
+  nextTryAt,
+  rejectionOf,
+  unsettled,
+  unsettledInRow,
+} from '../report/whose.ts';
 import type { Circumstances, Rule } from './finding.ts';
 
 /** The hold of one kind. Undefined: there is none. */
@@ -33,39 +41,40 @@ function troubleOf(usage: Usage, { failures, now }: Circumstances, kind: Failure
   return { count, status, audience, until: hold?.until };
 }
 
-const credentialsRejected: Rule = (usage, { failures, now }) => {
-  const holds = usage.holds.filter(({ kind }) => kind === 'credentials');
+const credentialsRejected: Rule = (usage, { failures, now, audiences: configured }) => {
+  const holds = usage.holds.filter((hold) => hold.kind === 'credentials' && !isCorrected(hold, usage));
   const isOver = ({ audience }: Failure) => holds.every((hold) => hold.audience !== audience);
+  const local = failures
+    .filter(({ kind }) => kind === 'credentials')
+    .map((failure) => byOwnClock(failure, usage))
+    .filter((failure) => !isCorrected(failure, usage));
   const doubts = doubtsOf(usage, failures, now).filter(({ kind }) => kind === 'credentials');
-  const over = failures.filter((failure) => {
+  const over = local.filter((failure) => {
     const isOpen = doubts.some(({ audiences }) => audiences.includes(failure.audience ?? ''));
-    return failure.kind === 'credentials' && isOpen && isOver(failure);
+    return isOpen && isOver(failure);
   });
-  const local = over.map(({ failedAt, ...failure }) => ({
-    ...failure,
-    failedAt: failedAt && failedAt - usage.storeAheadMs,
-  }));
-  const found = [...holds, ...local];
+  const found = [...holds, ...over];
   if (found.length === 0) return undefined;
   const audiences = [...new Set(found.flatMap(({ audience }) => audience ?? []))];
   const rejections = [...new Set(found.map((each) => rejectionOf(each, now)))].join('; ');
   const isServed = usage.tokens.some(({ audience }) => audiences.includes(audience));
-  const own = failures.find(({ kind, tokenExpiresAt }) => kind === 'credentials' && tokenExpiresAt !== undefined);
+  const own = local.find(({ tokenExpiresAt }) => tokenExpiresAt !== undefined);
   const others = own
-    ? ` The programs with these credentials have a token until ${instant((own.tokenExpiresAt ?? 0) - usage.storeAheadMs, now)}, so the secret was withdrawn since, or one of them has another one.`
+    ? ` The programs with these credentials have a token until ${instant(own.tokenExpiresAt ?? 0, now)}, so the secret was withdrawn since, or one of them has another one.`
     : isServed
-      ? ' A token is in use nevertheless, so other programs have other credentials.'
+      ? ' A token is in use nevertheless: it was requested with other credentials.'
       : '';
   const counts = usage.counts ? ' Each such request counts.' : '';
+  const mine = holds.filter(({ audience = '' }) => configured.includes(audience));
   const next =
     holds.length === 0
       ? 'The wait after that is over, and no program has tried these credentials since.'
-      : `The same secret is tried again after ${instant(Math.min(...holds.map(({ until }) => until)), now)}; another secret at once.`;
+      : `The same secret is tried again after ${instant(nextTryAt(mine.length > 0 ? mine : holds), now)}; another secret at once.`;
+  const retry = holds.length === 0 ? '' : ' Then service-auth retry ends the wait.';
   return {
     cause: 'credentials-rejected',
     evidence: `The token endpoint rejected the credentials (${rejections}).${counts}${others} ${next}`,
-    remedy:
-      'Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs. Then service-auth retry ends the wait.',
+    remedy: `Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs.${retry}`,
     weight: holds.length === 0 ? 1.1 : 2,
     audiences,
   };

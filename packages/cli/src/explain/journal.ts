@@ -4,8 +4,10 @@ import { isPartial } from '../report/whose.ts';
 
 const minute = 60_000;
 
-/** Fewer of them are no pattern. */
-export const few = 3;
+/** Fewer of them are no pattern, unless the limit is so low that they are half of it. */
+export function few({ usable }: Usage): number {
+  return usable <= 4 ? 2 : 3;
+}
 
 /** The record lists the newest issuances one by one, and of older ones the number only. */
 export function spentIn(usage: Usage): string {

@@ -14,7 +14,7 @@ const storm: Rule = (usage, { now, failures }) => {
   const rejected = stepsOf(usage).filter(({ issuance }) => issuance.reason === 'rejected');
   const hold = holdOf(usage, 'rejections');
   const isDoubted = doubtsOf(usage, failures, now).some(({ kind }) => kind === 'rejections');
-  if (rejected.length < few && !(isDoubted && rejected.length > 0)) return undefined;
+  if (rejected.length < few(usage) && !(isDoubted && rejected.length > 0)) return undefined;
   const series = rejected.map(({ issuance }) => issuance);
   const soon = rejected.filter(({ afterMs }) => afterMs !== undefined && afterMs <= 5 * minute).length;
   const within = soon * 2 >= rejected.length ? ` within 5 minutes (${soon} of them)` : '';
@@ -34,7 +34,7 @@ const storm: Rule = (usage, { now, failures }) => {
 /** Requests whose outcome nobody knows count as issued. */
 const unknownOutcomes: Rule = (usage, { failures }) => {
   const { unknown, used } = usage;
-  if (unknown < few || unknown < used / 10) return undefined;
+  if (unknown < few(usage) || unknown < used / 10) return undefined;
   // Programs that ended explain it, and not the endpoint.
   if ((failureOf(failures, 'deaths')?.count ?? 0) * 2 >= unknown) return undefined;
   const failure = failureOf(failures, 'backoff');
@@ -55,7 +55,7 @@ const unknownOutcomes: Rule = (usage, { failures }) => {
 const resets: Rule = (usage) => {
   const { issuances } = usage;
   const replaced = issuances.filter(({ reason }) => reason === 'reset');
-  if (replaced.length < few) return undefined;
+  if (replaced.length < few(usage)) return undefined;
   const [latest] = usage.resets;
   const last = latest
     ? ` ${latest.instance} called reset() last${latest.reason === undefined ? ', and gave no reason' : `, with the reason "${latest.reason}"`}.`
@@ -115,11 +115,21 @@ const shortTokens: Rule = (usage) => {
 const lowLimit: Rule = (usage) => {
   const { limit, usable, windowMs } = usage;
   if (usable >= 10) return undefined;
+  const agreed = `${counted(limit, countedBy(usage))} in ${windowName(windowMs)}`;
+  const [evidence, remedy] =
+    usable < limit
+      ? [
+          `Of the limit of ${agreed} only ${usable} are usable; ${limit - usable} are in reserve in case the store loses its record.`,
+          'A store that loses nothing (file, PostgreSQL) holds a fifth in reserve, and Redis half. SERVICE_AUTH_RESERVE sets how many. Or ask the operator for a higher limit.',
+        ]
+      : [
+          `The limit is only ${agreed}, and none is in reserve, so a few restarts or 401s use all of it.`,
+          'Ask the operator for a higher limit.',
+        ];
   return {
     cause: 'low-limit',
-    evidence: `Of the limit of ${counted(limit, countedBy(usage))} in ${windowName(windowMs)} only ${usable} are usable; the others are kept back in case the store loses its record.`,
-    remedy:
-      'A store that loses nothing (file, PostgreSQL) keeps back a fifth, and Redis half. SERVICE_AUTH_RESERVE sets how many. Or ask the operator for a higher limit.',
+    evidence,
+    remedy,
     weight: 0.3,
   };
 };

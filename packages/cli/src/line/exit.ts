@@ -1,4 +1,5 @@
 import type { AnyServiceAuthError } from '@service-auth/core';
+import { variables } from '@service-auth/core/record';
 
 /** The exit codes of the program. `check` has those of Nagios instead. */
 export const exitCodes = {
@@ -46,7 +47,16 @@ export function exitCodeOf({ code }: AnyServiceAuthError): number {
   return codes[code] ?? exitCodes.failure;
 }
 
+/** What a shell has in place of the options and functions of Node programs. Names of one word stay, because they are words. */
+const names: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(variables).filter(([option]) => /[A-Z]/.test(option)),
+  ['issuanceLimit', variables['issuanceLimit.tokens']],
+  ['getUsage()', 'service-auth usage'],
+  ['reset()', 'service-auth reset'],
+]);
+
 /** The message of an error of core, as a sentence of this program. */
 export function sentenceOf({ message }: Error): string {
-  return message.replace(/^\[service-auth[^\]]*\] /, '');
+  const sentence = message.replace(/^\[service-auth[^\]]*\] /, '');
+  return sentence.replace(/\b[a-z]\w*(\(\))?/gi, (name) => names.get(name) ?? name);
 }

@@ -2,7 +2,7 @@ import { type Doubt, doubtsOf, forAudiences } from './doubts.ts';
 import { isUnlimited, keptForResets } from './sentences.ts';
 import { counted, countedBy, instant } from './text.ts';
 import type { Failure, Hold, Usage } from './usage.ts';
-import { audiencesIn, joined, listed, rejectionOf, unsettledInRow } from './whose.ts';
+import { audiencesIn, joined, listed, nextTryAt, rejectionOf, unsettledInRow } from './whose.ts';
 
 /** Returns whether a caller without a token is not refused, but waits for a token request that is under way. */
 export function waitsForAnother({ availableNow, refusedUntil }: Usage): boolean {
@@ -15,7 +15,7 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
   const doubts = doubtsOf(usage, failures, now);
   const rejections = doubts.filter(({ kind }) => kind === 'rejections');
   const withoutToken = refusal(usage, now);
-  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage, now) : doubtful(usage, doubts, now);
+  if (refusedUntil === undefined) return doubts.length === 0 ? promise(usage) : doubtful(usage, doubts);
   if (rejections.length > 0 && tokens.length > 0)
     return `${withoutToken} Programs that use a token of the store keep it, but ${joined(rejections.map(({ text }) => text))}.`;
   const held = refusedAudiences(usage);
@@ -25,7 +25,7 @@ export function availability(usage: Usage, failures: readonly Failure[], now: nu
   return `${withoutToken} Others are not affected before their tokens expire, the first at ${instant(expiresAt, now)}.`;
 }
 
-function promise(usage: Usage, now: number): string {
+function promise(usage: Usage): string {
   const { availableNow } = usage;
   if (waitsForAnother(usage)) return 'A caller without a token waits for a token request that is under way.';
   if (isUnlimited(usage)) return 'A caller without a token gets one now.';
@@ -33,15 +33,10 @@ function promise(usage: Usage, now: number): string {
   const more = kept > 0 ? `, and ${kept} more for resets` : '';
   const all = `${counted(availableNow, countedBy(usage))} can be ${usage.counts ? 'sent' : 'issued'}`;
   const tokens = availableNow === 1 ? 'this is the last one' : all;
-  return `A caller without a token gets one now; ${tokens}${more}.${whyFewer(usage, now)}`;
+  return `A caller without a token gets one now; ${tokens}${more}.`;
 }
 
-/** Says why fewer tokens can be had than are left of the limit. */
-function whyFewer(usage: Usage, now: number): string {
-  return usage.newRecord ? ` The record is new: it allows ${allowance(usage, now)}.` : '';
-}
-
-function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
+function doubtful(usage: Usage, doubts: readonly Doubt[]): string {
   const { availableNow } = usage;
   const expected = doubts.map(({ kind, audiences }) =>
     kind === 'rejections'
@@ -54,7 +49,7 @@ function doubtful(usage: Usage, doubts: readonly Doubt[], now: number): string {
     ? 'There is no limit, but'
     : `The limit leaves room for ${counted(availableNow, countedBy(usage))}, but`;
   const beginning = waitsForAnother(usage) ? 'The next token request waits for one that is under way, and' : room;
-  return `${beginning} ${texts}. ${[...new Set(expected)].join(' ')}${others}${whyFewer(usage, now)}`;
+  return `${beginning} ${texts}. ${[...new Set(expected)].join(' ')}${others}`;
 }
 
 const denying: readonly Hold['kind'][] = ['credentials', 'backoff', 'rate_limited', 'deaths'];
@@ -75,7 +70,7 @@ function refusal(usage: Usage, now: number): string {
   const held = refusedAudiences(usage);
   const because = becauseOf(usage, now);
   if (held.length === 0) return `A caller without a token is refused until ${instant(refusedUntil, now)}: ${because}.`;
-  const next = Math.min(...denyingHolds(usage, held).map(({ until }) => until));
+  const next = nextTryAt(denyingHolds(usage, held));
   return `Programs for ${listed(held)} get no token: ${because}. The next try is at ${instant(next, now)}.`;
 }
 

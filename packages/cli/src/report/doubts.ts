@@ -1,6 +1,6 @@
 import { clockTime, grouped } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
-import { audiencesIn, listed, rejectionOf, unsettledInRow } from './whose.ts';
+import { audiencesIn, byOwnClock, isCorrected, listed, rejectionOf, unsettledInRow } from './whose.ts';
 
 const hour = 3_600_000;
 
@@ -17,10 +17,12 @@ export interface Doubt {
 
 /** Returns what a caller has to fear, although the limit has room. */
 export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number): Doubt[] {
-  const found = failures.filter(({ kind, count, retryAt, audience }) => {
+  const local = failures.map((failure) => byOwnClock(failure, usage));
+  const found = local.filter((failure) => {
+    const { kind, count, retryAt, audience } = failure;
     // Somebody who still had the trouble would have tried again within this time. The other kinds end with the next token.
-    const isRecent = now + usage.storeAheadMs <= retryAt + hour;
-    if (kind === 'credentials') return isRecent;
+    const isRecent = now <= retryAt + hour;
+    if (kind === 'credentials') return isRecent && !isCorrected(failure, usage);
     // A single 401 is the usual end of a token that was revoked.
     if (kind === 'rejections') return isRecent && count > 1;
     return audience === undefined || isRecent;
@@ -31,7 +33,7 @@ export function doubtsOf(usage: Usage, failures: readonly Failure[], now: number
 }
 
 function doubtsAbout(failure: Failure, usage: Usage, now: number): Doubt[] {
-  const { kind, count, status, audience, tokenExpiresAt, failedAt } = failure;
+  const { kind, count, status, audience, tokenExpiresAt } = failure;
   const told = (text: string, audiences: readonly string[]) => [{ kind, count, audiences, text }];
   const own = audience === undefined ? [] : [audience];
   switch (kind) {
@@ -43,10 +45,9 @@ function doubtsAbout(failure: Failure, usage: Usage, now: number): Doubt[] {
     case 'credentials': {
       const isServed = usage.tokens.some((token) => token.audience === audience);
       const isOfOthers = isServed && tokenExpiresAt === undefined;
-      const local = { ...failure, failedAt: failedAt && failedAt - usage.storeAheadMs };
-      const rejects = `the token endpoint rejected the credentials${isOfOthers ? ' of some programs' : ''} for ${audience} (${rejectionOf(local, now)})`;
+      const rejects = `the token endpoint rejected the credentials${isOfOthers ? ' of some programs' : ''} for ${audience} (${rejectionOf(failure, now)})`;
       if (tokenExpiresAt === undefined) return told(rejects, own);
-      return told(`${rejects}, whose token lives until ${clockTime(tokenExpiresAt - usage.storeAheadMs, now)}`, own);
+      return told(`${rejects}, whose token lives until ${clockTime(tokenExpiresAt, now)}`, own);
     }
     case 'deaths': {
       const row = unsettledInRow(usage);

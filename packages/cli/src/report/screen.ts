@@ -4,6 +4,7 @@ import { doubtsOf } from './doubts.ts';
 import { paragraph, room, section } from './section.ts';
 import {
   forecast,
+  heldBack,
   holdSentence,
   isUnlimited,
   keptForResets,
@@ -129,7 +130,7 @@ function spent(usage: Usage, style: Style): string[] {
 }
 
 function budget(usage: Usage, style: Style): string[] {
-  const { windows, limit, usable, used, pending, underWay, unknown, windowMs } = usage;
+  const { windows, usable, used, pending, underWay, unknown, windowMs } = usage;
   const left = leftIn(usage);
   const kept = keptForResets(usage);
   const open = [
@@ -147,7 +148,7 @@ function budget(usage: Usage, style: Style): string[] {
   const parts = [
     ...counts,
     `${signs.left} ${left} left${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
-    `${signs.keptBack} ${Math.max(0, limit - used - left)} kept back of the limit of ${limit}`,
+    ...heldBack(usage, style.now).map((part) => `${signs.keptBack} ${part}`),
   ];
   const others = windows.length > 1 ? windows.filter(({ tokens }) => !isUnlimited({ limit: tokens })) : [];
   return [
@@ -213,7 +214,7 @@ function resetLines({ resets }: Usage, style: Style): string[] {
 
 /** Advice for a place where no program has written anything. */
 export const noRecord =
-  'if programs run already, they use another store, prefix, table, database, SERVICE_AUTH_URL or client id.';
+  'if programs run already, they use another store, prefix, table, database, SERVICE_AUTH_URL or client id. A program without a configured store keeps its record in its memory, which this command cannot read.';
 
 function storeLines({ storeAheadMs }: Usage, { store, durability, hasRecord }: Scene, style: Style): string[] {
   const seconds = Math.round(storeAheadMs / 1_000);

@@ -1,4 +1,4 @@
-import { clockTime, counted, countedBy, instant, windowName } from './text.ts';
+import { clockTime, counted, countedBy, duration, instant, windowName } from './text.ts';
 import type { Hold, Usage } from './usage.ts';
 import { isPartial, rejectionOf } from './whose.ts';
 
@@ -27,6 +27,19 @@ export function keptForResets({ available }: Usage): number {
 export function leftIn(usage: Usage): number {
   const { newRecord, remaining } = usage;
   return newRecord ? Math.min(remaining, newRecord.remaining + keptForResets(usage)) : remaining;
+}
+
+/** What is left of the limit and cannot be spent now: `30 of the limit of 150 in reserve`, and what a new record holds back until when. */
+export function heldBack(usage: Usage, now: number): string[] {
+  const { limit, usable, used, remaining, newRecord } = usage;
+  const reserve = limit - Math.max(used, usable);
+  const held = remaining - leftIn(usage);
+  return [
+    ...(reserve > 0 ? [`${reserve} of the limit of ${limit} in reserve`] : []),
+    ...(newRecord && held > 0
+      ? [`${held} held back until ${instant(newRecord.until, now)} because the record is new`]
+      : []),
+  ];
 }
 
 /** When the budget will be spent. Empty: nobody can tell. */
@@ -86,7 +99,7 @@ function spanMs(windowMs: number, pending: boolean): number {
 
 /** When the next tokens leave the window. */
 export function nextSlots(usage: Usage, now: number): string {
-  const { issuances, windowMs, nextFreeAt } = usage;
+  const { issuances, windowMs, nextFreeAt, pending } = usage;
   if (nextFreeAt === undefined) return '';
   const later = issuances
     .map(({ at, pending }) => at + spanMs(windowMs, pending))
@@ -96,7 +109,9 @@ export function nextSlots(usage: Usage, now: number): string {
   // The day is written where it is another one than before.
   const times = later.map((at, index) => clockTime(at, later[index - 1] ?? nextFreeAt));
   const others = later.length === 0 ? '' : `, others at ${times.join(', ')}`;
-  return `The next ${countedBy(usage)} leaves the window at ${instant(nextFreeAt, now)}${others}.`;
+  const unknown = pending > 0 ? `, or ${duration(spanMs(windowMs, true))} if its outcome is unknown,` : '';
+  const counts = `each counts for ${duration(spanMs(windowMs, false))}${unknown} in case clocks change or differ`;
+  return `The next ${countedBy(usage)} leaves the window at ${instant(nextFreeAt, now)}${others}; ${counts}.`;
 }
 
 /** Says what a hold means, and until when. */

@@ -1,5 +1,5 @@
 import { clockTime, counted, grouped } from './text.ts';
-import type { Hold, Issuance, Usage } from './usage.ts';
+import type { Failure, Hold, Issuance, Usage } from './usage.ts';
 
 /** The record lists so many issuances. */
 const most = 150;
@@ -42,6 +42,35 @@ export function culprits(issuances: readonly Issuance[]): string {
     return `${groups.length} instances, ${own.length} of ${counted(issuances.length, 'token')} by ${name}`;
   const some = groups.slice(0, 3).map(([instance]) => instance);
   return `${groups.length} instances${groups.length <= 3 ? ': ' : ', such as '}${joined(some)}`;
+}
+
+/** A failure by the clock of this machine. */
+export function byOwnClock(failure: Failure, { storeAheadMs }: Usage): Failure {
+  const { retryAt, failedAt, tokenExpiresAt } = failure;
+  const local = (at: number | undefined) => at && at - storeAheadMs;
+  return {
+    ...failure,
+    retryAt: retryAt - storeAheadMs,
+    failedAt: local(failedAt),
+    tokenExpiresAt: local(tokenExpiresAt),
+  };
+}
+
+/** Whether the instance whose credentials were rejected got a token for the same audience since. Then it has other credentials now. */
+export function isCorrected(
+  { audience, instance, failedAt = 0 }: Pick<Hold, 'audience' | 'instance' | 'failedAt'>,
+  { issuances }: Usage,
+): boolean {
+  return issuances.some(
+    (issuance) =>
+      !issuance.pending && issuance.audience === audience && issuance.instance === instance && issuance.at > failedAt,
+  );
+}
+
+/** When the first of the audiences may ask again. One that several holds are for waits for the last of them. */
+export function nextTryAt(holds: readonly Hold[]): number {
+  const groups = [...grouped(holds, ({ audience = '' }) => audience).values()];
+  return Math.min(...groups.map((group) => Math.max(...group.map(({ until }) => until))));
 }
 
 /** Says how credentials were rejected, which instance had them, and when if `now` is given: `401, instance x at 14:02`. */
