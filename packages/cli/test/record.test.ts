@@ -107,7 +107,9 @@ test(
       const { code, stdout } = await run(['record', 'import', '-', ...args], { env: elsewhere, input: copy });
       expect(code).toBe(0);
       if (args.length === 0)
-        expect(stdout).toMatch(/28 tokens can be issued.* it allows 28 tokens until .* \(in 27 h\)/);
+        expect(stdout).toMatch(
+          /28 tokens can be issued.* The rest: 30 of the limit of 150 in reserve and \d+ held back until .* \(in 27 h\) because the record is new\./,
+        );
       const { used, availableNow } = JSON.parse((await run(['usage', '--json'], { env: elsewhere })).stdout);
       return { used, availableNow };
     };

@@ -8,6 +8,8 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';
 import { availability } from '../report/availability.ts';
+import { heldBack } from '../report/sentences.ts';
+import { joined } from '../report/whose.ts';
 
 /** Writes an exported record into a store that has none. */
 export async function run(context: Context): Promise<number> {
@@ -27,6 +29,7 @@ export async function run(context: Context): Promise<number> {
     throw new Failure(`${stored.label} has a record of this client already; nothing was changed`);
   }
   const { usage, scene } = await (await openReader(context)).read();
+  const held = heldBack(usage, Date.now());
   const sentences = [
     `The record was written to ${stored.label}.`,
     ...(isKnown === undefined ? ['It does not say whose it is: see that FILE is of this client.'] : []),
@@ -34,6 +37,7 @@ export async function run(context: Context): Promise<number> {
       ? []
       : ['The copy does not know what was issued later. If you do, say so with service-auth record spent.']),
     availability(usage, scene.failures, Date.now()),
+    ...(held.length === 0 ? [] : [`The rest: ${joined(held)}.`]),
   ];
   context.stdout.write(`${printable(sentences.join(' '))}\n`);
   return exitCodes.success;

@@ -16,7 +16,7 @@ export async function examineReplicas(nodes: readonly Node[]): Promise<Diagnosis
     count += Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
   }
   const subject = nodes.length === 1 ? 'it has' : `it is a cluster of ${nodes.length} primary servers with`;
-  const message = `${subject} ${count} ${count === 1 ? 'replica' : 'replicas'}; a failover may lose the newest writes, so half of the limit is kept back where SERVICE_AUTH_RESERVE does not say otherwise`;
+  const message = `${subject} ${count} ${count === 1 ? 'replica' : 'replicas'}; a failover may lose the newest writes, so half of the limit is held in reserve where SERVICE_AUTH_RESERVE does not say otherwise`;
   return { state: 'ok', message };
 }
 
