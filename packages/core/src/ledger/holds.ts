@@ -67,11 +67,12 @@ export function refusalHold(attempt: Refused, isLast: boolean): Hold {
  * caller's. If one of them gets another token, the refusals were about some audiences alone.
  */
 export function isLast({ audience }: Caller, { tokens }: LedgerRecord, refusals: readonly Refused[]): boolean {
-  const refusedAt = (name: string) =>
-    Math.max(0, ...refusals.filter((one) => one.audience === name && isAboutClient(one.outcome)).map(({ at }) => at));
+  const refusedAt = new Map<string, number>();
+  for (const { audience: name, at, outcome } of refusals)
+    if (isAboutClient(outcome)) refusedAt.set(name, Math.max(at, refusedAt.get(name) ?? 0));
   const named = new Set(tokens.map((token) => token.audience));
-  const mine = named.has(audience) ? refusedAt(audience) : Number.POSITIVE_INFINITY;
-  return mine > 0 && [...named].some((name) => name !== audience && refusedAt(name) < mine);
+  const mine = named.has(audience) ? (refusedAt.get(audience) ?? 0) : Number.POSITIVE_INFINITY;
+  return mine > 0 && [...named].some((name) => name !== audience && (refusedAt.get(name) ?? 0) < mine);
 }
 
 /** The last renewal ahead of expiry brought no later expiry: the endpoint returns one token until it expires. An order to try again allows one more. */
