@@ -309,8 +309,11 @@ describe('refusals', () => {
     expect(waits()).toEqual([17, 15, 17, 17]);
   });
 
-  test('is one hold of those that people see, until the audience that was refused may ask', () => {
-    const beside = tried(recordWith([]), noon - hour, { audience: 'invoices', id: 'token' }, issued);
+  test.each([
+    ['whose audience is new', recordWith([])],
+    ['whose audience had a token', tried(recordWith([]), noon - 26 * hour, { id: 'earlier' }, issued).record],
+  ])('%s is one hold of those that people see, until that audience may ask', (_, earlier) => {
+    const beside = tried(earlier, noon - hour, { audience: 'invoices', id: 'token' }, issued);
     const { record, now } = refused(401, beside.record, noon, 'first');
     const holds = holdsOf(record, now, usual).filter(({ kind }) => kind === 'credentials');
     expect(holds).toMatchObject([{ audience: 'orders', until: now + 7 * minute }]);
