@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServiceAuth } from '../src/index.ts';
 import { type Bed, createBed, failure, hour, minute, second } from './support/bed.ts';
+import { losesReply } from './support/faulty-store.ts';
 import { answering, failing } from './support/scripted-endpoint.ts';
 
 const refused = answering(401, '{"error":"invalid_client"}');
@@ -94,6 +95,14 @@ describe('retryNow', () => {
     const auth = await rateLimited(bed, 24 * hour);
     expect((await auth.retryNow()).ended).toMatchObject([{ kind: 'rate_limited', status: 429 }]);
     await bed.token(auth);
+  });
+
+  test('says what it ended although the reply of the store was lost, and another caller obeyed it already', async () => {
+    const bed = createBed();
+    const auth = await rateLimited(bed, 6 * hour);
+    bed.store.next('swap', losesReply);
+    const [{ ended }] = await bed.clock.until(Promise.all([auth.retryNow(), auth.getToken()]));
+    expect(ended).toMatchObject([{ kind: 'rate_limited' }]);
   });
 
   test('after failures sends a probe first, which costs nothing while the endpoint is still down', async () => {

@@ -106,7 +106,11 @@ export async function resetTokens(
 export async function retryNow({ settings, sharedRecord }: ClientParts): Promise<RetryResult> {
   const { clock, limits, instance } = settings;
   const order = { id: randomId(), by: instance };
+  let written: RetryResult | undefined;
   const { result } = await sharedRecord.commit(settings, (view): { record: LedgerRecord; result: RetryResult } => {
+    // The reply to the swap that wrote it was lost.
+    if (written && view.record.orders.some(({ id }) => id === order.id))
+      return { record: view.record, result: written };
     const holds = holdsIn(view, limits, clock);
     const at = holds.length === 0 ? 0 : retryRoomAt(view.record, view.now);
     const retryAt = at > view.now ? toLocalTime(at, view, clock) : undefined;
@@ -114,7 +118,8 @@ export async function retryNow({ settings, sharedRecord }: ClientParts): Promise
     const record = withRetry(view.record, view.now, order);
     const left = holdsIn({ ...view, record }, limits, clock);
     const ended = holds.filter(({ kind }) => !left.some((hold) => hold.kind === kind));
-    return { record, result: { ended, retryAt } };
+    written = { ended, retryAt };
+    return { record, result: written };
   });
   return result;
 }

@@ -163,6 +163,15 @@ export const refusingMutants: readonly Mutant[] = [
     test: 'ledger/pace',
   },
   {
+    name: 'refused: an order whose write was answered late ends nothing',
+    about: 'the operator is told that the order had no effect, although it had',
+    file: 'usage/administration.ts',
+    find: 'if (written && ',
+    replace: 'if (!written && ',
+    modes: [],
+    test: 'service-auth.retry',
+  },
+  {
     name: 'refused: an audience that never had a token goes first',
     about: 'new audiences that the operator does not accept hold up those that it does',
     file: 'ledger/holds.ts',
