@@ -26,6 +26,7 @@ const ticks = 500;
 /** A record that saw a clock which was ahead by less than this stands still until the clock has caught up. */
 const maxStandstillMs = 60_000;
 const leastStepMs = 250;
+const longPauseMs = 2 * 3_600_000;
 
 /** Creates the copies of a record. */
 export function copiesOf(
@@ -115,10 +116,12 @@ export async function tryWhatIsSaid(
   }
   const before = refusedUntil === undefined ? 'sent' : await copies(refusedUntil - 1).ask(audience ?? 'visitor');
   if (before === 'replaces') return undefined;
+  // Failures are forgotten after two days, so a pause of hours may end before the time that was said.
+  const mayEndSooner = refusedBecause === 'backoff' && refusedUntil !== undefined && refusedUntil - now > longPauseMs;
   const refused = refusedUntil !== undefined && {
     because: refusedBecause,
     forMs: refusedUntil - now,
-    before: before !== 'refused',
+    before: before !== 'refused' && !mayEndSooner,
     atIt: await isServedBy(copies, audience ?? 'visitor', refusedUntil, refusedUntil + inexactMs, underWay > 0),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
