@@ -120,8 +120,12 @@ export function partsOf(record: LedgerRecord, now: number, term: TermLimits): Pa
     const count = term.counts === 'requests' ? tokens + refused : tokens;
     add({ at: last, unknown, count, leavesAt: last + (unknown ? term.pendingMs : term.settledMs) });
   }
-  const { at = 0, tokens = 0 } = spentElsewhere(record, now - term.settledMs) ?? {};
-  add({ at, unknown: false, count: tokens, leavesAt: at + term.settledMs });
+  // Of several statements the largest counts. When it leaves, the largest of the later ones remains.
+  let stated = 0;
+  for (const { at, tokens = 0 } of record.orders.filter(({ kind }) => kind === 'spent').reverse()) {
+    add({ at, unknown: false, count: tokens - stated, leavesAt: at + term.settledMs });
+    stated = Math.max(stated, tokens);
+  }
   return parts;
 }
 

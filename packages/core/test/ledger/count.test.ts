@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
-import { admission, partsOf, rejectedShareAt, tightest } from '../../src/ledger/count.ts';
+import { admission, freeAt, partsOf, rejectedShareAt, tightest } from '../../src/ledger/count.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
 import { limitsFor, termLimits } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
@@ -96,6 +96,21 @@ describe('what counts', () => {
     expect(used(merge(once, twice), noon + hour, usual)).toBe(50);
     expect(used(twice, noon + hour + term.settledMs - 1, usual)).toBe(50);
     expect(used(twice, noon + hour + term.settledMs, usual)).toBe(0);
+  });
+
+  test('is, when the largest number that was said leaves, the largest that was said later', () => {
+    const saidAt = [3, 20, 10, 1].map((hours) => noon - hours * hour).sort((a, b) => a - b);
+    const orders = [10, 4, 8, 6].map((tokens, index) => {
+      return { id: `${index}`, at: saidAt[index] ?? 0, kind: 'spent', by: 'operator', tokens };
+    });
+    const parts = partsOf(recordWith([], { orders }), noon, term);
+    const leave = (at: number) => at + term.settledMs;
+    expect([11, 10, 8, 6].map((ceiling) => freeAt(parts, noon, term, ceiling))).toEqual([
+      noon,
+      leave(noon - 20 * hour),
+      leave(noon - 3 * hour),
+      leave(noon - hour),
+    ]);
   });
 
   test('is not what a later release says was spent in a way that this one cannot read', () => {

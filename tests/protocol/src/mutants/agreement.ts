@@ -15,7 +15,7 @@ export const agreementMutants: readonly Mutant[] = [
     about: 'an attempt counts in all windows for as long as the record has it',
     file: 'ledger/count.ts',
     find: 'if (part.count > 0 && part.leavesAt > now) parts.push(part);',
-    replace: 'if (part.count > 0) parts.push({ ...part, leavesAt: Math.max(now + minute, part.leavesAt) });',
+    replace: 'if (part.count > 0) parts.push({ ...part, leavesAt: Math.max(now + 60_000, part.leavesAt) });',
     modes: ['windows'],
   },
   {
