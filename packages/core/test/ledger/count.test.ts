@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
-import { admission, freeAt, partsOf, rejectedShareAt, tightest } from '../../src/ledger/count.ts';
+import { admission, freeAt, partsOf, rejectedShareAt, spentElsewhere, tightest } from '../../src/ledger/count.ts';
 import type { IssuanceReason, LedgerRecord } from '../../src/ledger/journal.ts';
 import { limitsFor, termLimits } from '../../src/ledger/limits.ts';
 import { merge } from '../../src/ledger/merge.ts';
@@ -117,6 +117,7 @@ describe('what counts', () => {
     const strange = { id: 'strange', at: noon, kind: 'spent', by: 'operator', more: { about: 40 } };
     const record = recordWith([], { orders: [strange, { ...strange, id: 'other' }] });
     expect(used(record, noon, usual)).toBe(0);
+    expect(spentElsewhere(record, noon - hour)).toMatchObject({ id: 'strange', tokens: undefined });
     const said = { id: 'said', tokens: 5, by: 'operator', reason: 'a count' };
     const next = withSpentElsewhere(record, noon, said, usual) as LedgerRecord;
     expect(used(next, noon, usual)).toBe(5);
