@@ -117,7 +117,7 @@ describe('what counts', () => {
     const strange = { id: 'strange', at: noon, kind: 'spent', by: 'operator', more: { about: 40 } };
     const record = recordWith([], { orders: [strange, { ...strange, id: 'other' }] });
     expect(used(record, noon, usual)).toBe(0);
-    expect(spentElsewhere(record, noon - hour)).toMatchObject({ id: 'strange', tokens: undefined });
+    expect(spentElsewhere(record, noon - hour)?.tokens).toBeUndefined();
     const said = { id: 'said', tokens: 5, by: 'operator', reason: 'a count' };
     const next = withSpentElsewhere(record, noon, said, usual) as LedgerRecord;
     expect(used(next, noon, usual)).toBe(5);
