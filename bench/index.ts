@@ -61,6 +61,7 @@ for (const name of asked) {
   }
 }
 if (scope.quick) console.log('\nNothing is written by a quick run.');
+else run('biome', ['format', '--write', 'docs/data/performance']);
 if (failed.length > 0) stop(`\nNot answered: ${failed.join(', ')}.`);
 
 /** Returns what the command prints. */

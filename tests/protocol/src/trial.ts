@@ -114,7 +114,15 @@ export async function tryWhatIsSaid(
     if (answer === 'replaces') return undefined;
     if (answer === 'sent') served += 1;
   }
-  const before = refusedUntil === undefined ? 'sent' : await copies(refusedUntil - 1).ask(audience ?? 'visitor');
+  const name = audience ?? 'visitor';
+  // Whoever is told when to come back has read the record. If the store's clock was set back, that wrote it anew.
+  const copyAt = async (at: number) => {
+    const read = copies(now);
+    await read.client(name).getUsage();
+    read.pass(at - now);
+    return read;
+  };
+  const before = refusedUntil === undefined ? 'sent' : await (await copyAt(refusedUntil - 1)).ask(name);
   if (before === 'replaces') return undefined;
   // Failures are forgotten after two days, so a pause of hours may end before the time that was said.
   const mayEndSooner = refusedBecause === 'backoff' && refusedUntil !== undefined && refusedUntil - now > longPauseMs;
@@ -122,7 +130,7 @@ export async function tryWhatIsSaid(
     because: refusedBecause,
     forMs: refusedUntil - now,
     before: before !== 'refused' && !mayEndSooner,
-    atIt: await isServedBy(copies, audience ?? 'visitor', refusedUntil, refusedUntil + inexactMs, underWay > 0),
+    atIt: await isServedBy(copyAt, name, refusedUntil, refusedUntil + inexactMs, underWay > 0),
   };
   const isHeldUp = holds.some(({ kind }) => kind === 'backoff' || kind === 'deaths');
   return { said, asked, served, isHeldUp, refused: refused || undefined };
@@ -133,17 +141,17 @@ export async function tryWhatIsSaid(
  * `latest`: somebody may die in a minute.
  */
 async function isServedBy(
-  copies: Copies,
+  copyAt: (at: number) => Promise<Copy>,
   audience: string,
   at: number,
   latest: number,
   mayWait: boolean,
 ): Promise<boolean> {
-  const answer = await copies(at).ask(audience);
+  const answer = await (await copyAt(at)).ask(audience);
   if (answer === 'sent' || answer === 'replaces' || (answer === 'waits' && mayWait)) return true;
-  const { refusedUntil = at } = await copies(at).client(audience).getUsage();
+  const { refusedUntil = at } = await (await copyAt(at)).client(audience).getUsage();
   const again = Math.max(refusedUntil, at + leastStepMs);
-  return again <= latest && isServedBy(copies, audience, again, latest, mayWait);
+  return again <= latest && isServedBy(copyAt, audience, again, latest, mayWait);
 }
 
 /** The audience has a token, or a request is under way. */
