@@ -182,21 +182,26 @@ describe('a caller that is refused comes at the instant that it is told', () => 
   /** A record whose time stands still for so long, and in which a process dies 10 seconds after a caller could be served. */
   const standingStill =
     (ms: number): Copies =>
-    (at) => {
-      const since = Math.max(0, at - ms);
-      const refusedUntil = since < told ? at + told - since : undefined;
-      const usage = {
-        availableNow: said,
-        refusedUntil,
-        issuances: [],
-        holds: [],
-        underWay: 0,
-        windows: [{ usable: 120 }],
-      } as unknown as Usage;
+    (from) => {
+      let at = from;
+      const sinceThen = () => Math.max(0, at - ms);
+      const usage = () => {
+        const since = sinceThen();
+        return {
+          availableNow: said,
+          refusedUntil: since < told ? at + told - since : undefined,
+          issuances: [],
+          holds: [],
+          underWay: 0,
+          windows: [{ usable: 120 }],
+        } as unknown as Usage;
+      };
       return {
-        client: () => ({ getUsage: async () => usage }) as ServiceAuth,
-        ask: async () => (since >= told && since < told + 10 * second ? 'sent' : 'refused'),
-        pass: () => {},
+        client: () => ({ getUsage: async () => usage() }) as ServiceAuth,
+        ask: async () => (sinceThen() >= told && sinceThen() < told + 10 * second ? 'sent' : 'refused'),
+        pass(passedMs) {
+          at += passedMs;
+        },
       };
     };
 
