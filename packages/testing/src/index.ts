@@ -15,17 +15,13 @@ export type {
 export type { BearerState, RecordedApiRequest, RecordedBody } from './service/api.ts';
 export type { TestClientAuthentication } from './service/client-authentication.ts';
 export type { TestClient, TestCredentials } from './service/client-registry.ts';
+export type { TestClientOptions } from './service/client-settings.ts';
 export type { ForeignOrigin, ForeignRequest } from './service/foreign-origin.ts';
 export { startForeignOrigin } from './service/foreign-origin.ts';
 export type { IssuedToken, TestIssuanceLimit } from './service/issuance-log.ts';
 export type { PausedRequest, RecordedRequest, Script, ScriptedAnswer, ScriptedChoice } from './service/script.ts';
 export type { SecretKind } from './service/secret-finder.ts';
-export type {
-  TestClientOptions,
-  TestService,
-  TestServiceCounts,
-  TestServiceOptions,
-} from './service/test-service.ts';
+export type { TestService, TestServiceCounts, TestServiceOptions } from './service/test-service.ts';
 export { startTestService } from './service/test-service.ts';
 export type { RecordedTokenRequest, ScriptedTokenAnswer, TokenRequestOutcome } from './service/token-endpoint.ts';
 export { storeContract } from './store-contract/store-contract.ts';

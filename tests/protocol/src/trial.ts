@@ -27,6 +27,7 @@ const ticks = 500;
 const maxStandstillMs = 60_000;
 const leastStepMs = 250;
 const longPauseMs = 2 * 3_600_000;
+const fewTokens = 54;
 
 /** Creates the copies of a record. */
 export function copiesOf(
@@ -103,9 +104,9 @@ export async function tryWhatIsSaid(
   if (usage.issuances.length >= listedIssuances || (audience !== undefined && isProvided(usage, audience)))
     return undefined;
   const { availableNow: said, refusedUntil, refusedBecause = '', holds, underWay, windows } = usage;
-  const isClockSet = rates.store_clock_step || rates.store_clock_set_right || rates.store_clock_set_back;
-  const inexactMs = clockIsCoarse || isClockSet ? maxStandstillMs : 0;
-  const atOnce = Math.floor(Math.min(...windows.map(({ usable }) => usable)) * underWayShare) - underWay;
+  const inexactMs = clockIsCoarse || rates.store_clock_step || rates.store_clock_set_right ? maxStandstillMs : 0;
+  const leastUsable = Math.min(...windows.map(({ usable }) => usable));
+  const atOnce = Math.floor(leastUsable * underWayShare) - underWay;
   const asked = audience === undefined ? Math.min(said + 1, mostCallers, Math.max(0, atOnce)) : 1;
   const copy = copies(now);
   let served = 0;
@@ -124,8 +125,9 @@ export async function tryWhatIsSaid(
   };
   const before = refusedUntil === undefined ? 'sent' : await (await copyAt(refusedUntil - 1)).ask(name);
   if (before === 'replaces') return undefined;
-  // Failures are forgotten after two days, so a pause of hours may end before the time that was said.
-  const mayEndSooner = refusedBecause === 'backoff' && refusedUntil !== undefined && refusedUntil - now > longPauseMs;
+  // With few tokens a pause takes hours. Failures are forgotten after two days, so it may end before the time that was said.
+  const isLong = leastUsable < fewTokens && refusedUntil !== undefined && refusedUntil - now > longPauseMs;
+  const mayEndSooner = refusedBecause === 'backoff' && isLong;
   const refused = refusedUntil !== undefined && {
     because: refusedBecause,
     forMs: refusedUntil - now,

@@ -1,33 +1,18 @@
 import { availability } from './availability.ts';
-import { bar, signs } from './bar.ts';
+import { budget } from './budget.ts';
 import { doubtsOf } from './doubts.ts';
 import { paragraph, room, section } from './section.ts';
 import {
   forecast,
-  heldBack,
   holdSentence,
   isUnlimited,
-  keptForResets,
   lastSpent,
-  leftIn,
   nextSlots,
   quotaSentences,
   spentElsewhereSentence,
 } from './sentences.ts';
 import { legend, spenders } from './spenders.ts';
-import {
-  clockTime,
-  coloured,
-  counted,
-  countedBy,
-  cut,
-  duration,
-  instant,
-  type Style,
-  table,
-  windowName,
-  zone,
-} from './text.ts';
+import { clockTime, coloured, cut, duration, instant, type Style, table, zone } from './text.ts';
 import type { Failure, Usage } from './usage.ts';
 
 /** The facts that the screen shows besides the usage. */
@@ -127,55 +112,6 @@ function spent(usage: Usage, style: Style): string[] {
     ),
     '',
   ];
-}
-
-function budget(usage: Usage, style: Style): string[] {
-  const { windows, usable, used, pending, underWay, unknown, windowMs } = usage;
-  const left = leftIn(usage);
-  const kept = keptForResets(usage);
-  const open = [
-    ...(underWay > 0 ? [`${underWay} under way`] : []),
-    ...(unknown > 0 ? [`${unknown} of unknown outcome`] : []),
-  ];
-  const counts = [
-    `${signs.issued} ${used - pending} ${usage.counts ? 'answered' : 'issued'}`,
-    ...(pending > 0 ? [`${signs.pending} ${pending} pending (${open.join(', ')})`] : []),
-  ];
-  if (isUnlimited(usage)) {
-    const sentence = `${counted(used, 'token')} spent in ${windowName(windowMs)}. There is no limit.`;
-    return [...paragraph(style, sentence), ...paragraph(style, counts.join('  '))];
-  }
-  const parts = [
-    ...counts,
-    `${signs.left} ${left} left${kept > 0 ? ` (${kept} of them for resets of leaked tokens)` : ''}`,
-    ...heldBack(usage, style.now).map((part) => `${signs.keptBack} ${part}`),
-  ];
-  const others = windows.length > 1 ? windows.filter(({ tokens }) => !isUnlimited({ limit: tokens })) : [];
-  return [
-    bar(usage, Math.min(60, room(style)), style),
-    ...paragraph(
-      style,
-      `${used} of ${counted(usable, `usable ${countedBy(usage)}`)} spent in ${windowName(windowMs)}.${whatCounts(usage)}`,
-    ),
-    ...paragraph(style, parts.join('  ')),
-    ...others.flatMap((window) => paragraph(style, windowSentence(window, windows))),
-  ];
-}
-
-function whatCounts({ counts }: Usage): string {
-  return counts ? ' The operator counts requests, refused ones too.' : '';
-}
-
-function windowSentence(
-  { tokens, counts, windowMs, used, usable, own }: Usage['windows'][number],
-  all: Usage['windows'],
-): string {
-  // A reader states no limit of its own.
-  const whose =
-    own || !all.some((window) => window.own)
-      ? ''
-      : '; only another process states this limit, and it is kept all the same';
-  return `${tokens}${counts ? ' requests' : ''} in ${windowName(windowMs)}: ${used} of ${usable} spent${whose}.`;
 }
 
 function newestIssuances({ issuances }: Usage, style: Style): string[] {

@@ -4,6 +4,7 @@ import { createActivity } from './activity.ts';
 import { createApi, type RecordedApiRequest } from './api.ts';
 import { clientKey, createAssertionCheck, type TestClientAuthentication } from './client-authentication.ts';
 import { createClientRegistry, type TestClient, type TestCredentials } from './client-registry.ts';
+import { clientSettings, type TestClientOptions } from './client-settings.ts';
 import { createIssuanceLog, type IssuedToken, type TestIssuanceLimit } from './issuance-log.ts';
 import { type Exchange, jsonAnswer, startLoopbackServer, unscripted } from './loopback-server.ts';
 import { quotaHeader } from './quota-header.ts';
@@ -37,20 +38,6 @@ export interface TestServiceOptions {
   clock?: Clock | undefined;
   /** The port on 127.0.0.1. Default 0: a free port. */
   port?: number | undefined;
-}
-
-/** The options with which `createServiceAuth` uses the service. You may add further options. */
-export interface TestClientOptions extends Omit<TestCredentials, 'clientSecret'> {
-  /** Undefined with `clientAuthentication: 'private_key_jwt'`. */
-  readonly clientSecret?: string;
-  readonly authUrl: string;
-  /** The issuer, with `clientAuthentication`. Add what `@service-auth/core/oauth2` creates: `{ ...service.options, clientAuthentication: clientSecretBasic() }`. */
-  readonly issuer?: string;
-  readonly baseUrl: string;
-  /** The clock, if the service has one. */
-  readonly clock?: Clock;
-  /** The limit, if it is not the default. */
-  readonly issuanceLimit?: TestIssuanceLimit;
 }
 
 /** The counts of the service. */
@@ -108,12 +95,6 @@ export interface TestService extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-function limitVariable({ tokens, windowMs, counts }: TestIssuanceLimit): Record<string, string> {
-  const number = `${tokens ?? 150}${counts === 'requests' ? ' requests' : ''}`;
-  if (windowMs !== undefined) return { SERVICE_AUTH_TOKEN_LIMIT: `${number}/${windowMs / 1_000}s` };
-  return tokens === undefined && counts !== 'requests' ? {} : { SERVICE_AUTH_TOKEN_LIMIT: number };
-}
-
 /** Starts the service on 127.0.0.1 as its interface describes it: the token endpoint, the key set and the API. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { clock = systemClock, issuanceLimit = {}, lifetimeMs = 86_400_000, clientAuthentication } = options;
@@ -124,7 +105,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const secrets = createSecretFinder();
   const clients = createClientRegistry(options.clients, secrets.addClientSecret);
   const { credentials } = clients;
-  const { clientSecret: _, ...withoutSecret } = credentials;
   const activity = createActivity();
   let apiUnauthorized = 0;
 
@@ -181,28 +161,15 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     baseUrl: server.url,
     credentials,
     privateKey,
-    options: {
-      ...(clientAuthentication === 'private_key_jwt' ? withoutSecret : credentials),
-      ...(clientAuthentication && { issuer: issuer() }),
-      authUrl: server.url,
-      baseUrl: server.url,
-      ...(options.clock && { clock }),
-      ...(options.issuanceLimit && { issuanceLimit }),
-    },
-    env: {
-      SERVICE_AUTH_URL: server.url,
-      SERVICE_BASE_URL: server.url,
-      SERVICE_AUTH_AUDIENCE: credentials.audience,
-      SERVICE_AUTH_CLIENT_ID: credentials.clientId,
-      ...(clientAuthentication === 'private_key_jwt'
-        ? { SERVICE_AUTH_PRIVATE_KEY: privateKey }
-        : { SERVICE_AUTH_CLIENT_SECRET: credentials.clientSecret }),
-      ...(clientAuthentication && {
-        SERVICE_AUTH_ISSUER: issuer(),
-        SERVICE_AUTH_CLIENT_AUTHENTICATION: clientAuthentication,
-      }),
-      ...limitVariable(issuanceLimit),
-    },
+    ...clientSettings({
+      url: server.url,
+      issuer: issuer(),
+      credentials,
+      privateKey,
+      clientAuthentication,
+      clock: options.clock,
+      issuanceLimit: options.issuanceLimit,
+    }),
     tokenEndpoint: tokenEndpoint.script,
     api: api.script,
     get counts() {

@@ -1,6 +1,6 @@
 import type { Promised } from './promised.ts';
 
-/** As many callers as `getUsage()` says get a token, the next one gets none, and a caller that is refused gets one at the instant that it says, and not earlier unless it says hours. */
+/** As many callers as `getUsage()` says get a token, the next one gets none, and a caller that is refused gets one at the instant that it says, and not earlier, unless few tokens are usable and it says hours. */
 export const whatIsSaidToBeAvailableCanBeHad: Promised = (_, violated) => ({
   tried({ said, asked, served, isHeldUp, refused }) {
     const mayBeMore = isHeldUp && said > 0;

@@ -1,0 +1,143 @@
+import type { ClientAuthentication } from '../contract/client-authentication.ts';
+import { shownTokenName } from '../contract/token-parameters.ts';
+import { resolveParameters } from '../endpoint/resolve-parameters.ts';
+import { decodeRecord } from '../ledger/codec.ts';
+import { holdsOf } from '../ledger/forecast.ts';
+import type { LedgerRecord } from '../ledger/journal.ts';
+import { isOfCredentials, refusalsOf } from '../ledger/refusals.ts';
+import { tokensInUse } from '../ledger/tokens.ts';
+import { sealingKey } from './seal.ts';
+
+/** Decodes the text of a record. @throws TypeError if clients refuse it */
+export function acceptedRecord(record: string): LedgerRecord {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') throw new TypeError(`[service-auth] This record is refused: ${decoded}.`);
+  return decoded;
+}
+
+/** Returns why clients refuse the text of a record with `ERR_STORE_INTEGRITY`. Undefined: they accept it. */
+export function problemOfRecord(record: string): 'damaged' | 'unknown version' | undefined {
+  const decoded = decodeRecord(record);
+  return typeof decoded === 'string' ? decoded : undefined;
+}
+
+/** Returns whether a record has nothing that could be lost: no token, and no issuance. False for a record that clients refuse. */
+export function isEmptyRecord(record: string): boolean {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') return false;
+  return [decoded.attempts, decoded.buckets, decoded.tokens, decoded.orders].every(({ length }) => length === 0);
+}
+
+/** One failure after another, as a record remembers them. They are remembered until a token is issued, also when the wait that follows them is over. */
+export interface RepeatedFailure {
+  /**
+   * `backoff`: token requests failed. `rate_limited`: the token endpoint answered 429. `credentials`: it answered 400, 401 or 403 to the credentials for one audience. `deaths`:
+   * processes died during their requests. `rejections`: the API answered 401 to new tokens; the count starts again after an hour without one.
+   */
+  readonly kind: 'backoff' | 'rate_limited' | 'credentials' | 'deaths' | 'rejections';
+  /** The number of failures in a row, at least 1. */
+  readonly count: number;
+  /** The end of the wait that follows the last one. Epoch milliseconds of the store's clock. */
+  readonly retryAt: number;
+  /** The last status of the token endpoint. Undefined: it gave no answer. */
+  readonly status?: number | undefined;
+  /** The audience that it is about. Undefined: it is about all. */
+  readonly audience?: string | undefined;
+  /** The `instance` option of the process whose `credentials` were rejected last. */
+  readonly instance?: string | undefined;
+  /** When that process asked. Epoch milliseconds of the store's clock. */
+  readonly failedAt?: number | undefined;
+  /** The end of the token that the programs with these `credentials` still have. Epoch milliseconds of the store's clock. Undefined: they have none. */
+  readonly tokenExpiresAt?: number | undefined;
+}
+
+/**
+ * Returns the failures in a row that a record remembers. A record that clients refuse has none. `now`: the store's clock, in epoch milliseconds. Processes that
+ * died by then count. Default: the instant at which the record was written.
+ */
+export function failuresInRow(record: string, now?: number): readonly RepeatedFailure[] {
+  const decoded = decodeRecord(record);
+  if (typeof decoded === 'string') return [];
+  const at = now ?? decoded.highWaterAt;
+  const tokens = tokensInUse(decoded, at);
+  return holdsOf(decoded, at, { terms: [], durability: 'durable' }).flatMap(
+    ({ kind, count, until: retryAt, audience: name, attempt }): RepeatedFailure[] => {
+      if (count === 0 || kind === 'renewal' || kind === 'unreadable') return [];
+      const { status } = attempt?.outcome ?? {};
+      const failure = { count, retryAt, status, audience: name && shownTokenName(name) };
+      if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
+      const inUse = tokens.find((token) => token.audience === name && token.keyId === attempt?.keyId);
+      const { instance, outcome } = attempt ?? {};
+      return [{ ...failure, kind, instance, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
+    },
+  );
+}
+
+/** What a token is requested for, as in the options of `createServiceAuth()`. */
+export interface RequestedToken {
+  /** Its query is a part of what is asked for. */
+  tokenEndpoint?: string | URL | undefined;
+  audience?: string | undefined;
+  scope?: string | readonly string[] | undefined;
+  resource?: string | readonly string[] | undefined;
+  parameters?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Returns the name of such a token as `getUsage()` shows it: the audience, and what else is asked for. */
+export function shownNameOf(token: RequestedToken): string {
+  return shownTokenName(resolveParameters(token).audience);
+}
+
+/** A client secret with the options that belong to it, as in the options of `createServiceAuth()`. */
+export interface SecretOwner extends RequestedToken {
+  clientId: string;
+  clientSecret: string;
+  clientAuthentication?: ClientAuthentication | undefined;
+  storeKey?: string | Uint8Array | undefined;
+}
+
+/** What a record shows of a client secret. */
+export interface SecretInRecord {
+  /** The token endpoint rejected this very secret, and has issued no token to it since. Undefined: the record knows of no rejection. */
+  readonly rejection?:
+    | {
+        readonly status: number;
+        /** The `instance` option of the process that was refused last, and when it asked, in epoch milliseconds of the store's clock. */
+        readonly instance?: string | undefined;
+        readonly failedAt?: number | undefined;
+      }
+    | undefined;
+  /** True if programs with this secret, or this `storeKey`, can use the token of the record. Undefined: the record has no such token. */
+  readonly opensToken: boolean | undefined;
+  /**
+   * True if a program with this secret, or this `storeKey`, has used the record, for whatever audience. False: only others have, so the secret is another one, or the
+   * record is that of another client. Undefined: no program has.
+   */
+  readonly isKnown: boolean | undefined;
+}
+
+/** Returns what a record shows of a client secret. `record`: a text that clients accept. `now`: the store's clock, in epoch milliseconds. */
+export async function secretInRecord(
+  record: string,
+  { clientId, clientSecret, clientAuthentication, storeKey, ...token }: SecretOwner,
+  now: number,
+): Promise<SecretInRecord> {
+  const tokenEndpoint = `${token.tokenEndpoint ?? ''}`;
+  const { signal } = new AbortController();
+  const request = { clientId, clientSecret, tokenEndpoint, issuer: undefined, parameters: [], now, signal };
+  const credential = await clientAuthentication?.credentialId?.(request);
+  const { id, secretId } = await sealingKey(clientSecret, storeKey, clientId, credential);
+  const decoded = acceptedRecord(record);
+  const { audience } = resolveParameters(token);
+  const rejected = refusalsOf(decoded).find((refused) => {
+    return refused.audience === audience && refused.secretId === secretId && isOfCredentials(refused.outcome);
+  });
+  const { status = 0, at: failedAt } = rejected?.outcome ?? {};
+  const inUse = tokensInUse(decoded, now).filter((token) => token.audience === audience);
+  const users = [...decoded.attempts, ...decoded.tokens];
+  return {
+    rejection: rejected && { status, instance: rejected.instance, failedAt },
+    opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
+    isKnown: users.length > 0 ? users.some(({ keyId }) => keyId === id) : undefined,
+  };
+}
