@@ -66,7 +66,7 @@ export function refusalHold(attempt: Refused, isLast: boolean): Hold {
  * Returns whether others ask two minutes earlier than a caller after the client was refused: audiences that have a token and were not refused as lately as the
  * caller's. If one of them gets another token, the refusals were about some audiences alone.
  */
-export function isLast({ audience }: Caller, { tokens }: LedgerRecord, refusals: readonly Refused[]): boolean {
+export function goesLast({ audience }: Caller, { tokens }: LedgerRecord, refusals: readonly Refused[]): boolean {
   const refusedAt = new Map<string, number>();
   for (const { audience: name, at, outcome } of refusals)
     if (isAboutClient(outcome)) refusedAt.set(name, Math.max(at, refusedAt.get(name) ?? 0));

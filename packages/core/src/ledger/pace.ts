@@ -1,8 +1,8 @@
 import {
   type Caller,
   concerns,
+  goesLast,
   type Hold,
-  isLast,
   refusalHold,
   rejections,
   renewalHolds,
@@ -73,11 +73,12 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
  * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
  * 2. The fleet waits in the same way, 10 minutes at most, if two audiences have failed since its last token. Those that failed then take turns.
  * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens are under way.
- * 4. `Retry-After` holds for the whole fleet, and a 429 without it for 15 minutes.
+ * 4. `Retry-After` holds for the whole fleet. So does a 429 without it, for as long as the operator says in another way, or for 15 minutes.
  * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
  *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at
  *    once, unless an earlier one failed after such a probe. The budget of a new record is what that allows.
- * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, those that had a token go first.
+ * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, all audiences wait:
+ *    those that had a token, and were refused longest ago or never, go first.
  * 7. Renewals after 401s are 1, 2, 4 … 60 minutes apart for each audience, but the first one comes at once.
  *
  * Two more holds are about one token: the endpoint returns the same one until it expires, or one that could not be opened was replaced just now.
@@ -98,11 +99,11 @@ export function pace(
   const { fleetStreak, failing, alone } = outage;
   const probesFirst = now < outage.from && (order ? glance.mayProbe : now >= outage.askAt);
   const refusals = glance.refusals.filter((refused) => concerns(refused, caller));
-  const goesLast = refusals.length > 0 && isLast(caller, record, glance.refusals);
+  const isLast = refusals.length > 0 && goesLast(caller, record, glance.refusals);
   const passedOver = [
     ...outageHolds(outage, fleet, caller.audience),
     ...toldHolds(fleet),
-    ...refusals.map((refused) => refusalHold(refused, goesLast)),
+    ...refusals.map((refused) => refusalHold(refused, isLast)),
     ...(reason === 'refresh' ? renewalHolds(record, caller) : []),
     ...(caller.unreadable ? unreadableHolds(record, caller) : []),
   ];

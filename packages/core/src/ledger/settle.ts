@@ -1,6 +1,12 @@
 import { byGeneration } from './attempt.ts';
-import type { Quota } from './journal.ts';
-import { type Attempt, type LedgerRecord, latestGeneration, type Outcome, type StoredToken } from './journal.ts';
+import {
+  type Attempt,
+  type LedgerRecord,
+  latestGeneration,
+  type Outcome,
+  type Quota,
+  type StoredToken,
+} from './journal.ts';
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { type Answered, isAboutClient, refusalsOf } from './refusals.ts';

@@ -6,7 +6,7 @@ export const refusingMutants: readonly Mutant[] = [
     name: 'refused: rejected credentials are sent at once',
     about: 'after 400, 401 and 403 nobody waits',
     file: 'ledger/pace.ts',
-    find: '    ...refusals.map((refused) => refusalHold(refused, goesLast)),\n',
+    find: '    ...refusals.map((refused) => refusalHold(refused, isLast)),\n',
     replace: '',
     modes: ['outages', 'faults'],
     test: 'ledger/pace',
