@@ -1,14 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { link, lstat, rename, unlink } from 'node:fs/promises';
+import { lstat, unlink, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { dirname, join } from 'node:path';
 import { Failure } from '../line/exit.ts';
 import type { Place } from './settings.ts';
 
 // Enough for a fleet that starts at once. The system may lower it.
 const backlog = 4_096;
+
+// Removing a stale socket takes milliseconds.
+const abandonedAfterMs = 10_000;
 
 /**
  * Makes the server listen. Resolves with the address as people write it.
@@ -47,16 +48,31 @@ async function listenOnSocket(server: Server, path: string): Promise<string> {
 
 /** A process that was killed leaves its socket behind. One that answers is not touched. */
 async function removeStale(path: string): Promise<void> {
-  const isSocket = await lstat(path).then(
-    (stats) => stats.isSocket(),
-    () => false,
-  );
-  if (!isSocket || (await isServed(path))) return;
-  // Another process may have found the same file. What the slower one moves aside is then the socket of the faster one.
-  const aside = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
-  await rename(path, aside).catch(unlessGone);
-  if (await isServed(aside)) await link(aside, path);
-  await unlink(aside).catch(unlessGone);
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isSocket() || (await isServed(path))) return;
+  // Others may have found the same socket. Whoever creates this file may remove it, and listening tells the others that the path is in use.
+  const claim = `${path}.${found.ino}`;
+  if (!(await isCreated(claim))) return;
+  const current = await lstat(path).catch(() => undefined);
+  if (current?.ino === found.ino && !(await isServed(path))) await unlink(path);
+  await unlink(claim).catch(unlessGone);
+}
+
+/** Whether this process created the file. One that a killed process left behind is replaced. */
+async function isCreated(file: string): Promise<boolean> {
+  const create = () =>
+    writeFile(file, '', { flag: 'wx' }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      },
+    );
+  if (await create()) return true;
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats === undefined || Date.now() - stats.mtimeMs < abandonedAfterMs) return false;
+  await unlink(file).catch(unlessGone);
+  return create();
 }
 
 async function isServed(path: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { linkSync, readdirSync } from 'node:fs';
+import { linkSync, lstatSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
@@ -32,4 +32,20 @@ test('of servers that take over the same stale socket at once, one has it, and t
     socket.destroy();
     expect(readdirSync(folder)).toEqual(['auth.sock']);
   }
+});
+
+test('a process that was killed while it removed a stale socket is in nobody’s way after ten seconds', async () => {
+  const folder = emptyFolder();
+  const path = join(folder, 'auth.sock');
+  await leaveStale(path);
+  const claim = `${path}.${lstatSync(path).ino}`;
+  writeFileSync(claim, '');
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await expect(listen(server, { entrance: 'open', path })).rejects.toThrow('EADDRINUSE');
+
+  const longAgo = new Date(Date.now() - 11_000);
+  utimesSync(claim, longAgo, longAgo);
+  await expect(listen(server, { entrance: 'open', path })).resolves.toBe(`unix:${path}`);
+  expect(readdirSync(folder)).toEqual(['auth.sock']);
 });
