@@ -15,6 +15,8 @@ interface Expected {
   readonly section: string;
 }
 
+const runbook = 'https://github.com/service-auth/service-auth/blob/main/docs/runbook.md';
+
 /** The alerts as they look at the end of their troubles. */
 const expectedAlerts: Readonly<Record<string, Expected>> = {
   ServiceAuthTwoRecords: {
@@ -69,6 +71,24 @@ test.for(cases)('%s fires after its trouble has lasted long enough, and ends wit
   expect(await promtool('test', 'rules', fileOf(tests))).toContain('SUCCESS');
 });
 
+test.for([
+  ['backoff', 'outage'],
+  ['credentials', 'credentials-rejected'],
+  ['deaths', 'deaths'],
+  ['rate_limited', 'other-programs'],
+] as const)('for a hold of the kind %s, the alert leads to the section %s', async ([hold, section]) => {
+  const name = 'ServiceAuthRenewalFails';
+  const labels = { job: 'orders', severity: 'warning', hold };
+  const annotations = { summary: `Token requests of orders fail (${hold}).`, runbook_url: `${runbook}#${section}` };
+  const tests = {
+    input_series: [{ series: `service_auth_hold_remaining{job="orders",hold="${hold}"}`, values: '300x20' }],
+    alert_rule_test: [
+      { alertname: name, eval_time: '15m', exp_alerts: [{ exp_labels: labels, exp_annotations: annotations }] },
+    ],
+  };
+  expect(await promtool('test', 'rules', fileOf(tests))).toContain('SUCCESS');
+});
+
 test('an expectation that is wrong fails', async () => {
   const [[alert = '', phase] = []] = cases;
   const wrong = { ...(expectedAlerts[alert] as Expected), section: 'another' };
@@ -95,7 +115,7 @@ function testsOf(alert: string, { from, to, over }: Phase, expected: Expected) {
             exp_labels: { job: 'orders', severity, ...labels },
             exp_annotations: {
               summary,
-              runbook_url: `https://github.com/service-auth/service-auth/blob/main/docs/runbook.md#${section}`,
+              runbook_url: `${runbook}#${section}`,
             },
           },
         ],
