@@ -13,16 +13,6 @@ export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConf
   return path ? `${withoutTrailingSlashes(String(baseURL))}/${path.replace(/^\/+/, '')}` : String(baseURL);
 }
 
-/** The URL of a request for messages: without credentials, query and fragment. */
-export function printableUrl(config: AxiosRequestConfig): string | undefined {
-  try {
-    const { protocol, host, pathname } = new URL(requestUrl(config));
-    return `${protocol}//${host}${pathname}`;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Whether to ignore the proxies of the environment: plain http is allowed to loopback only because the token then stays on this machine.
  * A `proxy` in the configuration is the application's own choice and is used.

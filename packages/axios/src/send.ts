@@ -1,11 +1,11 @@
 import type { TokenSource } from '@service-auth/core';
-import { ownProperties, sendWithToken, tokenBypassed, tokenRejected } from '@service-auth/core/http';
+import { ownProperties, sendWithToken, tokenBypassed, tokenNotSent, tokenRejected } from '@service-auth/core/http';
 import type { AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { type Dispatch, type Ending, settled } from './dispatch.ts';
 import { errorOfRequest } from './errors.ts';
 import { createExchange } from './exchange.ts';
 import { headersOf, refuseOldCopy } from './old-axios.ts';
-import { printableUrl, requestUrl } from './request-url.ts';
+import { requestUrl } from './request-url.ts';
 
 /** Sends a request that left the interceptors, with a token of the first of `sources` that covers its URL. */
 export function send(
@@ -39,7 +39,7 @@ export function send(
     );
   }
   return dispatch.send(config).then((ending) => {
-    return settled(isOwn ? ending : withCause(ending, () => uncovered(config)));
+    return settled(isOwn ? ending : withCause(ending, () => tokenNotSent(url)));
   });
 }
 
@@ -50,12 +50,4 @@ function withCause(ending: Ending, create: () => Error): Ending {
     Object.defineProperty(error, 'cause', ownProperties({ value: create(), configurable: true, writable: true }));
   }
   return ending;
-}
-
-/** Says that no token was sent, and why. */
-function uncovered(config: InternalAxiosRequestConfig): Error {
-  return new Error(
-    `[service-auth/axios] No token was sent to ${printableUrl(config) ?? 'that URL'}: no attached client covers it. ` +
-      'The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.',
-  );
 }

@@ -353,7 +353,7 @@ describe.each(Object.entries(copies))('attachServiceAuth with %s', (_, axios) =>
     const error = await rejectionOf(instance.get('/items?key=x'));
     expect(error).toBeInstanceOf(axios.AxiosError);
     expect((error as Error).cause).toMatchObject({
-      message: `[service-auth/axios] No token was sent to ${service.baseUrl}/api/v1/items: no attached client covers it. The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.`,
+      message: `[service-auth] No token was sent to ${service.baseUrl}/api/v1/items: no attached client covers it. The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.`,
     });
     expect(Object.getOwnPropertyDescriptor(error, 'cause')).toMatchObject({
       enumerable: false,

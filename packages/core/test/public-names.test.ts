@@ -34,6 +34,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'serviceUnavailable',
     'settledToken',
     'tokenBypassed',
+    'tokenNotSent',
     'tokenProvider',
     'tokenRejected',
   ]);

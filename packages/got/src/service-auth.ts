@@ -6,6 +6,7 @@ import {
   replaceRejected,
   settledToken,
   tokenBypassed,
+  tokenNotSent,
   tokenRejected,
 } from '@service-auth/core/http';
 import type {
@@ -41,8 +42,9 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   const tokenIn = (headers: Options['headers']) => sent.get(Object(headers['authorization']));
   const ownIn = (headers: Options['headers']) =>
     Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined;
-  const isServed = ({ context, url }: Pick<Options, 'context' | 'url'>) =>
-    !(Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false) && auth.covers(url as URL);
+  const isExempt = ({ context }: Pick<Options, 'context'>) =>
+    Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false;
+  const isServed = (options: Pick<Options, 'context' | 'url'>) => !isExempt(options) && auth.covers(options.url as URL);
 
   const attach: BeforeRequestHook = (options) => {
     const { headers, signal } = options;
@@ -75,8 +77,13 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     if (response.statusCode !== 401) return undefined;
     const { options } = response.request;
     const token = tokenIn(options.headers);
+    const own = ownIn(options.headers);
     if (token) reasons.set(response, tokenRejected);
-    else if (typeof ownIn(options.headers) === 'string' && isServed(options)) reasons.set(response, tokenBypassed);
+    else if (isServed(options)) {
+      if (typeof own === 'string') reasons.set(response, tokenBypassed);
+    } else if (own === undefined && !isExempt(options) && response.redirectUrls.length === 0) {
+      reasons.set(response, () => tokenNotSent(options.url as URL));
+    }
     return token;
   }
 

@@ -264,14 +264,41 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect(service.counts.tokenRequests).toBe(0);
     });
 
-    test('has no cause of ours when the request had no token of ours', async () => {
+    test('says in its cause that no client covers the URL', async () => {
       const service = await startService();
-      const api = got.extend(serviceAuth(createAuth(service)));
-      const error = await api(`${service.baseUrl}/api/v1/`, { context: { serviceAuth: false } }).catch(
-        (thrown: Error) => thrown,
-      );
-      expect(error).toMatchObject({ name: 'HTTPError', response: { statusCode: 401 } });
+      const elsewhere = ['/one', '/two'].map((path) => createAuth(service, { baseUrl: `${service.baseUrl}${path}` }));
+      const api = got.extend(...elsewhere.map((auth) => serviceAuth(auth)));
+      const error = await api(`${service.baseUrl}/api/v1/?key=x`).catch((thrown: Error) => thrown);
+      const message = expect.stringMatching(/^\[service-auth\] No token was sent to http:\S+\/api\/v1\/: no attached/);
+      expect(error).toMatchObject({ name: 'HTTPError', response: { statusCode: 401 }, cause: { message } });
       expect(serviceUnavailable(error)).toBeUndefined();
+
+      service.api.next({ status: 302, headers: { location: '/api/v1/two' } });
+      const covered = got.extend(serviceAuth(createAuth(service, { baseUrl: `${service.baseUrl}/api/v1/one` })));
+      const redirected = await covered(`${service.baseUrl}/api/v1/one`).catch((thrown: Error) => thrown);
+      expect(redirected).toMatchObject({ name: 'HTTPError', response: { statusCode: 401 } });
+      expect(redirected).not.toMatchObject({ cause: { message: expect.anything() } });
+    });
+
+    test('has no cause of ours when the request had no token of ours on purpose, or had that of another client', async () => {
+      const service = await startService();
+      const auth = createAuth(service);
+      const url = `${service.baseUrl}/api/v1/`;
+      const api = got.extend(serviceAuth(auth));
+      const exempt = await api(url, { context: { serviceAuth: false } }).catch((thrown: Error) => thrown);
+      expect(exempt).toMatchObject({ name: 'HTTPError', response: { statusCode: 401 }, cause: {} });
+      expect(serviceUnavailable(exempt)).toBeUndefined();
+
+      await auth.getToken();
+      service.revoke('all');
+      service.tokenEndpoint.always({ status: 503 });
+      const other = createAuth(service, { baseUrl: `${service.baseUrl}/other` });
+      for (const extensions of [
+        [serviceAuth(auth), serviceAuth(other)],
+        [serviceAuth(other), serviceAuth(auth)],
+      ]) {
+        await expect(got.extend(...extensions)(url)).rejects.toMatchObject({ cause: { code: 'ERR_TOKEN_REJECTED' } });
+      }
     });
 
     test.each<[kind: string, content: () => OptionsInit, sent: string]>([

@@ -8,10 +8,27 @@ export function tokenRejected(): ServiceAuthError {
   return serviceAuthError('ERR_TOKEN_REJECTED', message, { retryAt: undefined });
 }
 
+/** Creates the reason of a 401 to a request whose URL no client covers. The message has the URL without credentials, query and fragment. */
+export function tokenNotSent(url: string | URL): Error {
+  return new Error(
+    `[service-auth] No token was sent to ${printable(url)}: no attached client covers it. ` +
+      'The option baseUrl of createServiceAuth, or SERVICE_BASE_URL, has to be the address of the API.',
+  );
+}
+
 /** Creates the reason of a 401 to a request that had an `Authorization` of its own. It is no ServiceAuthError, because waiting does not help. */
 export function tokenBypassed(): Error {
   return new Error(
     '[service-auth] The request had an Authorization of its own, so it was sent without the token. ' +
       'Remove the interceptor or default header that sets it.',
   );
+}
+
+function printable(url: string | URL): string {
+  try {
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${pathname}`;
+  } catch {
+    return 'that URL';
+  }
 }

@@ -2,7 +2,7 @@
 export { ownProperties } from '../platform/untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
-export { tokenBypassed, tokenRejected } from './errors-of-401.ts';
+export { tokenBypassed, tokenNotSent, tokenRejected } from './errors-of-401.ts';
 export { hasAuthorization } from './headers.ts';
 export { hideAgentRequests } from './hide.ts';
 export type { Redirect, RedirectAnswer } from './redirect.ts';
