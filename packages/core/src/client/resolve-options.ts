@@ -28,7 +28,7 @@ import { inWorker } from '../platform/in-worker.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { memoryStore, sharedMemoryStore } from '../record/memory-store.ts';
 
-const names: readonly (keyof ServiceAuthOptions)[] = [
+export const optionNames: readonly (keyof ServiceAuthOptions)[] = [
   'authUrl',
   'tokenEndpoint',
   'issuer',
@@ -62,7 +62,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems);
   const options = ownProperties(typeof given === 'object' && given);
-  reportUnknown(options, names, report);
+  reportUnknown(options, optionNames, report);
 
   const addresses = addressesOf(options, report);
   const { audience, tokenEndpoint, clientAuthentication } = options;

@@ -1,4 +1,4 @@
-import { parseUrl } from '../platform/address.ts';
+import { parseAddress } from '../platform/address.ts';
 import { problemOfInteger, problemOfText, reportTo } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 
@@ -38,8 +38,9 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
   if (listOf([resources, named].flat(2)).join('').length > 12_000)
     report('parameters', 'must be at most 12,000 characters with the resources');
 
-  const query = parseUrl(`${tokenEndpoint}`)?.searchParams;
-  if ([...(query?.keys() ?? [])].some((name) => reserved.test(name)))
+  const endpoint = parseAddress(tokenEndpoint, true, true);
+  const query = endpoint instanceof URL ? [...endpoint.searchParams.keys()] : [];
+  if (query.some((name) => reserved.test(name)))
     report('tokenEndpoint', 'must not contain parameters of the token request, or a secret, in its query');
   const types = recognizedTokenTypes;
   if (types !== undefined && !(Array.isArray(types) && types.every((type) => !problemOfText(type, 100))))

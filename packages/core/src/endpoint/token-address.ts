@@ -38,7 +38,7 @@ export function resolveTokenAddress(
     tokenEndpoint === undefined
       ? parsed('authUrl', authUrl, false, repetitionIn)
       : parsed('tokenEndpoint', tokenEndpoint, true);
-  if (!url) return undefined;
+  if (!url || (issuer !== undefined && !server)) return undefined;
   const addressedBy = tokenEndpoint === undefined ? 'authUrl' : 'tokenEndpoint';
   const tokenUrl = addressedBy === 'authUrl' ? tokenEndpointOf(url) : url.href;
   return { addressedBy, tokenUrl, endpoint: endpointName(server ?? new URL(tokenUrl)) };

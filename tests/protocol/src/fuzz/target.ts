@@ -47,6 +47,7 @@ const hostile: readonly unknown[] = [
     },
   }),
   new String('text'),
+  Symbol('x'),
   Number.NaN,
   Number.POSITIVE_INFINITY,
   -0,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServiceAuth, fetchTransport, isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import { canariesIn, secretCanary } from '@service-auth/test-tools/canaries';
 import fc from 'fast-check';
+import { optionNames } from '../../../../packages/core/src/client/resolve-options.ts';
 import { readTokenResponse } from '../../../../packages/core/src/endpoint/token-response.ts';
 import { urlScope } from '../../../../packages/core/src/endpoint/url-scope.ts';
 import { decodeRecord, encodeRecord } from '../../../../packages/core/src/ledger/codec.ts';
@@ -185,7 +186,7 @@ export const targets: Readonly<Record<string, Target>> = {
       anything,
       fc.record(
         Object.fromEntries(
-          Object.entries(options).map(([name, value]) => [name, fc.oneof(fc.constant(value), anything)]),
+          optionNames.map((name) => [name, fc.oneof({ weight: 4, arbitrary: fc.constant(options[name]) }, anything)]),
         ),
         { requiredKeys: [] },
       ),
