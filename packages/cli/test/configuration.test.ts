@@ -48,6 +48,10 @@ test('every wrong word of the command line is told at once, and none is repeated
     expect(outcome.stderr).toContain(problem);
   }
   expect(sightings(outcome.stderr)).toEqual([]);
+  expect(await run(['token', '--constructor'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--constructor is no option of token'),
+  });
   expect(await run([secretCanary])).toMatchObject({ code: 2, stderr: expect.stringContaining('no such command') });
   expect(await run(['record'])).toMatchObject({ code: 2, stderr: expect.stringContaining('record export') });
 });

@@ -337,6 +337,17 @@ describe('createServiceAuthFromEnv', () => {
     expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning']]);
   });
 
+  test.each(['SERVICE_AUTH_TIMEOUT_MS', 'SERVICE_AUTH_DEBUG', 'SERVICE_AUTH_TENANT'])(
+    '%s is like none that is read',
+    (name) => {
+      const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+      onTestFinished(() => emitWarning.mockRestore());
+      optionsFromEnv({ ...env, [name]: 'a value' });
+      const warning = `Nothing reads the variable ${name}, so it has no effect.`;
+      expect(emitWarning.mock.calls).toEqual([[warning, 'ServiceAuthWarning']]);
+    },
+  );
+
   test('one that is missing because it is misspelt is a warning, too', () => {
     const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     onTestFinished(() => emitWarning.mockRestore());

@@ -43,13 +43,14 @@ export function readArguments(argv: readonly string[], commands: readonly Comman
   const given = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []));
 
   const command = findCommand(words, commands);
-  const known = { ...everywhere.options, ...command?.options };
+  const known: Command['options'] = { ...everywhere.options, ...command?.options };
+  const optionOf = (name: string) => (Object.hasOwn(known, name) ? known[name] : undefined);
   const problems: string[] = [];
   const flags: Record<string, string | true | readonly string[]> = {};
   for (const option of given) {
-    const problem = problemOf(option, known[option.name], flags, command?.name);
+    const problem = problemOf(option, optionOf(option.name), flags, command?.name);
     if (problem !== undefined) problems.push(problem);
-    else flags[option.name] = givenValue(option, known[option.name], flags[option.name]);
+    else flags[option.name] = givenValue(option, optionOf(option.name), flags[option.name]);
   }
 
   const operands = words.slice(command?.name.split(' ').length ?? 0);
@@ -94,8 +95,8 @@ function givenValue({ value }: Given, option: Option | undefined, before: Flags[
 
 function problemsOfOperands({ name, operands = [] }: Command, given: readonly string[]): string[] {
   const missing = operands.slice(given.length).filter((operand) => !operand.startsWith('['));
-  const surplus =
-    given.length > operands.length ? [`${name} takes ${operands.join(' ') || 'no operand'}, and no more`] : [];
+  const most = operands.length > 0 ? `${operands.join(' ')}, and no more` : 'no operand';
+  const surplus = given.length > operands.length ? [`${name} takes ${most}`] : [];
   return [...missing.map((operand) => `${name} needs ${operand}`), ...surplus];
 }
 

@@ -39,7 +39,7 @@ const names: readonly string[] = [
 // Kubernetes sets some of these in every pod if there is a Service with the name service-auth. `service-auth token --format env` prints the others.
 const ofOthers = /^SERVICE_AUTH_((SERVICE|PORT)(_.*)?|TOKEN|TOKEN_EXPIRES_AT)$/;
 
-/** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by its name. It names the one that was probably meant. */
+/** Returns a warning for each variable that begins with `SERVICE_AUTH_`, and that nothing reads, by its name. If one was probably meant, it is named. */
 export function unreadVariables(env: Readonly<Record<string, string | undefined>>): ReadonlyMap<string, string> {
   const { process, Deno } = globalThis as { process?: { env?: unknown }; Deno?: unknown };
   // Deno would ask the user for permission.
@@ -47,13 +47,14 @@ export function unreadVariables(env: Readonly<Record<string, string | undefined>
   const unread = Object.keys(env)
     .filter((name) => name.startsWith('SERVICE_AUTH_') && env[name] && !names.includes(name) && !ofOthers.test(name))
     .map((name) => {
-      const [nearest] = [...names].sort((a, b) => likeness(b, name) - likeness(a, name));
-      return [name, `Nothing reads the variable ${name}. Did you mean ${nearest}?`] as const;
+      const [nearest = ''] = [...names].sort((a, b) => likeness(b, name) - likeness(a, name));
+      const advice = likeness(nearest, name) > 0.22 ? `. Did you mean ${nearest}?` : ', so it has no effect.';
+      return [name, `Nothing reads the variable ${name}${advice}`] as const;
     });
   return new Map(unread);
 }
 
-/** Returns how much of two names is the same: the share of their pairs of letters, without the beginning that all names have. */
+/** Returns from 0 to 0.5 how much of two names is the same: the share of their pairs of letters, without the beginning that all names have. */
 function likeness(one: string, other: string): number {
   const [first, second] = [pairsIn(one), pairsIn(other)];
   return first.filter((pair) => second.includes(pair)).length / (first.length + second.length);

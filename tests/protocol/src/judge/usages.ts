@@ -50,6 +50,10 @@ export function createUsages(world: Time, settings: Circumstances, store: () => 
         latest = usage;
         if (usage.holds.some(({ kind }) => kind === 'deaths')) deadAt = world.now;
       },
+      // Nobody asks `getUsage()` between two writes, but callers are told what they wait for.
+      refused(_call, error) {
+        if (String(error).includes('processes were killed')) deadAt = world.now;
+      },
     },
   };
 }
