@@ -34,7 +34,7 @@ export interface AuthFetchOptions<Fetch extends FetchLike = typeof fetch> {
  *
  * It takes the same arguments as the given `fetch` and rejects with the same errors. While it waits for a token, it rejects with a
  * ServiceAuthError, or with the reason of `signal`.
- * @throws TypeError if `auth` is no client or has no `baseUrl`
+ * @throws TypeError if `auth` is no client or has no `baseUrl`, or if `fetch` is no function
  */
 export function createAuthFetch(auth: TokenSource, options?: AuthFetchOptions<never>): typeof fetch;
 // The overload above serves calls without `fetch`: for them, TypeScript before 6 would infer `Fetch` from the variable that takes the result, "or undefined" included.
@@ -47,6 +47,8 @@ export function createAuthFetch(
   { fetch: given, bufferRequests = false }: AuthFetchOptions<FetchLike> = {},
 ): FetchLike {
   checkTokenSource(auth, 'fetch');
+  if (given !== undefined && typeof given !== 'function')
+    throw new TypeError('[service-auth/fetch] The option `fetch` must be a function.');
   const globalAtFirst = globalThis.fetch;
   const send = (given as typeof fetch | undefined) ?? sendByGlobal;
   const isSent = Symbol('sent');

@@ -17,6 +17,13 @@ function createRecorder(...answers: (() => Response)[]) {
 }
 
 describe('what may be given', () => {
+  test('a `fetch` that is no function is refused at once', async () => {
+    const auth = createAuth(await startService());
+    const message = '[service-auth/fetch] The option `fetch` must be a function.';
+    for (const wrong of [{ fetch }, null, 'fetch'])
+      expect(() => createAuthFetch(auth, { fetch: wrong as never })).toThrow(new TypeError(message));
+  });
+
   test('a string, a URL or a Request', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));

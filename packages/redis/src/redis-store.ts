@@ -46,10 +46,11 @@ const storeOf = onePerConnection(createStore);
  * half of the limit by default. Both methods reject if the server does not answer, is loading, read-only or out of memory, or if the cluster has no
  * node for the key.
  * The same `client` and `prefix` give the same store.
- * @throws TypeError if `client` is no Redis client
+ * @throws TypeError if `client` is no Redis client, or if `prefix` is no string
  */
 export function redisStore(client: RedisClient, { prefix = 'service-auth:' }: RedisStoreOptions = {}): Store {
   checkClient(client);
+  if (typeof prefix !== 'string') throw new TypeError('[service-auth/redis] The option `prefix` must be a string.');
   return storeOf(client, prefix);
 }
 

@@ -22,6 +22,11 @@ test.each([
   );
 });
 
+test('refuses a prefix that is no text at once', () => {
+  const message = '[service-auth/redis] The option `prefix` must be a string.';
+  expect(() => redisStore(createClient6({ url }), { prefix: 5 as never })).toThrow(new TypeError(message));
+});
+
 test('the same client and prefix give the same store, so that clients share its reads', () => {
   const client = createClient6({ url });
   expect(redisStore(client)).toBe(redisStore(client, { prefix: 'service-auth:' }));
