@@ -48,9 +48,12 @@ export const noPauseOutlivesItsClock: Promised = ({ settings: { storeAheadMs, fe
   },
 });
 
-/** If the API of one audience rejects every token, a revoked token of another audience is replaced soon, unless that audience has had its part of the renewals. */
-export const aRevokedTokenIsReplaced: Promised = ({ world, settings, facts: { usages } }, violated) => {
-  // Two revocations within an hour: the second token is replaced after a pause.
+/**
+ * If the API of one audience rejects every token, a revoked token of another audience is replaced soon, unless that audience has had its part of the renewals, or
+ * the process that asked for its replacement died.
+ */
+export const aRevokedTokenIsReplaced: Promised = ({ world, store, settings, facts: { usages } }, violated) => {
+  // Two revocations within an hour, or a death: the next token is requested after a pause.
   const replacedWithinMs = 75 * minute;
   const rejectedSince = new Map<string, number>();
 
@@ -64,13 +67,20 @@ export const aRevokedTokenIsReplaced: Promised = ({ world, settings, facts: { us
     });
   }
 
+  /** When the last token was reserved of whose request nobody knows the outcome. */
+  function lostAt(audience: string): number {
+    const lost = usages.latest?.issuances.find((one) => one.pending && one.audience === audience);
+    return lost ? world.now - (store().now() - lost.at) : 0;
+  }
+
   return {
     answeredByApi(audience, status) {
       if (settings.rejecting === undefined || audience === settings.rejecting) return;
       if (status === 200) rejectedSince.delete(audience);
       else {
         // An audience that has had its part waits until it has a part again.
-        const since = hadItsPart(audience) ? world.now : (rejectedSince.get(audience) ?? world.now);
+        const known = rejectedSince.get(audience) ?? world.now;
+        const since = hadItsPart(audience) ? world.now : Math.max(known, lostAt(audience));
         rejectedSince.set(audience, since);
         // A new record may spend little, and one audience may have spent that.
         if (since <= 27 * hour || world.now - since <= replacedWithinMs) return;
