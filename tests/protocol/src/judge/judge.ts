@@ -39,7 +39,7 @@ export function createJudge(
     hands,
     orders: createOrders(world),
     resets,
-    standstills: createStandstills(),
+    standstills: createStandstills(settings),
     usages: createUsages(world, settings, store, ask),
   };
   const isStoreSafe = lossesPerWindow === 0 && !rates.store_clock_wild && !rates.store_clock_set_back;

@@ -1,4 +1,4 @@
-import type { Process } from './scene.ts';
+import type { Circumstances, Process } from './scene.ts';
 import type { Sights } from './sights.ts';
 
 /** The times in which a process stood still for most of what it has for a token request. No other process can tell it from a dead one. */
@@ -11,7 +11,7 @@ export interface Standstills {
 const longMs = 30_000;
 
 /** Remembers the standstills of a run. */
-export function createStandstills(): Standstills {
+export function createStandstills({ audiences }: Circumstances): Standstills {
   const machines = new Map<string, Process>();
   const seen = new Map<string, number>();
   const spans = new Map<string, { readonly blockedMs: number; isSent: boolean; isLong: boolean }>();
@@ -36,7 +36,8 @@ export function createStandstills(): Standstills {
         machines.set(machine.name, machine);
       },
       looked(machine) {
-        if (spans.get(machine)?.isSent === false) end(machine);
+        // A process that reads again has given up what it reserved, unless it reads for another audience.
+        if (spans.get(machine)?.isSent === false && audiences.length === 1) end(machine);
         seen.set(machine, blockedMsOf(machine));
       },
       // From the read before the reservation to the write of the outcome.
