@@ -240,7 +240,7 @@ test(
     expect(await printed('usage')).toContain('0 of 120 usable tokens spent in 24 h.');
     for (const args of [[], ['--token-limit', '150']]) {
       expect(await printed('usage', ...args)).toMatch(
-        /It has no record of this client: .* keeps its record in its memory/,
+        /There is none: .* keeps its record in its memory/,
       );
     }
     expect(await printed('explain')).toContain('In this store there is no record of this client.');

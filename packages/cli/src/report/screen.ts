@@ -49,6 +49,7 @@ export function usageScreen(usage: Usage, scene: Scene, style: Style): string[] 
       cut(`${clockTime(now, now)}; all times are ${zone(now)}, as on this machine`, style.columns),
     ),
     '',
+    ...(scene.hasRecord ? [] : section(style, 'Record', paragraph(style, `There is none: ${noRecord}`), 'yellow')),
     ...section(style, 'Budget', budget(usage, style)),
     ...section(
       style,
@@ -152,12 +153,11 @@ function resetLines({ resets }: Usage, style: Style): string[] {
 export const noRecord =
   'if programs run already, they use another store, prefix, table, database, SERVICE_AUTH_URL or client id. A program without a configured store keeps its record in its memory, which this command cannot read.';
 
-function storeLines({ storeAheadMs }: Usage, { store, durability, hasRecord }: Scene, style: Style): string[] {
+function storeLines({ storeAheadMs }: Usage, { store, durability }: Scene, style: Style): string[] {
   const seconds = Math.round(storeAheadMs / 1_000);
   const clock =
     Math.abs(seconds) < 2
       ? 'Its clock agrees with this machine.'
       : `Its clock is ${duration(Math.abs(storeAheadMs))} ${seconds > 0 ? 'ahead of' : 'behind'} this machine.`;
-  const record = hasRecord ? '' : ` It has no record of this client: ${noRecord}`;
-  return paragraph(style, `${store}; it ${durabilities[durability]}. ${clock}${record}`);
+  return paragraph(style, `${store}; it ${durabilities[durability]}. ${clock}`);
 }
