@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { commands, everywhere } from './commands.ts';
 import { configurationOptions } from './configuration/options.ts';
-import { checkInvocation, readArguments } from './line/arguments.ts';
+import { checkInvocation, type Invocation, readArguments } from './line/arguments.ts';
 import type { Context } from './line/command.ts';
 import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/exit.ts';
 import { printable, printableLines } from './line/printable.ts';
@@ -16,16 +16,27 @@ export async function main(argv: readonly string[]): Promise<never> {
       controller.abort(new Signalled(name));
     });
   }
-  // A reader that has seen enough, such as head, ends the program without a word.
-  process.stdout.on('error', () => process.exit(exitCodes.success));
+  const invocation = readArguments(argv, commands, everywhere);
+  const name = invocation.command?.name;
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    // The token server goes on without a reader of its log.
+    if (name === 'serve') return;
+    // A reader that has seen enough, such as head, ends the program without a word.
+    if (code === 'EPIPE') process.exit(exitCodes.success);
+    process.stderr.write(`service-auth: the output cannot be written (${code})\n`);
+    process.exit(name === 'check' ? checkFailed : exitCodes.failure);
+  });
   // A log that nobody can read, or a disk that is full, must not end the token server.
   process.stderr.on('error', () => {});
   const { env, stdin, stdout, stderr } = process;
-  const exitCode = await run(argv, { env, stdin, stdout, stderr, signal: controller.signal });
+  const exitCode = await run(invocation, argv.length === 0, { env, stdin, stdout, stderr, signal: controller.signal });
   await Promise.all([flushed(stdout), flushed(stderr)]);
   // Connections to a store that no longer answers must not keep the process running.
   process.exit(exitCode);
 }
+
+/** UNKNOWN of Nagios. */
+const checkFailed = 3;
 
 const signalCodes = { SIGINT: 130, SIGTERM: 143 };
 
@@ -43,16 +54,19 @@ function flushed(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'operands'>): Promise<number> {
+async function run(
+  invocation: Invocation,
+  isEmpty: boolean,
+  world: Omit<Context, 'flags' | 'operands'>,
+): Promise<number> {
   const { stdout, stderr } = world;
-  const invocation = readArguments(argv, commands, everywhere);
   const { command, flags, operands } = invocation;
   try {
-    if (flags['help'] === true || (!command && argv.length === 0)) {
+    if (flags['help'] === true || (!command && isEmpty)) {
       const { commandHelp, programHelp } = await import('./line/help.ts');
       const text = command ? commandHelp(command, everywhere, configurationOptions) : programHelp(commands, everywhere);
-      (argv.length === 0 ? stderr : stdout).write(`${text}\n`);
-      return argv.length === 0 ? exitCodes.usage : exitCodes.success;
+      (isEmpty ? stderr : stdout).write(`${text}\n`);
+      return isEmpty ? exitCodes.usage : exitCodes.success;
     }
     if (flags['version'] === true) {
       stdout.write(`${version()}\n`);
@@ -70,7 +84,7 @@ async function run(argv: readonly string[], world: Omit<Context, 'flags' | 'oper
     if (command?.name === 'check') {
       // Monitoring reads the first line of standard output, and takes any other exit code for a failure of the plug-in.
       stdout.write(`UNKNOWN - ${printable(failed.message.replaceAll('\n', ' '))}\n`);
-      return 3;
+      return checkFailed;
     }
     stderr.write(`${printableLines(failed.message)}\n`);
     return failed.exitCode;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Usage } from '@service-auth/core';
 import { sightings } from '@service-auth/test-tools/canaries';
@@ -239,9 +239,7 @@ test(
     const printed = async (...args: string[]) => (await run(args, { env })).stdout.replace(/\s+/g, ' ');
     expect(await printed('usage')).toContain('0 of 120 usable tokens spent in 24 h.');
     for (const args of [[], ['--token-limit', '150']]) {
-      expect(await printed('usage', ...args)).toMatch(
-        /There is none: .* keeps its record in its memory/,
-      );
+      expect(await printed('usage', ...args)).toMatch(/There is none: .* keeps its record in its memory/);
     }
     expect(await printed('explain')).toContain('In this store there is no record of this client.');
     expect(await printed('explain')).not.toContain('low limit');
@@ -269,4 +267,20 @@ test('a store that is lost from the beginning ends usage with 69', manyProcesses
   const service = await startCanaryService();
   const env = variablesOf(service, 'redis://127.0.0.1:1');
   for (const args of [['usage'], ['usage', '--watch'], ['explain']]) expect((await run(args, { env })).code).toBe(69);
+});
+
+test('commands that only read create no directory, and see one that others create', async () => {
+  const service = await startCanaryService();
+  const directory = join(emptyFolder(), 'a/store');
+  const env = variablesOf(service, `file:${directory}`);
+  for (const command of ['usage', 'explain', 'check', 'doctor']) {
+    expect((await run([command], { env })).stdout).toMatch(/no record|There is none/);
+    expect(existsSync(directory)).toBe(false);
+  }
+  const watching = start(['usage', '--watch', '--json'], { env });
+  await watching.untilPrinted('\n');
+  expect((await run(['token'], { env })).code).toBe(0);
+  await watching.untilPrinted('"used":1');
+  watching.kill('SIGINT');
+  await watching.outcome;
 });

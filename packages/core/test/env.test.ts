@@ -230,6 +230,21 @@ describe('createServiceAuthFromEnv', () => {
     },
   );
 
+  test.each(['TOKEN_LIMIT', 'RESOURCE', 'STORE', 'PRIVATE_KEY', 'AUDIENCE', 'CLIENT_SECRET'])(
+    'a SERVICE_AUTH_%s that is no text is told by its name alone',
+    async (name) => {
+      for (const value of [150, true, {}, ['a'], Symbol('a')])
+        expect(await problemsOf({ ...env, [`SERVICE_AUTH_${name}`]: value as never })).toEqual({
+          [`SERVICE_AUTH_${name}`]: 'must be a string',
+        });
+    },
+  );
+
+  test.each([null, 5, 'store'])('%j in place of the overrides is told', async (overrides) => {
+    const problems = [{ option: 'overrides', message: 'must be an object with options' }];
+    expect(() => optionsFromEnv(env, overrides as never)).toThrow(expect.objectContaining({ problems }));
+  });
+
   test('takes nothing from a prototype', async () => {
     const inherited = Object.create(env) as Record<string, string>;
     expect(Object.keys(await problemsOf(inherited))).toHaveLength(4);

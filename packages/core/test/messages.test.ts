@@ -176,10 +176,29 @@ describe('an error of the client', () => {
       { store: { ...memoryStore(), durability: 'forever' } },
       "store must have a durability of 'process', 'durable' or 'replicated'",
     ],
+    [
+      { store: null },
+      "store must be a Store, such as fileStore(); store must have a durability of 'process', 'durable' or 'replicated'",
+    ],
+    [{ timeoutMs: null }, 'timeoutMs must be an integer from 1 to 300000'],
+    [{ allowInsecureHttp: null }, 'allowInsecureHttp must be a boolean'],
+    [
+      { clientAuthentication: null },
+      'clientAuthentication must be a ClientAuthentication, such as clientSecretBasic(), with all that its type has',
+    ],
+    [{ parameters: new URLSearchParams('organization=one') }, 'parameters must be an object of names and values'],
     [{ transport: {} }, 'transport must be a function'],
     [{ onEvent: {} }, 'onEvent must be a function'],
     [{ waitUntil: {} }, 'waitUntil must be a function'],
     [{ issuanceLimit: 150 }, 'issuanceLimit must be an object such as { tokens: 150 }, or unlimited'],
+    [
+      { issuanceLimit: new Map([['tokens', 50]]) },
+      'issuanceLimit must be an object such as { tokens: 150 }, or unlimited',
+    ],
+    [
+      { issuanceLimit: Object.create({ tokens: 50 }) },
+      'issuanceLimit must be an object such as { tokens: 150 }, or unlimited',
+    ],
     [{ issuanceLimit: { more: 1 } }, 'issuanceLimit.more is not an option'],
     [{ issuanceLimit: { tokens: 0 } }, 'issuanceLimit.tokens must be an integer from 1 to 1000000'],
     [{ issuanceLimit: { windowMs: 0 } }, 'issuanceLimit.windowMs must be an integer from 1000 to 2678400000'],
@@ -192,6 +211,15 @@ describe('an error of the client', () => {
     const options = { authUrl: 'https://h', audience: 'a', clientId: 'c', clientSecret: 's', ...change };
     const error = await failure('ERR_CONFIG', () => createServiceAuth(options as never));
     expect(error.message).toBe(`[service-auth] Wrong options: ${message}. See ${errorPage}#err_config`);
+  });
+
+  test('takes a limit from an object of a class that has its own', async () => {
+    class Agreement {
+      tokens = 50;
+    }
+    const options = { authUrl: 'https://h', audience: 'a', clientId: 'c', clientSecret: 's' };
+    const auth = createServiceAuth({ ...options, store: memoryStore(), issuanceLimit: new Agreement() });
+    expect(await auth.getUsage()).toMatchObject({ limit: 50 });
   });
 
   test.each([undefined, null, 7, 'text', [], () => {}])(

@@ -45,6 +45,15 @@ describe('invalidate', () => {
     expect(auth.peekToken()).toBeUndefined();
   });
 
+  test.each([undefined, null, 'the text of a token', {}])('of %j changes nothing', async (nothing) => {
+    const { client, endpoint, token } = createBed();
+    const auth = client();
+    const first = await token(auth);
+    await auth.invalidate(nothing as never);
+    expect(await auth.getToken()).toBe(first);
+    expect(endpoint.requests.length).toBe(1);
+  });
+
   test('before the first token, and after close, is harmless', async () => {
     const { client, token } = createBed();
     const auth = client();

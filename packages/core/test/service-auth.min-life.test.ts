@@ -137,3 +137,19 @@ test('an endpoint that returns one token until it expires is not taken for a cac
   expect((await clock.until(auth.getToken({ minLifeMs: 23 * hour }))).value).toBe('one-token');
   expect((await token(auth)).value).toBe('one-token');
 });
+
+test('a signal that is none, and a life that is no number, are told before anything is requested', async () => {
+  const { client, endpoint } = createBed();
+  const auth = client();
+  for (const [wrong, message] of [
+    [{ signal: new AbortController() }, 'signal must be an AbortSignal'],
+    [{ minLifeMs: '10m' }, 'minLifeMs must be a number of milliseconds'],
+    [{ minLifeMs: Number.NaN }, 'minLifeMs must be a number of milliseconds'],
+  ] as const) {
+    await expect(auth.getToken(wrong as never)).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining(message),
+    });
+  }
+  expect(endpoint.requests.length).toBe(0);
+});

@@ -16,12 +16,18 @@ const storeOf = onePerConnection((_: object, path) => createStore(path));
  * `directory` must be on a local disk with hard links; it is created with mode 0700 if it is missing. Default: `service-auth` in the user's cache
  * directory. The records survive crashes of processes and of the machine. Both methods reject if the directory cannot be used; the message says
  * what to do. The same directory gives the same store.
- * @throws TypeError if `directory` is an empty string or no string
+ * @throws TypeError if `directory` is no path: an empty string, an address such as `file:/var/lib/orders`, or one that begins with `~/`
  */
 export function fileStore(directory: string = defaultDirectory()): Store {
   // An environment variable that is not set must not select the working directory.
   if (typeof directory !== 'string' || directory === '') {
     throw new TypeError('[service-auth/file] fileStore(directory) takes the path of a directory, or nothing.');
+  }
+  // Each working directory would have a store of its own.
+  if (/^file:|^~[/\\]|\0/i.test(directory)) {
+    throw new TypeError(
+      '[service-auth/file] fileStore(directory) takes a path: no address such as file:/var/lib/orders, no ~ for the home directory, and no null character.',
+    );
   }
   // Resolve the path now, because a process may change its working directory later.
   return storeOf(fileStore, resolve(directory));

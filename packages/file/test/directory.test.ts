@@ -32,6 +32,10 @@ describe('a directory', () => {
     );
   });
 
+  test.each(['file:/var/lib/orders', 'FILE:orders', '~/orders', 'a\0b'])('is not %j', (directory) => {
+    expect(() => fileStore(directory)).toThrow(/takes a path: no address such as file:/);
+  });
+
   test('is created with its parents, for this user only', async () => {
     const before = process.umask(0);
     try {

@@ -83,6 +83,7 @@ function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingMo
 }
 
 function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: ServiceAuthStaticOptions): DynamicModule {
+  refuseNonBooleans({ isGlobal, warmUp });
   const lifecycle = 'service-auth client lifecycle';
   const client = {
     provide: getServiceAuthToken(name),
@@ -90,6 +91,7 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
     useFactory: (lifecycle: ClientLifecycle, given: ServiceAuthFactoryOptions | undefined): ServiceAuth => {
       const { warmUp: warmUpByFactory, ...options } = Object(given) as ServiceAuthFactoryOptions;
       refuseStaticOptions(options);
+      refuseNonBooleans({ warmUp: warmUpByFactory });
       return lifecycle.open(options, warmUpByFactory ?? warmUp ?? false);
     },
   };
@@ -109,6 +111,14 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
     ],
     exports: [client.provide, baseUrl.provide],
   };
+}
+
+/** A variable of the environment is a text, and `'false'` would count as true. */
+function refuseNonBooleans(options: Readonly<Record<string, unknown>>): void {
+  const wrong = Object.keys(options).filter((name) => !['boolean', 'undefined'].includes(typeof options[name]));
+  if (wrong.length === 0) return;
+  const problems = wrong.map((option) => ({ option, message: 'must be a boolean' }));
+  throw new ServiceAuthError('ERR_CONFIG', `Wrong options: ${wrong.join(' and ')} must be a boolean.`, { problems });
 }
 
 /** Rejects options that Nest would ignore silently. */

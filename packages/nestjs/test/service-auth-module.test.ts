@@ -119,6 +119,15 @@ describe('asynchronous options', () => {
     });
   });
 
+  test('that are booleans as texts, as variables are, fail the start', async () => {
+    const { options } = await startService();
+    const problems = [{ option: 'warmUp', message: 'must be a boolean' }];
+    const wrong = { ...options, warmUp: 'false' as never };
+    expect(() => ServiceAuthModule.forRoot(wrong)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG', problems }));
+    const late = boot({ imports: [ServiceAuthModule.forRootAsync({ useFactory: () => wrong })] });
+    await expect(late).rejects.toMatchObject({ code: 'ERR_CONFIG', problems });
+  });
+
   test.each([
     ['wrong', { authUrl: 'nowhere' }],
     ['missing, because a factory returns nothing', undefined],

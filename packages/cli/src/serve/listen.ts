@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { lstat, unlink, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { dirname } from 'node:path';
 import { Failure } from '../line/exit.ts';
 import type { Place } from './settings.ts';
 
@@ -23,6 +25,9 @@ export async function listen(server: Server, place: Place): Promise<string> {
   } catch (error) {
     const { code } = Object(error) as { code?: unknown };
     const name = place.path ?? `${place.host}:${place.port}`;
+    // The error of the system says that access is denied.
+    if (place.path !== undefined && !existsSync(dirname(place.path)))
+      throw new Failure(`Cannot listen on ${name}: the directory ${dirname(place.path)} does not exist.`);
     throw new Failure(`Cannot listen on ${name} (${code}). Choose another port or socket.`);
   }
 }

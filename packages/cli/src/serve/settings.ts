@@ -18,6 +18,7 @@ export interface ServeSettings {
 }
 
 const defaultGraceMs = 20_000;
+const maxGraceMs = 86_400_000;
 const shortestKey = 32;
 
 /** Reads the options of `serve`. Adds what is wrong with them to `problems`. */
@@ -41,7 +42,8 @@ export function readSettings({ flags }: Pick<Context, 'flags'>, problems: string
     problems.push('--listen needs --key-file: a file with a key of 32 characters or more that callers must present');
   if (keyFile !== undefined && !places.some(({ entrance }) => entrance === 'port' || entrance === 'network'))
     problems.push('--key-file has a meaning only with --port without --no-key, or with --listen');
-  if (graceMs === undefined) problems.push('--grace must be a duration such as 20s or 1m');
+  if (graceMs === undefined || graceMs > maxGraceMs)
+    problems.push('--grace must be a duration such as 20s or 1m, and 24h at most');
   if (log !== undefined && log !== 'json' && log !== 'text') problems.push('--log must be json or text');
   return { places, keyFile, graceMs: graceMs ?? 0, log: log === 'json' || log === 'text' ? log : undefined };
 }

@@ -1,18 +1,25 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Store } from '@service-auth/core';
 import { defaultDirectory, fileStore } from '@service-auth/file';
-import { AddressError, type OpenedStore, type Trial } from './address.ts';
+import { AddressError, type OpenedStore, type OpenOptions, type Trial } from './address.ts';
 
 /** `file:` is the default directory, `file:DIRECTORY` and `file:///DIRECTORY` are others. `~/` is the home directory, because no shell expands it there. */
-export function openFileStore(address: string): OpenedStore {
+export function openFileStore(address: string, { writes }: OpenOptions): OpenedStore {
   const directory = pathIn(address, 'file:DIRECTORY, or file:///DIRECTORY with three slashes') || defaultDirectory();
   const trial = (key: string): Trial => {
     const folder = join(directory, key);
     return { store: fileStore(folder), remove: () => rm(folder, { recursive: true, force: true }) };
   };
-  return { store: fileStore(directory), label: `file:${directory}`, trial };
+  const label = `file:${directory}`;
+  const store = fileStore(directory);
+  if (writes || existsSync(directory)) return { store, label, trial };
+  // A command that only reads creates no directory, because that would belong to whoever runs it.
+  const load: Store['load'] = async (...read) => (existsSync(directory) ? store.load(...read) : { now: Date.now() });
+  return { store: { ...store, load }, label };
 }
 
 /**

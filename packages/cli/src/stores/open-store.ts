@@ -17,7 +17,7 @@ export async function openStore(address: string, options: OpenOptions): Promise<
   const scheme = /^[a-z][a-z\d+.-]*:/i.exec(address)?.[0].toLowerCase();
   switch (scheme) {
     case 'file:':
-      return (await import('./file.ts')).openFileStore(address);
+      return (await import('./file.ts')).openFileStore(address, options);
     case 'redis:':
     case 'rediss:':
       return (await import('./redis.ts')).openRedisStore(address);

@@ -125,7 +125,7 @@ test('without options it listens on a free port of loopback', () => {
 
 test('all wrong options are told together', () => {
   const problems: string[] = [];
-  readSettings({ flags: { port: '70000', listen: '8080', grace: '5', log: 'xml', observe: ':9180' } }, problems);
+  readSettings({ flags: { port: '70000', listen: '8080', grace: '600h', log: 'xml', observe: ':9180' } }, problems);
   expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
     '--port',
     '--listen',

@@ -49,3 +49,9 @@ test('a process that was killed while it removed a stale socket is in nobody’s
   await expect(listen(server, { entrance: 'open', path })).resolves.toBe(`unix:${path}`);
   expect(readdirSync(folder)).toEqual(['auth.sock']);
 });
+
+test('a directory that does not exist is told', async () => {
+  const folder = join(emptyFolder(), 'none');
+  const listening = listen(createServer(), { entrance: 'open', path: join(folder, 'auth.sock') });
+  await expect(listening).rejects.toThrow(`the directory ${folder} does not exist.`);
+});

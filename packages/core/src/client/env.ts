@@ -33,9 +33,18 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
   if (typeof env !== 'object' || env === null) {
     throw configError([{ option: 'env', message: 'must be an object with the variables, such as process.env' }]);
   }
+  if (typeof overrides !== 'object' || overrides === null) {
+    throw configError([{ option: 'overrides', message: 'must be an object with options' }]);
+  }
   const texts = new Map<string, string | undefined>();
-  const read = (name: string) =>
-    texts.get(name) ?? (Object.hasOwn(env, name) && env[name] !== '' ? env[name] : undefined);
+  const wrong = new Set<string>();
+  const read = (name: string): string | undefined => {
+    const text = texts.get(name);
+    if (text !== undefined) return text;
+    const value: unknown = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    if (typeof value !== 'string') wrong.add(name);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
   const given = ownProperties(Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)));
   const { issuanceLimit: limit = {} } = given as Partial<ServiceAuthOptions>;
   const isOverridden = (option: string) => {
@@ -98,6 +107,7 @@ export function optionsFromEnv(env: Env, overrides: Partial<ServiceAuthOptions> 
     const message = 'has several audiences, and a token is for one: name one, or create a client for each of them';
     mistakes.push({ option: variables.audience, message });
   }
+  mistakes.push(...[...wrong].map((option) => ({ option, message: 'must be a string' })));
   const problems = problemsOf(options).map((problem) =>
     isOverridden(problem.option) ? problem : named(problem, read, env),
   );

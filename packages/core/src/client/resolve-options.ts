@@ -14,6 +14,7 @@ import { resolveLimits } from '../contract/issuance-limit.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import { problemsOfRequest } from '../contract/problems-of-request.ts';
 import type { Addresses, CheckedOptions, CommonSettings } from '../contract/settings.ts';
+import type { Store } from '../contract/store.ts';
 import type { TokenParameters } from '../contract/token-parameters.ts';
 import type { Transport } from '../contract/transport.ts';
 import { fetchTransport } from '../endpoint/fetch-transport.ts';
@@ -72,7 +73,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   const authentication = authenticationOf(options, report);
   if (options.instance !== undefined) report('instance', problemOfText(options.instance, 64));
 
-  const timeoutMs = options.timeoutMs ?? 30_000;
+  const { timeoutMs = 30_000, clock = systemClock } = options;
   report('timeoutMs', problemOfInteger(timeoutMs, 1, 300_000));
   const key = options.storeKey;
   // A copy, because a program may overwrite the bytes of its key once it has given them. `slice()` of a Buffer does not copy.
@@ -84,13 +85,13 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
     report('storeKey', 'must be a string or Uint8Array of at least 32 random characters or bytes');
   }
 
-  const clock = options.clock ?? systemClock;
   report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
   // A clock of a test is no clock of the other clients in this process.
-  const store = options.store ?? (options.clock ? memoryStore({ clock }) : sharedMemoryStore);
+  const usual = options.clock ? memoryStore({ clock }) : sharedMemoryStore;
+  const store = options.store === undefined ? usual : (Object(options.store) as Store);
   report('store', problemOfMethods(store, ['load', 'swap'], 'a Store, such as fileStore()'));
   const { durability } = store;
-  if (options.store && !['process', 'durable', 'replicated'].includes(durability)) {
+  if (options.store !== undefined && !['process', 'durable', 'replicated'].includes(durability)) {
     report('store', "must have a durability of 'process', 'durable' or 'replicated'");
   }
   for (const name of ['transport', 'onEvent', 'waitUntil'] as const) {
@@ -157,7 +158,7 @@ function shared(settings: CommonSettings): CommonSettings {
 
 /** Checks the addresses. Undefined: one of them has a problem. */
 function addressesOf(options: Partial<ServiceAuthOptions>, report: Report): Addresses | undefined {
-  const insecure = options.allowInsecureHttp ?? false;
+  const { allowInsecureHttp: insecure = false } = options;
   if (typeof insecure !== 'boolean') report('allowInsecureHttp', 'must be a boolean');
   const address = resolveTokenAddress(options, insecure === true, true, report);
   const baseUrl = options.baseUrl === undefined ? undefined : parseAddress(options.baseUrl, insecure === true);
@@ -181,12 +182,12 @@ function isWhole({ usesSecret, probe, problems, write, credentialId }: ClientAut
 /** Checks the client authentication, and the secret that it needs or must not have. */
 function authenticationOf(options: Partial<ServiceAuthOptions>, report: Report): ClientAuthentication {
   const { clientAuthentication: given, clientSecret } = options;
-  if (given && !isWhole(given))
+  if (given !== undefined && !isWhole(Object(given)))
     report(
       'clientAuthentication',
       'must be a ClientAuthentication, such as clientSecretBasic(), with all that its type has',
     );
-  const authentication = given && isWhole(given) ? given : jsonAuthentication;
+  const authentication = given !== undefined && isWhole(Object(given)) ? given : jsonAuthentication;
   const client = options as Record<string, unknown>;
   for (const { option, message } of [problemsOfRequest(client), authentication.problems(client)].flat())
     report(`${option}`, `${message}`);

@@ -1,4 +1,6 @@
 import type { AccessToken } from '../contract/access-token.ts';
+import { configError } from '../contract/config-problems.ts';
+import type { ConfigProblem } from '../contract/errors.ts';
 import type { ServiceAuthEventListener, SubscribeOptions } from '../contract/events.ts';
 import type { ServiceAuthOptions } from '../contract/options.ts';
 import type { CheckedOptions, CommonSettings } from '../contract/settings.ts';
@@ -103,6 +105,8 @@ class Client implements ServiceAuth {
   }
 
   readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {
+    const problem = options && problemOf(options);
+    if (problem) return Promise.reject(configError([problem]));
     const signal = options?.signal;
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (options?.minLifeMs) return this.#obtainWithLife(options.minLifeMs, signal);
@@ -126,6 +130,7 @@ class Client implements ServiceAuth {
   };
 
   async invalidate(token: AccessToken): Promise<void> {
+    if (typeof token?.authorization !== 'string') return;
     const keeper = this.#keeper;
     const { memory, outcome } = rejected(keeper.memory, token.authorization, this.#settings.clock.monotonic());
     keeper.remember(memory);
@@ -232,5 +237,14 @@ const methods = boundMethods(Client.prototype, [
   'close',
   Symbol.asyncDispose,
 ]);
+
+function problemOf({ signal, minLifeMs }: GetTokenOptions): ConfigProblem | undefined {
+  if (signal && typeof signal.addEventListener !== 'function')
+    return { option: 'signal', message: 'must be an AbortSignal' };
+  const isNumber = typeof minLifeMs === 'number' && !Number.isNaN(minLifeMs);
+  return minLifeMs === undefined || isNumber
+    ? undefined
+    : { option: 'minLifeMs', message: 'must be a number of milliseconds' };
+}
 
 function ignore(): void {}

@@ -1,6 +1,6 @@
 import type { Term } from '../ledger/journal.ts';
 import { type Limits, limitsFor, type StoreDurability } from '../ledger/limits.ts';
-import { ownProperties } from '../platform/untrusted.ts';
+import { isPlain, ownProperties } from '../platform/untrusted.ts';
 import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
 
 /** A window of the agreement: at most `tokens` per client within `windowMs`. */
@@ -79,7 +79,7 @@ export function resolveLimits(
 }
 
 function windowsOf(given: IssuanceLimit, report: Report): readonly CountedWindow[] {
-  if (!isObject(given)) {
+  if (!isObject(given) || !(isPlain(given) || names.some((name) => Object.hasOwn(given, name)))) {
     report('issuanceLimit', 'must be an object such as { tokens: 150 }, or unlimited');
     return [];
   }

@@ -1,4 +1,5 @@
 import { parseAddress } from '../platform/address.ts';
+import { isPlain } from '../platform/untrusted.ts';
 import { problemOfInteger, problemOfText, reportTo } from './config-problems.ts';
 import type { ConfigProblem } from './errors.ts';
 
@@ -22,7 +23,7 @@ export function problemsOfRequest(options: Readonly<Record<string, unknown>>): C
   if (resource !== undefined && !(resources.length > 0 && resources.every((uri) => absoluteUri.test(uri))))
     report('resource', 'must be absolute URIs without fragments');
 
-  const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
+  const isObject = typeof parameters === 'object' && parameters !== null && isPlain(parameters);
   if (parameters !== undefined && !isObject) report('parameters', 'must be an object of names and values');
   const named = Object.entries(isObject ? parameters : {});
   for (const [name, value] of named) {

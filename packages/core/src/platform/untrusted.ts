@@ -30,6 +30,12 @@ export function ownProperties(value: object | false | undefined): object {
   return Object.assign(new Own(), value);
 }
 
+/** Returns whether an object has no class of its own. The members of a `Map`, say, are no properties, and those of a class may be inherited. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 // Messages of frameworks that say what to do and have no place for a secret: Next.js, when a request outlives the prerendering of its page.
 const safeMessage = /^During prerendering, [^.]{1,200}\./;
 // React and Next.js tell errors apart by a digest.
