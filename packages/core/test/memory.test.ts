@@ -51,8 +51,8 @@ const first: CachedToken = cachedToken(usable('first'), 0.5);
 const fresh: Memory = {
   ...emptyMemory,
   cached: first,
-  revalidatedAt: at(begun),
-  revalidateAt: begun + 25 * second,
+  lastReadAt: at(begun),
+  readDueAt: begun + 25 * second,
 };
 const flight = (memory: Memory, reason: Flight['reason'], now = at(begun)) => flightOf(memory, reason, now);
 
@@ -85,13 +85,13 @@ describe('the work that is due while the token is served', () => {
   test('is a revalidation after 25 seconds, and another one 5 seconds later if it failed', () => {
     const now = begun + 25 * second;
     const looking = due(fresh, at(now));
-    expect(looking).toEqual({ memory: { ...fresh, revalidateAt: now + 5 * second }, renew: false, revalidate: true });
+    expect(looking).toEqual({ memory: { ...fresh, readDueAt: now + 5 * second }, renew: false, revalidate: true });
     expect(due(looking.memory, at(now + 5 * second - 1)).revalidate).toBe(false);
     expect(due(looking.memory, at(now + 5 * second)).revalidate).toBe(true);
   });
 
   test('is a renewal in its time, and again 5 seconds later if nothing came of it', () => {
-    const read = { ...fresh, revalidateAt: lifetimeMs };
+    const read = { ...fresh, readDueAt: lifetimeMs };
     expect(due(read, at(first.renewAt - 1)).renew).toBe(false);
     const renewing = due(read, at(first.renewAt));
     const renewRetryAt = first.renewAt + 5 * second;
@@ -107,7 +107,7 @@ describe('the work that is due while the token is served', () => {
   test('can be both at once', () => {
     const both = due(fresh, at(first.renewAt));
     const retryAt = first.renewAt + 5 * second;
-    expect(both.memory).toEqual({ ...fresh, renewRetryAt: retryAt, revalidateAt: retryAt });
+    expect(both.memory).toEqual({ ...fresh, renewRetryAt: retryAt, readDueAt: retryAt });
   });
 });
 
@@ -118,7 +118,7 @@ describe('the time in which a token is served without a revalidation', () => {
 
   test('ends with the next revalidation, the renewal and the life of the token', () => {
     expect(servableForMs(fresh, at(begun + 24.5 * second))).toBe(0.5 * second);
-    const read = { ...fresh, revalidateAt: 2 * lifetimeMs };
+    const read = { ...fresh, readDueAt: 2 * lifetimeMs };
     expect(servableForMs(read, at(first.renewAt - 10))).toBe(10);
     const renewing = { ...read, renewRetryAt: 2 * lifetimeMs };
     expect(servableForMs(renewing, at(first.usableUntil - 10))).toBe(10);
@@ -127,7 +127,7 @@ describe('the time in which a token is served without a revalidation', () => {
   });
 
   test('is none without a token', () => {
-    expect(servableForMs({ ...emptyMemory, revalidateAt: lifetimeMs }, at(begun))).toBe(0);
+    expect(servableForMs({ ...emptyMemory, readDueAt: lifetimeMs }, at(begun))).toBe(0);
   });
 });
 
@@ -160,7 +160,7 @@ describe('a flight', () => {
   test('says when the record was read, unless another token came meanwhile', () => {
     const now = at(begun + hour);
     const read = revalidated(fresh, flight(fresh, 'refresh'), now);
-    expect(read).toEqual({ ...fresh, revalidatedAt: now, revalidateAt: begun + hour + 25 * second });
+    expect(read).toEqual({ ...fresh, lastReadAt: now, readDueAt: begun + hour + 25 * second });
     expect(revalidated(fresh, flight(emptyMemory, 'cold'), now)).toBe(fresh);
   });
 });
@@ -275,19 +275,19 @@ describe('a flight that failed', () => {
   test('counts as a revalidation, because a failing store must not stop a good token, and is repeated after 5 seconds', () => {
     expect(fail(fresh, flight(fresh, 'revalidate'))).toEqual({
       ...fresh,
-      revalidatedAt: now,
-      revalidateAt: retryAt,
+      lastReadAt: now,
+      readDueAt: retryAt,
     });
   });
 
   test('makes a renewal wait as well', () => {
-    const failed = { ...fresh, revalidatedAt: now, revalidateAt: retryAt, renewRetryAt: retryAt };
+    const failed = { ...fresh, lastReadAt: now, readDueAt: retryAt, renewRetryAt: retryAt };
     expect(fail(fresh, flight(fresh, 'refresh'))).toEqual(failed);
   });
 
   test('does not revalidate a token that arrived meanwhile', () => {
     const failed = fail(fresh, flight(emptyMemory, 'cold'));
-    expect(failed).toEqual({ ...fresh, revalidateAt: retryAt, renewRetryAt: retryAt });
+    expect(failed).toEqual({ ...fresh, readDueAt: retryAt, renewRetryAt: retryAt });
   });
 
   test('serves the rejected token again while it lives', () => {

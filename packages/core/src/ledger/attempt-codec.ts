@@ -98,13 +98,13 @@ function readAttempt(wire: unknown, before: number, names: Names): Attempt {
 }
 
 const facts = ['charge', 'status', 'code', 'toldUntil', 'holdUntil', 'count', 'quota'] as const;
-const chargeOf = (kind: string) => (kind === 'issued' || kind === 'unknown' ? 1 : 0);
+const usualCharge = (kind: string) => (kind === 'issued' || kind === 'unknown' ? 1 : 0);
 
 function writeOutcome(outcome: Outcome, { at, outcomeMore }: Attempt): unknown[] {
   const { kind, hash, expiresAt, charge, more } = outcome;
   const own: Record<string, unknown> = { ...more };
   for (const fact of facts) own[fact] = outcome[fact];
-  if (charge === chargeOf(kind)) own['charge'] = undefined;
+  if (charge === usualCharge(kind)) own['charge'] = undefined;
   const hasFacts = Object.values(own).some((fact) => fact !== undefined);
   const token = [hash ?? 0, expiresAt === undefined ? 0 : distance(expiresAt, outcome.at)];
   const cells = [shortKinds.get(kind) ?? kind, outcome.at - at, ...token, hasFacts ? own : 0];
@@ -127,7 +127,7 @@ function readOutcome(wire: unknown, reservedAt: number): Pick<Attempt, 'outcome'
   const outcome: Outcome = {
     kind: word,
     at,
-    charge: count(own['charge'] ?? chargeOf(word)),
+    charge: count(own['charge'] ?? usualCharge(word)),
     status: optional(own['status'], count),
     // Another version of this package, or an attacker with access to the store, may have written any text.
     code: code !== undefined && word === 'refused' ? oauthErrorCode(code) : code,

@@ -14,7 +14,7 @@ export function isIssued(attempt: Attempt): attempt is Settled {
   return attempt.outcome?.kind === 'issued';
 }
 
-/** Returns whether it is known what the endpoint did: it issued a token, to the request or to the probe before it, or it refused one. */
+/** Returns whether the endpoint's answer is known: it issued a token, to the request or to the probe before it, or it refused one. Where none was reached, there was no answer. */
 export function isCertain(attempt: Attempt): attempt is Settled {
   return isIssued(attempt) || attempt.outcome?.kind === 'unsent' || attempt.outcome?.kind === 'refused';
 }

@@ -17,7 +17,7 @@ export const slotMs: number = 15 * minute;
 
 /** So many of the newest attempts that count stay in detail, whatever their age. */
 const newest = 150;
-/** So do those that are younger than this, up to a number: two stores that went different ways can be united exactly. */
+/** Younger ones than this stay in detail, too, up to a number, so that two copies of a record that went different ways can be united exactly. */
 const detailMs = 70 * minute;
 const maxYoung = 600;
 /** What has left all terms is kept for this long, so that a longer window can begin at once. */

@@ -54,7 +54,7 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
   return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
 }
 
-/** Rule 6 of `pace`: what was refused, unless a token was issued since. If it was the client, all audiences wait. */
+/** Rule 6 of `pace`: what was refused, unless a token was issued since. How long, `heldAfterRefusal` says. If it was the client, all audiences wait. */
 export function refusalHold(attempt: Refused, isLast: boolean): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';
@@ -63,8 +63,8 @@ export function refusalHold(attempt: Refused, isLast: boolean): Hold {
 }
 
 /**
- * Returns whether others ask two minutes earlier than a caller after the client was refused: audiences that have a token and were not refused as lately as the
- * caller's. If one of them gets another token, the refusals were about some audiences alone.
+ * The client was refused. Returns whether another audience asks first, two minutes earlier: one that has a token, and was refused longer ago or never. If it
+ * gets another token, only some audiences were refused.
  */
 export function goesLast({ audience }: Caller, { tokens }: LedgerRecord, refusals: readonly Refused[]): boolean {
   const refusedAt = new Map<string, number>();

@@ -22,7 +22,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 /** At most this many token requests of a fleet may be under way. */
-const maxOpen = 512;
+const mostOpen = 512;
 
 /** The answer of {@link pace}. */
 export interface Pace {
@@ -62,21 +62,21 @@ export function glanceAt(record: LedgerRecord, now: number, limits: Limits): Gla
     refusals: refusalsOf(record),
     order: openOrder(record, now),
     mayProbe: mayProbe(record) && !countsRequests(terms),
-    maxOpen: Math.min(maxOpen, quarter),
+    maxOpen: Math.min(mostOpen, quarter),
   };
 }
 
 /**
  * Says how soon the caller may try. A failure is an attempt of unknown outcome, one that never reached the endpoint, or one whose process is gone. A streak is
- * failures without a token between them; it is over an hour after the next attempt was allowed. The seven rules are those of docs/issuance-limits.md:
+ * failures without a token between them. It ends when nobody has failed for an hour after the next attempt was allowed. The seven rules are those of docs/issuance-limits.md:
  *
  * 1. An audience waits 1, 2, 4 … seconds for its own streak, and 15 minutes at most.
  * 2. The fleet waits in the same way, 10 minutes at most, if two audiences have failed since its last token. Those that failed then take turns.
- * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens are under way.
+ * 3. While a streak holds an audience up, one request is sent at a time. At any time, requests for at most a quarter of the usable tokens, and at most 512, are under way.
  * 4. `Retry-After` holds for the whole fleet. So does a 429 without it, for as long as the operator says in another way, or for 15 minutes.
  * 5. When a quarter of the budget is of unknown outcome, token requests are so far apart that half of it is left after a long outage. From three eighths
  *    on, the time between them doubles, up to 110 minutes. After 10 to 15 minutes a probe may go first: if it is answered, the token request follows at
- *    once, unless an earlier one failed after such a probe. The budget of a new record is what that allows.
+ *    once, unless an earlier one failed after such a probe. While the record is new, the budget is the few tokens that a new record allows.
  * 6. A refused request is repeated after 5, 10, then 15 minutes. Other credentials are tried at once. If the client was refused, all audiences wait:
  *    those that had a token, and were refused longest ago or never, go first.
  * 7. Renewals after 401s are 1, 2, 4 … 60 minutes apart for each audience, but the first one comes at once.
@@ -164,7 +164,7 @@ function outageFor(audience: string, now: number, glance: Glance): Outage {
   };
 }
 
-/** A streak is over if nobody failed for an hour after the next attempt was allowed. */
+/** A streak is over if nobody has failed for an hour after the next attempt was allowed. */
 function isOver({ last, count, costly }: Streak, now: number, { fleet, spared }: Glance): boolean {
   return now > Math.max(fleet.lastFailedAt, last + ladder(count, 15 * minute), costly ? spared.until : 0) + hour;
 }

@@ -43,7 +43,7 @@ export function nothingLeftUntil(record: LedgerRecord, now: number): number {
 
 /**
  * Returns how many tokens of an operator's window the record does not know. What may have been issued before the window began, or after the operator
- * counted, is taken for known, so that nobody is suspected for nothing. The operator counted between `askedAt` and `toldAt`.
+ * counted, is taken for the fleet's own, so that no other program is suspected without need. The operator counted between `askedAt` and `toldAt`.
  */
 export function foreignIn(
   record: LedgerRecord,

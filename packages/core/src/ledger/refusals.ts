@@ -3,6 +3,8 @@ import type { Attempt, LedgerRecord, Outcome } from './journal.ts';
 import { spacingAfter } from './spacing.ts';
 import { isAfter } from './streaks.ts';
 
+const minute = 60_000;
+
 /** An attempt that the endpoint refused, other than by a 429. */
 export type Refused = Attempt & { readonly outcome: Outcome & { readonly holdUntil: number } };
 
@@ -43,6 +45,30 @@ export function isOfCredentials({ status = 0, code }: Answered): boolean {
 /** Returns whether a refusal is about the client, and so about every token of it. If not, it is about this token. */
 export function isAboutClient({ status, code }: Answered): boolean {
   return status === 401 || code === 'invalid_client' || code === 'unauthorized_client';
+}
+
+/** Rule 6 of `pace`: how long a refusal holds. Those in a row hold for 5, 10 and then 15 minutes. */
+export function heldAfterRefusal(
+  record: LedgerRecord,
+  attempt: Attempt,
+  failedAt: number,
+  answered: Answered,
+): Pick<Outcome, 'count' | 'holdUntil'> {
+  const [before] = refusalsOf(record)
+    .filter(
+      ({ id, audience, secretId, outcome }) =>
+        id !== attempt.id &&
+        secretId === attempt.secretId &&
+        (audience === attempt.audience || (isAboutClient(answered) && isAboutClient(outcome))),
+    )
+    .map(({ outcome }) => outcome)
+    .sort((one, other) => other.at - one.at);
+  const isInRow = before !== undefined && failedAt <= before.holdUntil + 60 * minute;
+  const count = isInRow ? (before.count ?? 1) + 1 : 1;
+  return {
+    count,
+    holdUntil: failedAt + Math.min(15 * minute, 5 * minute * 2 ** (count - 1)),
+  };
 }
 
 /** Returns the renewals in a row that 401s caused for an audience, and when the next one may follow. */

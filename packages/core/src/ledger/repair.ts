@@ -125,7 +125,7 @@ function restored(
 ): LedgerRecord {
   const older = seen.record;
   const gainedMs = now - seen.now - seen.elapsedMs;
-  // Ignore up to ten minutes that the store's clock lost: it may gain them again, and tokens count ten minutes longer for this.
+  // Ignore a loss of up to ten minutes: the store's clock may gain them again, and for that reason tokens count ten minutes longer.
   const stepMs = Math.max(gainedMs, Math.min(0, gainedMs + tolerableMs));
   const minOldNow = Math.max(older.highWaterAt, seen.now + seen.elapsedMs);
   const step = { now, minOldNow, maxOldNow: maxOldNowOf(seen), stepMs, known: older };

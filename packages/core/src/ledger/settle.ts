@@ -9,11 +9,12 @@ import {
 } from './journal.ts';
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
-import { type Answered, isAboutClient, refusalsOf } from './refusals.ts';
+import { heldAfterRefusal } from './refusals.ts';
 import { revokedOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
-const maxHoldMs = 15 * minute;
+/** After a 429 that says no time. */
+const rateLimitedMs = 15 * minute;
 // The outcome of a reservation is known within this time, unless the process was stopped.
 const maxRequestMs = 6 * minute;
 
@@ -103,7 +104,13 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
         case 'unreachable':
           return { kind: 'unreached', at: failedAt, charge: 0, status: answer.status, ...told(answer.retryAfterMs) };
         case 'rate_limited':
-          return { kind: 'refused', at: failedAt, charge: 0, status: 429, ...told(answer.retryAfterMs ?? maxHoldMs) };
+          return {
+            kind: 'refused',
+            at: failedAt,
+            charge: 0,
+            status: 429,
+            ...told(answer.retryAfterMs ?? rateLimitedMs),
+          };
         case 'credentials':
         case 'misconfigured': {
           const { status, oauthError: code } = answer;
@@ -118,25 +125,6 @@ function outcomeOf(record: LedgerRecord, now: number, attempt: Attempt, answer: 
         }
       }
   }
-}
-
-/** Refusals in a row hold for 5, 10 and then 15 minutes. */
-function heldAfterRefusal(record: LedgerRecord, attempt: Attempt, failedAt: number, answered: Answered) {
-  const [before] = refusalsOf(record)
-    .filter(
-      ({ id, audience, secretId, outcome }) =>
-        id !== attempt.id &&
-        secretId === attempt.secretId &&
-        (audience === attempt.audience || (isAboutClient(answered) && isAboutClient(outcome))),
-    )
-    .map(({ outcome }) => outcome)
-    .sort((one, other) => other.at - one.at);
-  const isInRow = before !== undefined && failedAt <= before.holdUntil + 60 * minute;
-  const count = isInRow ? (before.count ?? 1) + 1 : 1;
-  return {
-    count,
-    holdUntil: failedAt + Math.min(maxHoldMs, 5 * minute * 2 ** (count - 1)),
-  };
 }
 
 /** The renewal brought no later expiry: the endpoint returns one token until it expires. Do not ask again before that. */

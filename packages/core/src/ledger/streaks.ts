@@ -5,8 +5,9 @@ const day = 86_400_000;
 
 /** Failures without a token between them. */
 export interface Streak {
-  /** The failures that began after the one before was known, and those since the last token, however long ago. */
+  /** Failures in a row. Requests that were under way at the same time count once. */
   count: number;
+  /** All failures since the last token of the audience, however long ago. */
   sinceToken: number;
   /** The pause counts from then: the last of them was known. Where a process died, the others have waited since it began. */
   last: number;

@@ -88,8 +88,8 @@ export function declare(record: LedgerRecord, now: number, limits: Limits, by: s
 }
 
 /**
- * Returns the record with these terms. One in which only tokens counted has dropped refused requests, so it does not know all that counts in a term that is
- * the first to count them.
+ * Returns the record with these terms. A record that counted tokens only has dropped its refused requests. So when a term counts requests for the first time,
+ * the record is not complete.
  */
 export function withTerms(record: LedgerRecord, now: number, terms: readonly DeclaredTerm[]): LedgerRecord {
   const isUsed = record.terms.length + record.attempts.length > 0;

@@ -20,9 +20,9 @@ export interface Memory {
   /** The API answered 401 to the cached token, and this process has not tried to replace it yet. */
   readonly mustReplace: boolean;
   /** When the record was last read, or when a read of it last failed: a failed read counts too. */
-  readonly revalidatedAt: Instant;
+  readonly lastReadAt: Instant;
   /** When the record is due to be read again. */
-  readonly revalidateAt: number;
+  readonly readDueAt: number;
   /** No renewal ahead of expiry begins before this, except for a caller who asks for a longer life. */
   readonly renewRetryAt: number;
   /** Until then no replacement is available for the rejected token, and further 401s change nothing. */
@@ -40,8 +40,8 @@ export type Need = 'serve' | 'revalidate' | 'cold' | 'rejected' | 'expired';
 export const emptyMemory: Memory = {
   cached: undefined,
   mustReplace: false,
-  revalidatedAt: { monotonic: 0, wall: 0 },
-  revalidateAt: 0,
+  lastReadAt: { monotonic: 0, wall: 0 },
+  readDueAt: 0,
   renewRetryAt: 0,
   rejectionRetryAt: 0,
   resetTokenId: undefined,
@@ -49,11 +49,11 @@ export const emptyMemory: Memory = {
 };
 
 /** Decides what must be done before the cached token is served. */
-export function need({ cached, mustReplace, revalidatedAt }: Memory, now: Instant): Need {
+export function need({ cached, mustReplace, lastReadAt }: Memory, now: Instant): Need {
   if (!cached) return 'cold';
   if (mustReplace) return 'rejected';
   if (!isAlive(cached, now)) return 'expired';
-  return maxElapsedMs(revalidatedAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
+  return maxElapsedMs(lastReadAt, now) > mustRevalidateAfterMs ? 'revalidate' : 'serve';
 }
 
 /** Decides what work is due while the cached token is served. */
@@ -62,10 +62,10 @@ export function due(
   { monotonic }: Instant,
 ): { readonly memory: Memory; readonly renew: boolean; readonly revalidate: boolean } {
   const renew = monotonic >= renewalDueAt(memory);
-  const revalidate = monotonic >= memory.revalidateAt;
+  const revalidate = monotonic >= memory.readDueAt;
   const retryAt = monotonic + retryMs;
   // Mark it as started: where flights are not shared, every call would start one.
-  const marked = { ...memory, ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { revalidateAt: retryAt }) };
+  const marked = { ...memory, ...(renew && { renewRetryAt: retryAt }), ...(revalidate && { readDueAt: retryAt }) };
   return { memory: renew || revalidate ? marked : memory, renew, revalidate };
 }
 
@@ -75,9 +75,9 @@ function renewalDueAt({ cached, renewRetryAt }: Memory): number {
 
 /** Returns for how many milliseconds the cached token can be served without another decision: 1,000 at most. */
 export function servableForMs(memory: Memory, now: Instant): number {
-  const { cached, revalidateAt } = memory;
+  const { cached, readDueAt } = memory;
   if (!cached) return 0;
-  return Math.min(second, servableLifeMs(cached, now), Math.min(revalidateAt, renewalDueAt(memory)) - now.monotonic);
+  return Math.min(second, servableLifeMs(cached, now), Math.min(readDueAt, renewalDueAt(memory)) - now.monotonic);
 }
 
 /** Describes a flight that begins now. */
@@ -106,7 +106,7 @@ export function revalidated(memory: Memory, flight: Flight, at: Instant): Memory
 }
 
 function withReadAt(memory: Memory, at: Instant): Memory {
-  return { ...memory, revalidatedAt: at, revalidateAt: at.monotonic + revalidateAfterMs };
+  return { ...memory, lastReadAt: at, readDueAt: at.monotonic + revalidateAfterMs };
 }
 
 /** Returns the memory after a flight. `random`: 0 to 1, drawn for this call. */
@@ -130,7 +130,7 @@ export function after(
     }
     case 'failed': {
       const retryAt = now.monotonic + retryMs;
-      const read = { ...revalidated(memory, flight, now), revalidateAt: retryAt };
+      const read = { ...revalidated(memory, flight, now), readDueAt: retryAt };
       const failed = flight.reason === 'revalidate' ? read : { ...read, renewRetryAt: retryAt };
       return servesRejected(flight, now) ? keepRejected(failed, flight, retryAt) : failed;
     }

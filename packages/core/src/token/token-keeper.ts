@@ -41,7 +41,7 @@ export class TokenKeeper {
   #acquiring: RunningFlight | undefined;
   #sharedRecord: SharedRecord | undefined;
   #isTelling = false;
-  #holds: Set<() => void> | undefined;
+  #underWay: Set<() => void> | undefined;
 
   constructor(options: CheckedOptions) {
     this.events = new ClientEvents(options);
@@ -100,20 +100,20 @@ export class TokenKeeper {
         end();
         request.abort();
       };
-      this.#holds ??= new Set();
-      this.#holds.add(letGo);
+      this.#underWay ??= new Set();
+      this.#underWay.add(letGo);
       return job(parts).finally(() => {
         end();
-        this.#holds?.delete(letGo);
+        this.#underWay?.delete(letGo);
         // A set takes memory, and most clients have nothing under way.
-        if (this.#holds?.size === 0) this.#holds = undefined;
+        if (this.#underWay?.size === 0) this.#underWay = undefined;
       });
     });
   }
 
   /** Keeps the process alive no longer. A token request that has no answer is aborted, and stays counted. */
   letGo(): void {
-    for (const letGo of this.#holds ?? []) letGo();
+    for (const letGo of this.#underWay ?? []) letGo();
   }
 
   /** Serves no token any more, and ends all flights. */

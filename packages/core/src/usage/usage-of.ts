@@ -144,7 +144,7 @@ function heldIn({ record, now }: View, limits: Limits): readonly LedgerHold[] {
   return holdsOf(record, now, limits).filter(({ until }) => until > now);
 }
 
-/** Returns whom a reader without a secret speaks of: if only some callers are refused, one for the audience that has no token and waits for longest. */
+/** Returns the caller for whom a reader without a secret answers: the one for the audience without a token that waits for longest, or else nobody in particular. */
 function anyCaller({ record, now }: View, limits: Limits): Caller {
   const served = new Set(tokensInUse(record, now).map(({ audience }) => audience));
   const glance = glanceAt(record, now, limits);

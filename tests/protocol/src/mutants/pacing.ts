@@ -224,8 +224,8 @@ export const pacingMutants: readonly Mutant[] = [
     name: 'told: 429 for four hours',
     about: 'a 429 without Retry-After causes a wait of hours',
     file: 'ledger/settle.ts',
-    find: 'answer.retryAfterMs ?? maxHoldMs',
-    replace: 'answer.retryAfterMs ?? 16 * maxHoldMs',
+    find: 'answer.retryAfterMs ?? rateLimitedMs',
+    replace: 'answer.retryAfterMs ?? 16 * rateLimitedMs',
     modes: ['outages'],
   },
 ];

@@ -14,9 +14,9 @@ export const refusingMutants: readonly Mutant[] = [
   {
     name: 'refused: rejected credentials for an hour',
     about: 'after 400, 401, 403 and 404 the wait grows to an hour',
-    file: 'ledger/settle.ts',
-    find: 'Math.min(maxHoldMs, 5 * minute * 2 ** (count - 1))',
-    replace: 'Math.min(4 * maxHoldMs, 5 * minute * 2 ** (count - 1))',
+    file: 'ledger/refusals.ts',
+    find: 'Math.min(15 * minute, 5 * minute * 2 ** (count - 1))',
+    replace: 'Math.min(60 * minute, 5 * minute * 2 ** (count - 1))',
     modes: ['outages'],
   },
   {
