@@ -7,8 +7,8 @@ import { codeEntries, type Entry, readPackages, root } from '../tests/support/to
 
 /** In kB, little above what they have. Raised by whoever has a reason that is worth it to all users; `testing` is in nobody's bundle. */
 const limits: Readonly<Record<string, number>> = {
-  core: 45.6,
-  'core/http': 2.4,
+  core: 46,
+  'core/http': 2.5,
   'core/oauth2': 5.7,
   'core/store': 2.3,
   // The codec of the record once more, for tools only.
@@ -18,10 +18,10 @@ const limits: Readonly<Record<string, number>> = {
   cloudflare: 1.7,
   dynamodb: 2.5,
   fetch: 1.6,
-  file: 3.7,
+  file: 3.8,
   got: 1.3,
   mysql: 2.3,
-  nestjs: 4,
+  nestjs: 4.1,
   'nestjs/terminus': 1.2,
   opentelemetry: 3,
   postgres: 2.1,
