@@ -35,7 +35,7 @@ test.runIf(existsSync('/dev/full'))(
   'output that a full disk does not take is a failure, one that nobody reads is none',
   async () => {
     const service = await startCanaryService();
-    const env = { ...process.env, ...variablesOf(service, `file:${emptyFolder()}`) };
+    const env = { PATH: process.env['PATH'], ...variablesOf(service, `file:${emptyFolder()}`) };
     const ended = (command: string) =>
       new Promise((resolve) => {
         execFile('sh', ['-c', `"$0" "$1" ${command}`, node, program], { env }, (error, stdout, stderr) =>
