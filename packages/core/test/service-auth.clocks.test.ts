@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Store } from '../src/contract/store.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { fails, losesReply } from './support/faulty-store.ts';
 import { settled } from './support/manual-clock.ts';
@@ -440,4 +441,23 @@ describe('the clock of a shared store', () => {
     expect(endpoint.requests.length).toBe(1);
     await settled();
   });
+});
+
+test('a store whose clock shows whole seconds does not let a token leave a window of seconds too early', async () => {
+  const { client, clock, store, token } = createBed();
+  const shown = (behindMs: number): Store => ({
+    ...store,
+    load: async (...read) => {
+      const answer = await store.load(...read);
+      return { ...answer, now: answer.now - behindMs };
+    },
+    swap: async (...change) => {
+      const answer = await store.swap(...change);
+      return { ...answer, now: answer.now - behindMs };
+    },
+  });
+  const issuanceLimit = { tokens: 10, windowMs: 5 * second, reserve: 0 };
+  await token(client({ store: shown(999), issuanceLimit }));
+  await clock.advance(4_900);
+  expect(await clock.until(client({ store: shown(0), issuanceLimit }).getUsage())).toMatchObject({ used: 1 });
 });

@@ -1,6 +1,7 @@
 import type { IssuanceReason, Term } from './journal.ts';
 
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
 const hour = 60 * minute;
 
 /** The failure that an acknowledged `swap` of a store survives. See `Store.durability`. */
@@ -68,7 +69,8 @@ export function termLimits({ tokens, windowMs, reserve, counts }: Term, durabili
     reserve,
     counts,
     usable,
-    settledMs: Math.ceil(spanMs + Math.min(10 * minute, windowMs / 144)),
+    // The clocks of some stores show whole seconds, and a busy server may show the last one a little longer.
+    settledMs: Math.ceil(spanMs + Math.min(10 * minute, Math.max(2 * second, windowMs / 144))),
     // A request may take five minutes, whatever the window is.
     pendingMs: Math.ceil(spanMs + Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))),
     newRecordCeiling: durability === 'process' || reserve === 0 ? usable : Math.min(usable, reservePerLoss),

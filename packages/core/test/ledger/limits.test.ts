@@ -33,6 +33,7 @@ describe('the numbers of a term', () => {
   test('shrinks what it counts beyond the window with the window, but seven minutes remain for a request of five', () => {
     const hourly = termOf(oneWindow(10, hour, undefined, 'durable'));
     expect(hourly.settledMs).toBe(hour + hour / 24 + hour / 144);
+    expect(termOf(oneWindow(10, 24 * second)).settledMs).toBe(27 * second);
     expect(hourly.pendingMs).toBe(hour + hour / 24 + 7 * minute);
     expect(termOf(oneWindow(10, 6 * hour)).pendingMs).toBe(6.75 * hour);
     expect(termOf(oneWindow(10, second, undefined, 'durable')).pendingMs).toBeGreaterThan(7 * minute);

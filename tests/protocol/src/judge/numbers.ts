@@ -11,7 +11,8 @@ export function usableOf(tokens: number, reserve: number | undefined, durability
   return tokens - (reserve ?? Math.min(tokens - 1, Math.ceil(tokens / (durability === 'replicated' ? 2 : 5))));
 }
 
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
 const hour = 60 * minute;
 
 /** A token for this reason is issued while fewer than this are spent. `renewals`: so many may be renewals after a 401. */
@@ -32,7 +33,9 @@ export function countsForMs(windowMs: number, isUnknown: boolean): number {
   const spanMs = windowMs + Math.min(hour, windowMs / 24);
   return (
     spanMs +
-    (isUnknown ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12)) : Math.min(10 * minute, windowMs / 144))
+    (isUnknown
+      ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))
+      : Math.min(10 * minute, Math.max(2 * second, windowMs / 144)))
   );
 }
 
