@@ -591,3 +591,8 @@ describe('fetchTransport', () => {
     expect(await send({ ...exchange, signal: new AbortController().signal })).toMatchObject({ status: 302 });
   });
 });
+
+test('a fetch that is no function is told when the transport is created', () => {
+  for (const wrong of [5, 'fetch', {}])
+    expect(() => fetchTransport({ fetch: wrong as never })).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
+});

@@ -19,7 +19,10 @@ export interface FetchTransportOptions {
 /** The maximum length of a token response, in decoded bytes. */
 export const maxBodyLength = 65_536;
 
-/** Creates a transport that sends token requests by fetch. It follows no redirect, and rejects a 2xx answer of more than 65,536 decoded bytes. @throws `ERR_CONFIG` if `fetch` is no function */
+/**
+ * Creates a transport that sends token requests by fetch. It follows no redirect, and rejects a 2xx answer of more than 65,536 decoded bytes.
+ * @throws `ERR_CONFIG` if `fetch` is no function
+ */
 export function fetchTransport(options: FetchTransportOptions = {}): Transport {
   const { fetch: given } = ownProperties(options);
   if (given && typeof given !== 'function') throw configError([{ option: 'fetch', message: 'must be a function' }]);

@@ -54,7 +54,7 @@ export function concerns({ audience, secretId, outcome }: Refused, caller: Calle
   return isMine && (secretId === caller.secretId || !isOfCredentials(outcome));
 }
 
-/** Rule 6 of `pace`: what was refused, unless a token was issued since. How long, `heldAfterRefusal` says. If it was the client, all audiences wait. */
+/** Rule 6 of `pace`: what was refused, unless a token was issued since. `heldAfterRefusal` says for how long. If it was the client, all audiences wait. */
 export function refusalHold(attempt: Refused, isLast: boolean): Hold {
   const { audience, outcome } = attempt;
   const kind = isOfCredentials(outcome) ? 'credentials' : 'misconfigured';

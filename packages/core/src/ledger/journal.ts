@@ -63,11 +63,11 @@ export interface Attempt {
   readonly at: number;
   /** The others wait for its outcome until then. */
   readonly until: number;
-  /** When it was reserved, its audience had failed so often in a row. */
+  /** Before it, its audience had failed so often in a row. */
   readonly streak: number;
-  /** … so often since its last token, however long ago. */
+  /** Before it, its audience had failed so often since its last token, however long ago. */
   readonly sinceToken: number;
-  /** … and all audiences together so often in a row. */
+  /** Before it, all audiences together had failed so often in a row. */
   readonly fleetStreak: number;
   /** In that streak of its audience, or of all, the endpoint answered a probe, and the request after it failed. */
   readonly inVain?: boolean | undefined;
