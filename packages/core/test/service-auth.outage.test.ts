@@ -180,6 +180,20 @@ describe('after an outage of the token endpoint', () => {
     expect(probes()).toBe(first);
   });
 
+  test('an endpoint whose answers to probes never end gets the request after a probe all the same', async () => {
+    const bed = createBed();
+    const { endpoint } = bed;
+    const stalls: Answer = () => ({ ...answered(401), body: new Promise<string>(() => {}) });
+    endpoint.otherwise(answering(503));
+    const isProbe = ({ body }: { body: string }) => body === '{}';
+    await asking(bed, () => !endpoint.requests.some(isProbe));
+    endpoint.otherwise((request) => (isProbe(request) ? stalls(request) : endpoint.issue(request)));
+    const before = endpoint.requests.length;
+    await asking(bed, () => endpoint.requests.length < before + 10);
+    expect(endpoint.issued).toBe(1);
+    expect(endpoint.requests.slice(before).map(isProbe)).toEqual([true, false]);
+  });
+
   test('probes have no credentials', async () => {
     const bed = createBed('replicated');
     await servedAfter(bed, answering(503), 6 * hour);

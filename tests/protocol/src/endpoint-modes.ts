@@ -171,7 +171,8 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
       }),
   },
   outages: {
-    about: 'the real figures, an endpoint that fails in one way for minutes or days',
+    about:
+      'the real figures, an endpoint that fails in one way for minutes or days, and may not end its answers to probes',
     promised: true,
     weight: 8,
     settings: (random) => {
@@ -197,6 +198,7 @@ export const endpointModes: Readonly<Record<string, Mode>> = {
           28 * hour + (random.chance(0.3) ? random.between(27, 36) * hour : 10 * minute * 160 ** random.next()),
         lifetimeMs: random.between(1, 24) * hour,
         callEveryMs: random.between(1, 15) * minute,
+        stallsProbes: random.fork('stalled probes').chance(0.2),
       };
     },
   },

@@ -67,6 +67,7 @@ interface Reach {
   readonly maxFreezeMs: number;
   readonly maxQueueMs: number;
   readonly scale: number;
+  readonly stallsProbes?: boolean | undefined;
   readonly durability: StoreDurability;
   readonly maxRecordBytes?: number;
 }
@@ -225,7 +226,9 @@ export function createNetwork(
           watch.arrived();
           const said = answerInOutage(down, isProbe) ?? answerOf(machine.name, request.body, requestedAt, twice);
           const figures = isProbe ? {} : operator?.headers();
-          const answer = { ...said, headers: { ...(said.headers as Record<string, string>), ...figures } };
+          const headers = { ...(said.headers as Record<string, string>), ...figures };
+          const isStalled = isProbe && reach.stallsProbes === true;
+          const answer = { ...said, headers, ...(isStalled && { body: new Promise<string>(() => {}) }) };
           if (repeated) service.receive(request.body, requestedAt, machine.name);
           if (lost) return;
           const slowMs = down === 'slow' ? 6 * second : 0;

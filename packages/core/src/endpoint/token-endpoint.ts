@@ -45,16 +45,24 @@ const errorBodyMs = 2 * second;
 
 const requestHeaders = { accept: 'application/json', 'accept-encoding': 'identity' };
 
-/** Sends a token request, or a probe, once. Resolves with the token or the outcome for the record. Never rejects. */
+/**
+ * Sends a token request, or a probe, once. Resolves with the token or the outcome for the record. Never rejects. `ended`: aborts when the client is
+ * closed.
+ */
 export async function requestToken(
   url: string,
   written: WrittenRequest,
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
-  controller: AbortController = new AbortController(),
+  ended?: AbortSignal,
   expected: ExpectedToken = {},
 ): Promise<TokenRequestResult> {
+  // A probe whose body never comes is aborted. The request that follows it is not.
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (ended?.aborted) abort();
+  ended?.addEventListener('abort', abort);
   const watch = watchExchange(url);
   let rejection: TokenRequestResult | undefined;
 
@@ -76,7 +84,8 @@ export async function requestToken(
   // A transport that ignores its signal has this deadline too.
   const result = await within(timeoutMs, clock, exchange).catch((error: unknown) => failureOf(error, watch, clock));
   watch.end();
-  if (result === timedOut) controller.abort();
+  ended?.removeEventListener('abort', abort);
+  if (result === timedOut) abort();
   if (watch.hidden === 2) return misdirected;
   const outcome = result === timedOut ? (rejection ?? { kind: 'ambiguous', charge: 1, error: 'TimeoutError' }) : result;
   return outcome.kind === 'released' && watch.hidden ? { ...outcome, kind: 'ambiguous', charge: 1 } : outcome;
@@ -92,9 +101,9 @@ export async function probeEndpoint(
   transport: Transport,
   timeoutMs: number,
   clock: Clock,
-  controller?: AbortController,
+  ended?: AbortSignal,
 ): Promise<FailedRequest | 'issued' | undefined> {
-  const result = await requestToken(url, probe, transport, timeoutMs, clock, controller);
+  const result = await requestToken(url, probe, transport, timeoutMs, clock, ended);
   // An operator that says how long to wait means every request.
   if (result.kind === 'released' && result.cause === 'rate_limited') return result;
   // With these reasons there was a token, though of no use.

@@ -15,7 +15,7 @@ import { reportIssuance, reportQuota } from './report-issuance.ts';
 import type { ReservedRequest } from './reserved-request.ts';
 import { denialAfter, errorOf, expiredOnArrival } from './token-errors.ts';
 
-/** Sends the reserved request. Undefined: it was too late for it, a probe got the token, or the token was reset on its way. */
+/** Sends the reserved request. Undefined: it came too late, a probe got the token, or the token was reset on its way. */
 export async function sendReservedRequest(
   parts: ClientParts,
   reserved: ReservedRequest,
@@ -26,7 +26,7 @@ export async function sendReservedRequest(
   const probedAt = clock.monotonic();
   const outage =
     reserved.attempt.probed &&
-    (await probeEndpoint(tokenUrl, authentication.probe, transport, sendWithinMs / 2, clock, request));
+    (await probeEndpoint(tokenUrl, authentication.probe, transport, sendWithinMs / 2, clock, request.signal));
   if (outage === 'issued') return withdraw(parts, reserved, true);
   if (outage) return failed(parts, reserved, outage, clock.monotonic() - probedAt);
   const written = await write(parts, reserved);
@@ -73,7 +73,7 @@ async function send(
   const { audience, clock, tokenUrl, transport, timeoutMs } = settings;
   const { flight, secret, attempt, view } = reserved;
   const sentAt = instantOf(clock);
-  const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request, settings);
+  const answer = await requestToken(tokenUrl, written, transport, timeoutMs, clock, parts.request.signal, settings);
   const durationMs = clock.monotonic() - sentAt.monotonic;
   const hash = answer.kind === 'token' ? await fingerprintOf(answer.token.value).catch(() => undefined) : undefined;
   const repeats = answer.kind === 'token' && isRepeated(answer.token, hash, sentAt, reserved);
