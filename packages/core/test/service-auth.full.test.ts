@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createServiceAuth } from '../src/index.ts';
-import { createBed, failure, hour, minute, ofProcess } from './support/bed.ts';
+import { createServiceAuth, createUsageReader } from '../src/index.ts';
+import { createBed, day, failure, hour, minute, ofProcess } from './support/bed.ts';
 
 const issuanceLimit = { tokens: 1_000, reserve: 0 };
 
@@ -29,6 +29,15 @@ function uniqueToken(length: number): string {
 }
 
 describe('a record that is full', () => {
+  test('is full for a reader of the usage, too', async () => {
+    const { store, clock } = await filled(20_000, 500);
+    const who = { authUrl: 'https://auth.example.com', clientId: 'client-1' };
+    const read = (maxRecordBytes: number) =>
+      createUsageReader({ ...who, store: { ...ofProcess(store), maxRecordBytes }, clock }).getUsage();
+    expect(await read(20_000)).toMatchObject({ refusedBecause: 'full', availableNow: 0 });
+    expect(await read(40_000)).toMatchObject({ refusedBecause: undefined });
+  });
+
   test.each([
     [20_000, 500],
     [200_000, 16_000],
@@ -74,6 +83,21 @@ describe('a record that is full', () => {
     expect((await store.text())?.length).toBeLessThanOrEqual(20_000);
     await clock.advance(5 * minute);
     expect((await token(auth)).value).toBe(large.value);
+  });
+
+  test('lets a caller without a token have one that is too large for the record', async () => {
+    const bed = createBed();
+    const store = { ...ofProcess(bed.store), maxRecordBytes: 20_000 };
+    bed.endpoint.otherwise((request) => bed.endpoint.issueWith({ access_token: uniqueToken(16_384) })(request));
+    await bed.token(bed.client({ store, audience: 'one' }));
+    const auth = bed.client({ store, audience: 'another' });
+    const first = await bed.token(auth);
+    expect(bed.endpoint.issued).toBe(2);
+    // It is renewed ahead of its end like any other.
+    await bed.clock.advance(0.95 * day);
+    await bed.use(auth, minute);
+    expect(bed.endpoint.issued).toBe(3);
+    expect((await bed.token(auth)).value).not.toBe(first.value);
   });
 
   test('is not filled by audiences that the endpoint refuses', async () => {

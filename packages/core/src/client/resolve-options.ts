@@ -106,7 +106,7 @@ export function resolveOptions(given: ServiceAuthOptions): CheckedOptions {
   if (maxRecordBytes !== undefined && problemOfInteger(maxRecordBytes, 3_000, 4_000_000)) {
     report('store', 'must have maxRecordBytes of 3,000 to 4,000,000, or none');
   }
-  const limits = { ...resolveLimits(options.issuanceLimit, durability, report), maxBytes: maxRecordBytes };
+  const limits = resolveLimits(options.issuanceLimit, store, report);
 
   if (problems.length > 0 || !addresses) throw configError(problems);
   const asked = resolveParameters(options);

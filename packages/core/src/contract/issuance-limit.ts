@@ -2,6 +2,7 @@ import type { Term } from '../ledger/journal.ts';
 import { type Limits, limitsFor, type StoreDurability } from '../ledger/limits.ts';
 import { isPlain, ownProperties } from '../platform/untrusted.ts';
 import { problemOfInteger, type Report, reportUnknown } from './config-problems.ts';
+import type { Store } from './store.ts';
 
 /** A window of the agreement: at most `tokens` per client within `windowMs`. */
 export interface IssuanceWindow extends Counting {
@@ -56,8 +57,16 @@ const unlimited: CountedWindow = { tokens: 1_000_000, windowMs: day };
 const maxWindows = 8;
 const names = ['tokens', 'windowMs', 'windows', 'reserve', 'counts'];
 
-/** Checks the agreement and computes its terms. */
+/** Checks the agreement, and computes its terms for a store. */
 export function resolveLimits(
+  given: IssuanceLimit | 'inherit' | 'unlimited' | undefined,
+  { durability, maxRecordBytes }: Pick<Store, 'durability' | 'maxRecordBytes'>,
+  report: Report,
+): Limits {
+  return { ...agreed(given, durability, report), maxBytes: maxRecordBytes };
+}
+
+function agreed(
   given: IssuanceLimit | 'inherit' | 'unlimited' | undefined,
   durability: StoreDurability,
   report: Report,

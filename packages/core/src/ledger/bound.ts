@@ -1,6 +1,6 @@
 import { isOpen } from './attempt.ts';
 import { encodeRecord } from './codec.ts';
-import type { LedgerRecord, Outcome, StoredToken } from './journal.ts';
+import type { Attempt, LedgerRecord, Outcome, StoredToken } from './journal.ts';
 import { type Limits, usualMaxBytes } from './limits.ts';
 import { countsRequests } from './terms.ts';
 
@@ -27,7 +27,7 @@ export function fitOf(whole: LedgerRecord, now: number, limits: Limits): Fit {
   const open = whole.attempts.filter((attempt) => isOpen(attempt, now)).length;
   // Most records have room even for what would give way.
   if (estimateOf(whole) + open * tokenBytesOf(whole) <= maxBytes) return 'fits';
-  const record = withoutRefusals(withoutHashes(withoutExpiredTokens(whole, now)));
+  const record = withoutRefusals(withoutHashes(withoutExpiredTokens(whole, now)), now);
   const tokenBytes = tokenBytesOf(record);
   if (isWithin(record, maxBytes - open * tokenBytes)) return 'fits';
   return open > 1 && isWithin(record, maxBytes - tokenBytes) ? 'later' : 'full';
@@ -70,9 +70,11 @@ function withoutHashes(record: LedgerRecord): LedgerRecord {
   return { ...record, attempts };
 }
 
-function withoutRefusals(record: LedgerRecord): LedgerRecord {
+/** A refusal that says how long to wait stays, because it holds up all callers. */
+function withoutRefusals(record: LedgerRecord, now: number): LedgerRecord {
   if (countsRequests(record.terms)) return record;
-  return { ...record, attempts: record.attempts.filter(({ outcome }) => outcome?.kind !== 'refused') };
+  const stays = ({ outcome }: Attempt) => outcome?.kind !== 'refused' || (outcome.toldUntil ?? 0) > now;
+  return { ...record, attempts: record.attempts.filter(stays) };
 }
 
 function withoutLargestTokens(record: LedgerRecord, _now: number, excess: number): LedgerRecord {

@@ -97,8 +97,7 @@ function resolved(given: UsageReaderOptions) {
   const clock = options.clock ?? systemClock;
   report('clock', problemOfMethods(clock, ['now', 'monotonic', 'setTimer'], 'a Clock, such as createTestClock()'));
   const { store, clientId, issuanceLimit } = options as UsageReaderOptions;
-  const durability = Object(store).durability as Store['durability'];
-  const limits = resolveLimits(issuanceLimit ?? 'inherit', durability, report);
+  const limits = resolveLimits(issuanceLimit ?? 'inherit', Object(store) as Store, report);
   if (problems.length > 0 || !address) throw configError(problems);
   return { store, endpoint: address.endpoint, clientId, limits, clock };
 }

@@ -36,3 +36,12 @@ test('a caller whom the endpoint told to wait is refused for longer if the recor
   expect(refusalOf(record, noon, caller, usual)).toEqual({ until: noon + 5 * minute, cause: 'rate_limited' });
   expect(refusalOf(record, noon, caller, limits)).toEqual({ until: noon + hour / 2, cause: 'full' });
 });
+
+test('a record that is too large forgets refusals, but not the one that says how long all callers have to wait', () => {
+  const refused = (fields: object) =>
+    attemptAt(noon - minute, { outcome: { kind: 'refused', at: noon - minute, charge: 0, ...fields } });
+  const told = refused({ status: 429, toldUntil: noon + 5 * minute });
+  const record = recordWith([refused({ status: 403 }), told, refused({ status: 429, toldUntil: noon })], { tokens });
+  const { record: kept } = fitted(record, noon, { ...usual, maxBytes: 9_000 });
+  expect(kept.attempts).toEqual([told]);
+});
