@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { errorPage } from '../src/contract/errors.ts';
 import { decodeRecord, encodeRecord } from '../src/ledger/codec.ts';
 import type { StoredToken } from '../src/ledger/journal.ts';
+import { clientSecretPost } from '../src/oauth2/index.ts';
 import { createBed, day, failure, hour, minute, second } from './support/bed.ts';
 import { secretCanary } from './support/canaries.ts';
 import { settled } from './support/manual-clock.ts';
@@ -87,6 +88,25 @@ describe('clientSecret as a function', () => {
     await auth.reset();
     for (let call = 0; call < 10; call++) await failure('ERR_CLIENT_SECRET', auth.getToken());
     expect(asked).toBe(7);
+  });
+
+  test('that works lets a client authentication that goes on failing rest nevertheless', async () => {
+    const { client, clock, store } = createBed();
+    let written = 0;
+    const clientAuthentication = {
+      ...clientSecretPost(),
+      write() {
+        written += 1;
+        throw new Error('no key');
+      },
+    };
+    const auth = client({ clientSecret: () => secretCanary, clientAuthentication });
+    for (let call = 0; call < 10; call++) await failure('ERR_CLIENT_SECRET', auth.getToken());
+    // Each try is a reservation that is withdrawn.
+    expect([written, store.calls.swap]).toEqual([2, 4]);
+    await clock.advance(second);
+    for (let call = 0; call < 10; call++) await failure('ERR_CLIENT_SECRET', auth.getToken());
+    expect(written).toBe(4);
   });
 
   test('that fails is an event, also in the background: one a minute, with the number of failures', async () => {

@@ -91,9 +91,9 @@ export class StoreCalls {
         const from = clock.monotonic();
         // A store that many processes ask at once is slow for all of them. A process that starts has to connect, too, and may have to get credentials.
         const likelyMs = this.roundTripMs === 0 && !isFirst ? maxTimeoutMs : 4 * this.roundTripMs;
-        // A request that is reserved too late is never sent, so a swap gets what the read before it left.
+        // A request that is reserved too late is never sent. So a swap gets the time that the read before it left.
         const otherMs = operation === 'load' ? minTimeoutMs : this.roundTripMs;
-        const mostMs = Math.min(maxTimeoutMs, sendWithinMs(this.#settings) - otherMs);
+        const mostMs = Math.min(maxTimeoutMs, Math.min(...callers.map(sendWithinMs)) - otherMs);
         const timeoutMs = Math.max(minTimeoutMs, Math.min(mostMs, likelyMs));
         isFirst = false;
         const result = await within(timeoutMs, clock, (signal) => run({ signal }));

@@ -27,7 +27,7 @@ export interface ClientSecretSource {
   last(): Promise<CurrentSecret>;
 }
 
-/** The secret and the credential that a client saw last, its keys, and the failure of the function if it has returned no secret since. */
+/** The secret and the credential that a client saw last, its keys, and the last failure of a function of the application. */
 export class SecretMemory {
   value: string | undefined;
   credential: string | undefined;
@@ -35,7 +35,7 @@ export class SecretMemory {
   failure: { readonly error: Error; readonly at: number; readonly retryAt: number } | undefined;
 }
 
-// After two failures within this time the function rests for the same time. Otherwise each request of a server would call it.
+// After two failures within this time the functions rest for the same time. Otherwise each request of a server would call them.
 const retryMs = 1_000;
 
 // Keys take more memory than the rest of a client. So only the clients that were used last keep theirs, and the others derive them again.
@@ -50,9 +50,11 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
   const storeKey = settings.storeKey ?? (usesSecret ? undefined : keyOfProcess());
 
   async function get(): Promise<CurrentSecret> {
+    const { failure } = memory;
+    if (failure && clock.monotonic() < failure.retryAt) throw failure.error;
     const value =
       typeof clientSecret === 'function'
-        ? await had('function for the client secret', timeoutMs, async () => clientSecret(), problemOfSecret)
+        ? await result('function for the client secret', timeoutMs, async () => clientSecret(), problemOfSecret)
         : (clientSecret ?? '');
     const credential = authentication.credentialId ? await credentialOf(value) : value;
     if (memory.value !== value || memory.credential !== credential) memory.key = undefined;
@@ -63,12 +65,12 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
 
   function credentialOf(value: string): Promise<string> {
     const run = async (signal: AbortSignal) => `${await authentication.credentialId?.(requestOf(value, signal))}`;
-    return had('client authentication', timeoutMs, run, () => undefined);
+    return result('client authentication', timeoutMs, run, () => undefined);
   }
 
   function write({ value }: CurrentSecret, withinMs: number): Promise<WrittenRequest> {
     const run = async (signal: AbortSignal) => authentication.write(requestOf(value, signal));
-    return had('client authentication', withinMs, run, (written) =>
+    return result('client authentication', withinMs, run, (written) =>
       isWritten(written) ? undefined : 'must be headers and a text as body',
     );
   }
@@ -79,16 +81,13 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     return { clientId, clientSecret: secret, tokenEndpoint, issuer, parameters, now: clock.now(), signal };
   }
 
-  /** Calls what belongs to the application. */
-  async function had<Value>(
+  /** Calls a function of the application, which has a deadline. */
+  async function result<Value>(
     what: string,
     withinMs: number,
     run: (signal: AbortSignal) => Promise<Value>,
     problemOf: (value: Value) => string | undefined,
   ): Promise<Value> {
-    const { failure } = memory;
-    if (failure && clock.monotonic() < failure.retryAt) throw failure.error;
-    memory.failure = undefined;
     let why: string;
     try {
       const value = await within(withinMs, clock, run);
@@ -103,7 +102,8 @@ export function clientSecretSource(settings: Settings, memory: SecretMemory): Cl
     const message = `The ${what} failed (${why}). Check it; the next attempt is possible at ${new Date(retryAt).toISOString()}.`;
     const error = serviceAuthError('ERR_CLIENT_SECRET', message, { retryAt });
     const at = clock.monotonic();
-    memory.failure = { error, at, retryAt: failure && at - failure.at < retryMs ? at + retryMs : 0 };
+    const before = memory.failure;
+    memory.failure = { error, at, retryAt: before && at - before.at < retryMs ? at + retryMs : 0 };
     emitRepeated('client_secret_failed', { error: why });
     throw error;
   }
