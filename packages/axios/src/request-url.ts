@@ -1,6 +1,5 @@
+import { isLoopback } from '@service-auth/core/http';
 import type { AxiosRequestConfig } from 'axios';
-
-const loopback = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])([:/?#]|$)/i;
 
 /**
  * The URL of a request as axios builds it, without `params`. `instance.getUri()` would merge all settings again, and in some versions of axios
@@ -18,7 +17,7 @@ export function requestUrl({ baseURL, url, allowAbsoluteUrls }: AxiosRequestConf
  * A `proxy` in the configuration is the application's own choice and is used.
  */
 export function isDirect({ proxy }: AxiosRequestConfig, url: string): boolean {
-  return !proxy && loopback.test(url);
+  return !proxy && /^http:/i.test(url) && isLoopback(new URL(url));
 }
 
 function withoutTrailingSlashes(text: string): string {

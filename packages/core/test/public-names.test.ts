@@ -25,6 +25,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'discardBody',
     'hasAuthorization',
     'hideAgentRequests',
+    'isLoopback',
     'isRedirect',
     'isReplayable',
     'ownProperties',
@@ -63,6 +64,7 @@ test('the entry for SQL stores exports these names, and no others', () => {
 test('the entry for tools that keep records exports these names, and no others', () => {
   expect(Object.keys(record).sort()).toEqual([
     'authenticationVariables',
+    'countsForMs',
     'emptyRecord',
     'failuresInRow',
     'incompleteRecord',

@@ -92,6 +92,12 @@ describe('a JWT', () => {
     expect(read({ access_token: jwt({ iat: 0, exp: 2 * day }) })).toMatchObject({ lifetimeMs: day * 1_000 });
   });
 
+  test('is a whole number of milliseconds, as a record wants it', () => {
+    const body = JSON.stringify({ access_token: 'opaque', token_type: 'Bearer' });
+    const read = readTokenResponse(body, 'application/json', { lifetimeMs: 64_001 });
+    expect(read).toMatchObject({ lifetimeMs: 64_001 });
+  });
+
   test.each(['opaque', 'a.b', 'a..c'])('is not what %j is', (access_token) => {
     expect(read({ access_token, expires_in: undefined })).toMatchObject({ warnings: ['lifetime_assumed'] });
   });

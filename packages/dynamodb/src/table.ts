@@ -9,7 +9,7 @@ import { type DynamoDbSender, nameOf, sent } from './calls.ts';
 
 /** The name of the table in the options, or the default. */
 export function tableName(table: string = 'service-auth'): string {
-  const isName = /^(arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/)?[\w.-]{3,255}$/.test(table);
+  const isName = typeof table === 'string' && /^(arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/)?[\w.-]{3,255}$/.test(table);
   if (isName) return table;
   throw new TypeError(
     '[service-auth/dynamodb] table must be a name of 3 to 255 letters, digits and _ . -, or the ARN of a table.',

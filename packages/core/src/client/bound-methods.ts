@@ -1,12 +1,7 @@
 /**
- * Makes methods of a prototype properties of `object` itself, so that each can be passed on without the object and is part of `{ ...object }`. They are bound
- * when they are read: with thousands of objects, most of the functions would never be called.
+ * Describes methods of a prototype as properties of an object, so that each can be passed on without the object and is part of `{ ...object }`. They are bound
+ * when they are read: with thousands of objects, most of the functions would never be called. All objects share the description.
  */
-export function defineBoundMethods(object: object, methods: PropertyDescriptorMap): void {
-  Object.defineProperties(object, methods);
-}
-
-/** Describes the properties for {@link defineBoundMethods}. All objects share them, so they take no memory of an object. */
 export function boundMethods(prototype: object, names: readonly PropertyKey[]): PropertyDescriptorMap {
   const described = names.map((name): [PropertyKey, PropertyDescriptor] => [
     name,

@@ -14,7 +14,7 @@ function problemOfKey(text: string, algorithm: string | undefined): string | und
   const isPrivate = jwk ? ownProperty(jwk, 'd') : key.startsWith('-----BEGIN PRIVATE KEY-----');
   if (!isPrivate)
     return 'must be a private key: PKCS #8 as PEM without a password (openssl pkcs8 -topk8 -nocrypt -in KEY -out NEW), or a JWK';
-  // So the identifier of RSA is written in PKCS #8 (RFC 8017 appendix C), in Base64.
+  // In Base64, the identifier of RSA in PKCS #8 looks like this (RFC 8017 appendix C).
   const isRsa = jwk ? ownProperty(jwk, 'kty') === 'RSA' : key.includes('BgkqhkiG9w0BAQ');
   return isRsa && !(algorithm ?? ownProperty(jwk, 'alg'))
     ? `is an RSA key, which can sign in several ways: set ${authenticationVariables.keyAlgorithm} to RS256, PS256 or another one, as the server has it`
@@ -32,7 +32,7 @@ function parsed(json: string): unknown {
 const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth'];
 
 /**
- * Returns the client authentication that the variables describe. Its code is loaded at the first request, so that who needs none of it loads nothing. Undefined: they
+ * Returns the client authentication that the variables describe. Its code is loaded at the first request, so a client that needs none of it loads nothing. Undefined: they
  * describe none. A file is read for each request.
  */
 export function lateAuthentication(

@@ -24,7 +24,7 @@ import {
   retryNow,
 } from '../usage/administration.ts';
 import type { Usage } from '../usage/usage.ts';
-import { boundMethods, defineBoundMethods } from './bound-methods.ts';
+import { boundMethods } from './bound-methods.ts';
 import { resolveOptions } from './resolve-options.ts';
 
 // Compilers and `lib`s from before explicit resource management have no such symbols. These are the declarations of `esnext.disposable`, which merge with them.
@@ -101,7 +101,7 @@ class Client implements ServiceAuth {
     this.#keeper = new TokenKeeper(options);
     this.baseUrl = options.common.baseUrl;
     this.covers = options.common.covers;
-    defineBoundMethods(this, methods);
+    Object.defineProperties(this, methods);
   }
 
   readonly getToken = (options?: GetTokenOptions): Promise<AccessToken> => {

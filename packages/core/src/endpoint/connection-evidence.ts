@@ -43,7 +43,7 @@ type Thrown = TransportResponse & { statusCode?: number; response?: unknown; cau
 /** Watches the requests of this process. If the runtime reports nothing, the errors are the only evidence. */
 export function watchExchange(url: string): ExchangeWatch {
   const sent = new WeakSet<object>();
-  /** Whether errors are evidence, as far as the runtime reports it. One of a request to another address is none: what changed the address may have sent it before. */
+  /** Whether errors are evidence, as far as the runtime reports it. That of a request to another address is none: whoever changed the address may have sent the request to ours before. */
   const reported = new WeakMap<object, boolean>();
   const answers = new Map<object, number>();
   const watch: ExchangeWatch = { hidden: 0, neverConnected, answerIn, end: () => listen('unsubscribe') };

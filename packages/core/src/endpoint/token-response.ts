@@ -2,6 +2,7 @@ import type { TokenResponseReason } from '../contract/errors.ts';
 import type { TokenResponseWarning } from '../contract/events.ts';
 import { maxLifetimeMs } from '../ledger/journal.ts';
 import { type OAuthErrorCode, oauthErrorCode } from '../ledger/oauth-error.ts';
+import { fromBase64Url } from '../platform/base64.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 
 /** A token as the token endpoint sent it. */
@@ -62,7 +63,7 @@ export function readTokenResponse(
   if (lifetime < 120) warnings.push('lifetime_short');
   const missingScope = missingFrom(ownProperty(response, 'scope'), scope);
   if (missingScope) warnings.push('scope_missing');
-  return { value, lifetimeMs: lifetime * 1_000, warnings, ...(missingScope && { missingScope }) };
+  return { value, lifetimeMs: Math.round(lifetime * 1_000), warnings, ...(missingScope && { missingScope }) };
 }
 
 /** Returns the scopes that an answer leaves out (RFC 6749 section 5.1). Some servers separate them by commas, or send a list. */
@@ -86,7 +87,7 @@ function lifetimeOfJwt(token: string): number | undefined {
   const payload = token.split('.', 3)[1];
   if (payload === undefined) return undefined;
   try {
-    const claims = parseObject(atob(payload.replace(/-/g, '+').replace(/_/g, '/')));
+    const claims = parseObject(fromBase64Url(payload));
     const lifetime = Number(ownProperty(claims, 'exp')) - Number(ownProperty(claims, 'iat'));
     return lifetime >= 60 && lifetime <= maxLifetimeSeconds ? Math.floor(lifetime) : undefined;
   } catch {

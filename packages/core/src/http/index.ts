@@ -1,4 +1,5 @@
 // The entry for adapters of HTTP clients.
+export { isLoopback } from '../platform/address.ts';
 export { ownProperties } from '../platform/untrusted.ts';
 export { discardBody, isReplayable } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';

@@ -36,7 +36,7 @@ export function tokenProvider(auth: Pick<TokenSource, 'getToken' | 'invalidate'>
   }
 
   async function rejected(value?: string): Promise<void> {
-    const token = value === undefined ? last : known.get(value.replace(/^bearer /i, ''));
+    const token = typeof value === 'string' ? known.get(value.replace(/^bearer /i, '')) : last;
     if (token) await auth.invalidate(token);
   }
 

@@ -14,7 +14,7 @@ import type { Limits } from './limits.ts';
 import { type Pace, pace } from './pace.ts';
 import { nothingLeftUntil } from './quota.ts';
 import { settle } from './settle.ts';
-import { isRemembered, revoke, revokedOf, tokenOf } from './tokens.ts';
+import { isRemembered, marginOf, revoke, revokedOf, tokenOf } from './tokens.ts';
 
 /** The question of a process to the ledger: what may I do to get a token? */
 export interface Query extends Caller {
@@ -58,13 +58,6 @@ export type Decision =
   | { readonly kind: 'lapsed'; readonly record: LedgerRecord }
   | { readonly kind: 'deny'; readonly reason: IssuanceReason; readonly denial: Denial }
   | { readonly kind: 'write'; readonly record: LedgerRecord };
-
-const minute = 60_000;
-
-/** Returns the margin: a token is served only while it has more life left than this. */
-export function marginOf(lifetimeMs: number): number {
-  return Math.min(minute, lifetimeMs / 10);
-}
 
 /** Decides what the record allows one process to do. The record must be reconciled. `now` is the ledger's time. */
 export function decide(record: LedgerRecord, now: number, query: Query, limits: Limits): Decision {

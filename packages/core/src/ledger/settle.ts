@@ -10,7 +10,7 @@ import {
 import { joinedAttempt } from './merge.ts';
 import type { OAuthErrorCode } from './oauth-error.ts';
 import { heldAfterRefusal } from './refusals.ts';
-import { revokedOf, tokenOf } from './tokens.ts';
+import { marginOf, revokedOf, tokenOf } from './tokens.ts';
 
 const minute = 60_000;
 /** After a 429 that says no time. */
@@ -133,7 +133,7 @@ function renewalHold(record: LedgerRecord, { reason, audience, keyId }: Attempt,
   if (reason !== 'refresh' || !present || present.id === token.id) return {};
   if (token.expiresAt >= present.expiresAt + token.lifetimeMs / 100) return {};
   const later = present.expiresAt > token.expiresAt ? present : token;
-  return { holdUntil: Math.floor(later.expiresAt - Math.min(minute, later.lifetimeMs / 10)) };
+  return { holdUntil: Math.floor(later.expiresAt - marginOf(later.lifetimeMs)) };
 }
 
 /** Returns the record with a token, unless it was reset on its way, or has a later one. A renewal ahead of expiry does not replace a token that lives longer. */

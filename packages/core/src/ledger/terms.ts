@@ -73,7 +73,7 @@ export function keptTerms(record: LedgerRecord, limits: Limits): TermLimits[] {
   return [...own, ...others].map((term) => termLimits(term, limits.durability));
 }
 
-/** Returns whether this process should write its terms: the record has none of them, or they are so old that others may soon stop to enforce them. */
+/** Returns whether this process should write its terms: the record has none of them, or they are so old that others may soon stop enforcing them. */
 export function isDeclarationDue(record: LedgerRecord, now: number, limits: Limits): boolean {
   const recent = record.terms.filter(({ seenAt }) => seenAt + declaredAgainMs > now);
   return limits.terms.some((term) => !isIn(recent, term));

@@ -26,3 +26,8 @@ export function revoke(record: LedgerRecord, audience: string, upTo: number): Le
 export function isRemembered(revoked: number, now: number): boolean {
   return revoked + maxLifetimeMs > now;
 }
+
+/** Returns the margin: a token is served only while it has more life left than this. */
+export function marginOf(lifetimeMs: number): number {
+  return Math.min(60_000, lifetimeMs / 10);
+}

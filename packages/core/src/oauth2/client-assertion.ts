@@ -1,4 +1,5 @@
 import type { ClientAuthentication, UnwrittenRequest, WrittenRequest } from '../contract/client-authentication.ts';
+import { fromBase64Url } from '../platform/base64.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 import { formOf, probe } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';
@@ -74,7 +75,7 @@ function unusable(code: string, what: string): Error {
   return Object.assign(new TypeError(advice), { code, advice });
 }
 
-/** Returns what a JWT says of whom it speaks, for whom, and by which key. Who makes one for each request makes others that say the same. Empty: it is no JWT. */
+/** Returns what a JWT says of its subject, its audience and its key. Fresh assertions of one program say the same. All of it is null if the text is no JWT. */
 function whoIsIn(assertion: string): string {
   const { alg, kid } = partOf(assertion, 0);
   const { iss, sub, aud } = claimsIn(assertion);
@@ -85,7 +86,7 @@ const claimsIn = (jwt: string) => partOf(jwt, 1);
 
 function partOf(jwt: string, index: number): Record<string, unknown> {
   try {
-    const json = atob((jwt.split('.')[index] ?? '').replace(/-/g, '+').replace(/_/g, '/'));
+    const json = fromBase64Url(jwt.split('.')[index] ?? '');
     return ownProperties(Object(JSON.parse(json)));
   } catch {
     return ownProperties({});

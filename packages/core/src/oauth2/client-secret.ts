@@ -1,6 +1,6 @@
 import type { ClientAuthentication } from '../contract/client-authentication.ts';
+import { toBase64 } from '../platform/base64.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { base64 } from './base64.ts';
 import { formEncoded, formOf, probe } from './form.ts';
 import { unknownOptions } from './unknown-options.ts';
 
@@ -31,7 +31,7 @@ export function clientSecretBasic(options: ClientSecretBasicOptions = {}): Clien
     credentialId: ({ clientSecret }) => `client_secret_basic ${encoding} ${clientSecret}`,
     write({ clientId, clientSecret = '', parameters }) {
       const pair = new TextEncoder().encode(`${encode(clientId)}:${encode(clientSecret)}`);
-      return formOf(parameters, { authorization: `Basic ${base64(pair)}` });
+      return formOf(parameters, { authorization: `Basic ${toBase64(pair)}` });
     },
   };
 }

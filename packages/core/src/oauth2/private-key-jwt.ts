@@ -1,8 +1,8 @@
 import type { ClientAuthentication, UnwrittenRequest } from '../contract/client-authentication.ts';
 import type { ConfigProblem } from '../contract/errors.ts';
+import { toBase64Url } from '../platform/base64.ts';
 import { randomBytes } from '../platform/random-bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { base64Url, base64UrlOfJson } from './base64.ts';
 import { withJwt } from './client-assertion.ts';
 import { probe } from './form.ts';
 import { isSigningAlgorithm, type PrivateKey, type SigningAlgorithm } from './private-key.ts';
@@ -64,8 +64,8 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
     },
     async write(request) {
       const signing = await keys.get();
-      const signed = `${base64UrlOfJson(headOf(signing))}.${base64UrlOfJson(claimsOf(request, audience))}`;
-      return withJwt(request, `${signed}.${base64Url(await signing.sign(signed))}`);
+      const signed = `${partOf(headOf(signing))}.${partOf(claimsOf(request, audience))}`;
+      return withJwt(request, `${signed}.${toBase64Url(await signing.sign(signed))}`);
     },
   };
 
@@ -78,7 +78,7 @@ export function privateKeyJwt(options: PrivateKeyJwtOptions): ClientAuthenticati
 /** Returns the claims of an assertion (RFC 7523 section 3). */
 function claimsOf({ clientId, issuer, now }: UnwrittenRequest, audience: string | undefined): object {
   const iat = Math.floor(now / 1_000);
-  const jti = base64Url(randomBytes(18));
+  const jti = toBase64Url(randomBytes(18));
   const aud = audience ?? issuer;
   return ownProperties({ iss: clientId, sub: clientId, aud, jti, iat, exp: iat + lifetimeSeconds });
 }
@@ -98,4 +98,9 @@ function problemsOfHeader(header: unknown): ConfigProblem[] {
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
+}
+
+/** Writes a part of a JWT. */
+function partOf(value: object): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify(value)));
 }

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../contract/errors.ts';
+import { toBase64Url } from '../platform/base64.ts';
 import { ownProperties } from '../platform/untrusted.ts';
-import { base64Url } from './base64.ts';
 import {
   describeKey,
   isSigningAlgorithm,
@@ -42,7 +42,7 @@ export function signingKeys(
   }
   const checked = describe(key, algorithm);
   if ('option' in checked) return { problem: checked, get: () => Promise.reject(unusable(checked)) };
-  // Only until WebCrypto has it.
+  // It is kept only until WebCrypto has the key.
   let found: ChosenKey | undefined = checked;
   let signing: Promise<SigningKey> | undefined;
   const get = () => {
@@ -135,5 +135,5 @@ async function idOf(given: KeyDescription['material']): Promise<string> {
       ? material
       : new TextEncoder().encode(JSON.stringify(picked(material, publicMembers)));
   const digest = await crypto.subtle.digest(ownProperties({ name: 'SHA-256' }), bytes);
-  return base64Url(new Uint8Array(digest, 0, 9));
+  return toBase64Url(new Uint8Array(digest, 0, 9));
 }

@@ -46,7 +46,7 @@ export class JointWrites {
    * by the next one. `fromMemory`: the intent needs no new read of the record.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, and what the intent throws
    */
-  commit<Result>(settings: Settings, intent: Intent<Result>, fromMemory = false): Promise<Committed<Result>> {
+  commit<Result>(settings: Settings, intent: Intent<Result>, fromMemory: boolean): Promise<Committed<Result>> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { settings, intent, fromMemory, resolve, reject };
       if (settings.requestBound) void this.#cycle([waiting]);

@@ -28,9 +28,9 @@ interface Memory {
  * Processes that restart often, and fleets, need the file, Redis or PostgreSQL store. Its clock is monotonic: a wall clock that
  * steps frees no budget.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
+export function memoryStore(options?: MemoryStoreOptions): Store {
   const memory: Memory = { records: new Map() };
-  return storeIn(() => memory, options.clock ?? systemClock);
+  return storeIn(() => memory, options?.clock ?? systemClock);
 }
 
 // The number identifies the shape of `Memory`. Releases with different shapes share no memory.

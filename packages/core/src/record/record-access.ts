@@ -45,7 +45,6 @@ interface Remembered {
 }
 
 const maxReadMs = 30_000;
-const maxReads = 10;
 // With shorter pauses, three hundred processes that start at once would meet again and again.
 const maxPauseMs = 3_000;
 const maxPauseTrips = 400;
@@ -83,11 +82,10 @@ export class RecordAccess {
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`
    */
   async load(callers: Callers, tries: number): Promise<View> {
-    for (let reads = 0; reads < maxReads; reads += 1) {
+    for (;;) {
       const view = await this.#read(callers, tries);
       if (view) return view;
     }
-    throw conflictError(this.#settings);
   }
 
   /** Reads and repairs the record once. Undefined: the age of the answer is unknown. Read again. */
@@ -134,7 +132,7 @@ export class RecordAccess {
       const result = await this.calls.swap(callers, view.version, version, () => readable(text));
       this.#failedSwaps = 0;
       if (!result.swapped) return undefined;
-      // Instants in the record are of the clock as it was read. It may have been set back or have leapt forward since: the next read finds out.
+      // The instants of the record belong to the store's clock as it was at the read. If that clock has stepped since, the next read notices.
       const maxNow = view.now + Math.ceil(maxElapsedMs(view.readAt, instantOf(clock)));
       const storeNow = Math.min(result.now, maxNow);
       this.#remember(text, next, storeNow, maxNow, readAt);

@@ -1,3 +1,4 @@
+import { fromBase64Url, toBase64Url } from '../platform/base64.ts';
 import { randomBytes } from '../platform/random-bytes.ts';
 import { ownProperties } from '../platform/untrusted.ts';
 
@@ -66,6 +67,7 @@ export async function sealingKey(
 export async function seal({ key }: SealingKey, text: string, context: readonly string[]): Promise<string> {
   const iv = randomBytes(nonceLength);
   const sealed = await crypto.subtle.encrypt(parametersOf(iv, context), key, utf8(text));
+  // The nonce has 12 bytes, a multiple of three. Its text has no padding, so the sealed bytes can follow it.
   return toBase64Url(iv) + toBase64Url(new Uint8Array(sealed));
 }
 
@@ -81,7 +83,7 @@ export async function open(
   context: readonly string[],
 ): Promise<string | undefined> {
   try {
-    const bytes = fromBase64Url(sealed);
+    const bytes = bytesIn(sealed);
     const parameters = parametersOf(bytes.subarray(0, nonceLength), context);
     return new TextDecoder().decode(await crypto.subtle.decrypt(parameters, key, bytes.subarray(nonceLength)));
   } catch {
@@ -112,15 +114,6 @@ export function randomId(): string {
   return toBase64Url(randomBytes(9));
 }
 
-// Nonces have 12 bytes, a multiple of three. Their text has no padding, so the sealed bytes can follow it.
-function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
-}
-
-function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+function bytesIn(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(fromBase64Url(text), (character) => character.charCodeAt(0));
 }

@@ -43,13 +43,12 @@ export function createSettlement(settings: Settings, sharedRecord: SharedRecord)
   }
 
   async function written(attempt: Attempt, { answer, from }: Unsettled): Promise<View> {
-    // Other processes rarely write in the meantime, so the record is not read again.
-    const isFromMemory = true;
     const settled: Intent<undefined> = ({ record, now, ...view }) => ({
       record: settle(record, now, attempt, adjusted(answer, from, { ...view, record, now })),
       result: undefined,
     });
-    const { view } = await sharedRecord.commit(settings, settled, isFromMemory);
+    // Other processes rarely write in the meantime, so the record is not read again.
+    const { view } = await sharedRecord.commit(settings, settled, true);
     sharedRecord.unsettled?.delete(attempt);
     if (sharedRecord.unsettled?.size === 0) sharedRecord.unsettled = undefined;
     return view;

@@ -32,7 +32,7 @@ export interface Unsettled {
 const second = 1_000;
 // A look may use a record that is this old. Every process learns of a reset within 30 seconds nevertheless, because the age counts.
 const maxLookAgeMs = 10 * second;
-// A declaration that failed is tried again before others stop to enforce it.
+// A declaration that failed is tried again before others stop enforcing it.
 const declareAgainMs = 300 * second;
 
 /** The record of one client id in one store. All clients of the process that use it share this object: one read serves all of them, and so does one write. */
@@ -102,7 +102,7 @@ export class SharedRecord {
    * Applies an intent to the record, and resolves when the store confirmed the change. `fromMemory`: the intent needs no new read of the record.
    * @throws `ERR_STORE`, `ERR_STORE_INTEGRITY`, and what the intent throws
    */
-  commit<Result>(settings: Settings, intent: Intent<Result>, fromMemory?: boolean): Promise<Committed<Result>> {
+  commit<Result>(settings: Settings, intent: Intent<Result>, fromMemory = false): Promise<Committed<Result>> {
     this.#writes ??= new JointWrites(this.settings, this.#access);
     return this.#writes.commit(settings, intent, fromMemory);
   }

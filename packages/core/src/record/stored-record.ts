@@ -6,6 +6,7 @@ import { resolveTokenAddress } from '../endpoint/token-address.ts';
 import { fitted } from '../ledger/bound.ts';
 import { encodeRecord } from '../ledger/codec.ts';
 import { newRecord } from '../ledger/journal.ts';
+import { termLimits } from '../ledger/limits.ts';
 import { withSpentElsewhere } from '../ledger/orders.ts';
 import { reconcile } from '../ledger/repair.ts';
 import { acceptedRecord } from './record-findings.ts';
@@ -89,18 +90,27 @@ export interface SpentElsewhere {
 export function recordWithSpent(
   record: string | undefined,
   { count, instance, reason, now, issuanceLimit }: SpentElsewhere,
-  { durability, maxRecordBytes: maxBytes }: Pick<Store, 'durability' | 'maxRecordBytes'>,
+  store: Pick<Store, 'durability' | 'maxRecordBytes'>,
 ): string | undefined {
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems);
   report('count', problemOfInteger(count, 0, 1_000_000));
   report('instance', problemOfText(instance, 64));
   report('reason', problemOfText(reason, 200));
-  const limits = { ...resolveLimits(issuanceLimit ?? 'inherit', durability, report), maxBytes };
+  const limits = resolveLimits(issuanceLimit ?? 'inherit', store, report);
   if (problems.length > 0) throw configError(problems);
   const loaded = record === undefined ? undefined : acceptedRecord(record);
   const found = reconcile(loaded, undefined, now, randomId(), limits);
   const said = { id: randomId(), by: instance, reason, tokens: count };
   const next = withSpentElsewhere(found.record, found.now, said, limits);
   return next && fitted({ ...next, sequence: next.sequence + 1 }, found.now, limits).text;
+}
+
+/**
+ * Returns for how many milliseconds a token counts in a window of this length. That is longer than the window, because clocks change and differ. `isUnknown`:
+ * nobody knows whether it was issued, and its request may have arrived late.
+ */
+export function countsForMs(windowMs: number, isUnknown: boolean): number {
+  const { settledMs, pendingMs } = termLimits({ tokens: 1, windowMs, reserve: 0 }, 'durable');
+  return isUnknown ? pendingMs : settledMs;
 }

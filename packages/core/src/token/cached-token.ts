@@ -1,6 +1,6 @@
 import { type AccessToken, createAccessToken } from '../contract/access-token.ts';
-import { marginOf } from '../ledger/decide.ts';
 import { maxLifetimeMs } from '../ledger/journal.ts';
+import { marginOf } from '../ledger/tokens.ts';
 import { type Instant, sleptSince } from '../platform/instant.ts';
 import type { UsableToken } from './usable-token.ts';
 

@@ -96,9 +96,9 @@ export class ClientEvents {
   }
 
   /** Adds a listener. Returns a function that removes it. */
-  subscribe(listener: ServiceAuthEventListener, options: SubscribeOptions = {}): () => void {
+  subscribe(listener: ServiceAuthEventListener, options?: SubscribeOptions): () => void {
     if (typeof listener !== 'function') throw configError([{ option: 'listener', message: 'must be a function' }]);
-    const subscription = { listener, operations: options.operations === true };
+    const subscription = { listener, operations: options?.operations === true };
     this.#subscriptions = [...this.#subscriptions, subscription];
     return () => {
       this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
@@ -111,7 +111,7 @@ export class ClientEvents {
     fields: ServiceAuthEventFields[Type],
     heard?: WeakSet<ServiceAuthEventListener>,
   ): void {
-    // A token ends a trouble, so the next refusal is news again.
+    // A token ends the trouble, so the next refusal is news again.
     if (type === 'token_issued' || type === 'token_adopted') this.#makeDue('issuance_refused');
     const { onEvent, audience, clock } = this.common;
     const isOperation = operations.test(type);

@@ -52,7 +52,6 @@ export function errorOf(settings: Settings, denial: Denial, view: View, foreign?
       return serviceAuthError('ERR_STORE', message, { retryAt, reason: 'full' });
     }
     case 'misconfigured':
-      return backoffError(outcome, retryAt, when, settings);
     case 'backoff':
       return backoffError(outcome, retryAt, when, settings, foreign);
     case 'deaths': {

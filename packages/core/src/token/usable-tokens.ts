@@ -1,8 +1,8 @@
 import { createAccessToken } from '../contract/access-token.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { IssuedToken } from '../endpoint/token-response.ts';
-import { marginOf } from '../ledger/decide.ts';
 import type { Attempt, StoredToken } from '../ledger/journal.ts';
+import { marginOf } from '../ledger/tokens.ts';
 import type { Instant } from '../platform/instant.ts';
 import { toLocalTime } from '../record/record-time.ts';
 import { open, type SealingKey, seal } from '../record/seal.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { compact } from '../../src/ledger/compact.ts';
-import { confirms, decide, marginOf } from '../../src/ledger/decide.ts';
+import { confirms, decide } from '../../src/ledger/decide.ts';
 import type { LedgerRecord } from '../../src/ledger/journal.ts';
 import { retryRoomAt, withReset, withRetry } from '../../src/ledger/orders.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { declare, foreignTerms, isDeclarationDue, maxTerms } from '../../src/ledger/terms.ts';
-import { revokedOf } from '../../src/ledger/tokens.ts';
+import { marginOf, revokedOf } from '../../src/ledger/tokens.ts';
 import { day, hour, minute, second } from '../support/instants.ts';
 import { ambiguous, attemptAt, issued, queryFor, recordWith, tried, usual } from './support/attempts.ts';
 import { noon } from './support/history.ts';

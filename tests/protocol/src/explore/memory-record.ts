@@ -1,6 +1,6 @@
 import type { AccessToken } from '../../../../packages/core/src/contract/access-token.ts';
 import { compact } from '../../../../packages/core/src/ledger/compact.ts';
-import { confirms, decide, marginOf, type Query } from '../../../../packages/core/src/ledger/decide.ts';
+import { confirms, decide, type Query } from '../../../../packages/core/src/ledger/decide.ts';
 import {
   type Attempt,
   type LedgerRecord,
@@ -9,7 +9,7 @@ import {
 } from '../../../../packages/core/src/ledger/journal.ts';
 import { pace } from '../../../../packages/core/src/ledger/pace.ts';
 import { type Answer, settle } from '../../../../packages/core/src/ledger/settle.ts';
-import { revoke, revokedOf } from '../../../../packages/core/src/ledger/tokens.ts';
+import { marginOf, revoke, revokedOf } from '../../../../packages/core/src/ledger/tokens.ts';
 import type { Instant } from '../../../../packages/core/src/platform/instant.ts';
 import { resetDone, revalidated } from '../../../../packages/core/src/token/memory.ts';
 import {

@@ -24,8 +24,8 @@ export const cachedTokenMutants: readonly Mutant[] = [
   {
     name: 'no margin',
     about: 'a token is handed out to its last millisecond',
-    file: 'ledger/decide.ts',
-    find: 'return Math.min(minute, lifetimeMs / 10);',
+    file: 'ledger/tokens.ts',
+    find: 'return Math.min(60_000, lifetimeMs / 10);',
     replace: 'return Math.min(0, lifetimeMs / 10);',
     modes: ['faults', 'feasible'],
   },

@@ -1,0 +1,14 @@
+/** Encodes bytes as Base64 (RFC 4648 section 4). */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+/** Encodes bytes as Base64url without padding (RFC 7515 section 2). */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+}
+
+/** Decodes Base64url. Each character of the result is a byte. Throws if the text is none. */
+export function fromBase64Url(text: string): string {
+  return atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+}
