@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { commands, everywhere } from './commands.ts';
 import { configurationOptions } from './configuration/options.ts';
-import { checkInvocation, type Invocation, readArguments } from './line/arguments.ts';
+import { type Invocation, readArguments } from './line/arguments.ts';
 import type { Context } from './line/command.ts';
 import { exitCodeOf, exitCodes, Failure, sentenceOf, UsageError } from './line/exit.ts';
 import { printable, printableLines } from './line/printable.ts';
@@ -13,7 +13,7 @@ export async function main(argv: readonly string[]): Promise<never> {
     process.on(name, () => {
       // A second signal does not wait for the end of the command.
       if (controller.signal.aborted) process.exit(signalCodes[name]);
-      controller.abort(new Signalled(name));
+      controller.abort(signalCodes[name]);
     });
   }
   const invocation = readArguments(argv, commands, everywhere);
@@ -40,16 +40,6 @@ const checkFailed = 3;
 
 const signalCodes = { SIGINT: 130, SIGTERM: 143 };
 
-/** The reason why the signal of a command aborts. */
-class Signalled extends Error {
-  readonly exitCode: number;
-
-  constructor(name: keyof typeof signalCodes) {
-    super(`ended by ${name}`);
-    this.exitCode = signalCodes[name];
-  }
-}
-
 function flushed(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
@@ -60,7 +50,7 @@ async function run(
   world: Omit<Context, 'flags' | 'operands'>,
 ): Promise<number> {
   const { stdout, stderr } = world;
-  const { command, flags, operands } = invocation;
+  const { command, flags, operands, problems } = invocation;
   try {
     if (flags['help'] === true || (!command && isEmpty)) {
       const { commandHelp, programHelp } = await import('./line/help.ts');
@@ -72,7 +62,7 @@ async function run(
       stdout.write(`${version()}\n`);
       return exitCodes.success;
     }
-    checkInvocation(invocation);
+    if (problems.length > 0) throw new UsageError(problems);
     if (!command) throw new UsageError(['a command is missing']);
     const { run } = await command.load();
     const exitCode = await run({ ...world, flags, operands });
@@ -93,7 +83,7 @@ async function run(
 
 /** The exit code of a command that a signal ended. */
 function endOf({ aborted, reason }: AbortSignal): number | undefined {
-  return aborted ? (reason as Signalled).exitCode : undefined;
+  return aborted ? (reason as number) : undefined;
 }
 
 async function failureOf(

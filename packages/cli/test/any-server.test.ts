@@ -26,5 +26,8 @@ test.for<TestClientAuthentication>(['client_secret_basic', 'client_secret_post',
     const usage = await run(read, { env: {} });
     expect(usage.stderr).toBe('');
     expect(JSON.parse(usage.stdout)).toMatchObject({ used: 1, issuances: [{ audience: 'scope=read' }] });
+
+    const reset = await run(['reset', '--yes', ...flags], { env: configured });
+    expect(reset).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Token \S+ of scope=read was reset\./) });
   },
 );

@@ -35,7 +35,8 @@ test('where everything is right, each line is ok, and nothing was spent', async 
   const service = await startCanaryService();
   const env = variablesOf(service, file());
   await run(['token'], { env });
-  const { code, lines, bad } = await doctor(env);
+  // It belongs to another program.
+  const { code, lines, bad } = await doctor({ ...env, SERVICE_ACCOUNT_JSON: '{\n  "type": "service_account"\n}\n' });
   expect({ code, bad }).toEqual({ code: 0, bad: [] });
   expect(lines.map(({ part }) => part)).toEqual(
     expect.arrayContaining(['configuration', 'store', 'record', 'token endpoint', 'API']),
@@ -46,7 +47,8 @@ test('where everything is right, each line is ok, and nothing was spent', async 
   );
   expect(service.counts.issued).toBe(1);
 
-  const { stdout } = await run(['doctor', '--issue'], { env });
+  const several = { ...env, SERVICE_AUTH_AUDIENCE: `${env['SERVICE_AUTH_AUDIENCE']} https://other.example/` };
+  const { stdout } = await run(['doctor', '--issue'], { env: several });
   expect(stdout).toMatch(/^ok {7}token: token \S+, valid until /m);
   expect(service.counts.issued).toBe(1);
 });
@@ -72,20 +74,16 @@ test.for([
   [
     'a URL that ends in /oauth/token',
     (url: string) => ({ SERVICE_AUTH_URL: `${url}/oauth/token` }),
-    'ends in /oauth/token',
+    'must end before /oauth/token',
   ],
   ['an http: URL', () => ({ SERVICE_AUTH_URL: 'http://auth.example.com' }), 'https://'],
-  [
-    'quotes around the secret',
-    () => ({ SERVICE_AUTH_CLIENT_SECRET: `"${secretCanary}"` }),
-    'begins and ends with a quote',
-  ],
+  ['quotes around the secret', () => ({ SERVICE_AUTH_CLIENT_SECRET: `"${secretCanary}"` }), 'is wrapped in quotes'],
   [
     'a newline in the secret',
     () => ({ SERVICE_AUTH_CLIENT_SECRET: `${secretCanary}\nx` }),
     'SERVICE_AUTH_CLIENT_SECRET',
   ],
-  ['quotes around the audience', () => ({ SERVICE_AUTH_AUDIENCE: "'x'" }), 'quotes around it'],
+  ['quotes around the audience', () => ({ SERVICE_AUTH_AUDIENCE: "'x'" }), 'is wrapped in quotes'],
   [
     'a token endpoint that is not there',
     (url: string) => ({ SERVICE_AUTH_URL: `${url}/nowhere` }),

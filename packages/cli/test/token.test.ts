@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { emptyFolder, manyProcesses, node, program, run, start } from './support/program.ts';
@@ -154,9 +155,14 @@ test('the secret comes from a variable, a file or a pipe, and from one of them a
   writeFileSync(secretFile, `${secret}\n`);
   const fromFile = { ...env, SERVICE_AUTH_CLIENT_SECRET_FILE: secretFile };
   expect(await run(['token'], { env: fromFile })).toMatchObject({ code: 0, stderr: '' });
-  const piped = `printf '%s\\r\\n' '${secret}' | '${node}' '${program}' token`;
   const fromPipe = { ...env, PATH: process.env['PATH'], SERVICE_AUTH_CLIENT_SECRET_FILE: '/dev/stdin' };
-  expect(execFileSync('sh', ['-c', piped], { env: fromPipe, encoding: 'utf8' })).toMatch(/^ey/);
+  const piped = (command: string) => {
+    const line = `printf '%s\\r\\n' '${secret}' | '${node}' '${program}' ${command}`;
+    return promisify(execFile)('sh', ['-c', line], { env: fromPipe });
+  };
+  expect((await piped('token')).stdout).toMatch(/^ey/);
+  // It needs the secret in several places, and can read a pipe only once.
+  expect((await piped('doctor --issue')).stdout).toMatch(/^ok {7}token: /m);
   const both = await run(['token'], { env: { ...fromFile, SERVICE_AUTH_CLIENT_SECRET: secret } });
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('both set') });
   const none = await run(['token'], { env: { ...env, SERVICE_AUTH_CLIENT_SECRET_FILE: `${secretFile}.gone` } });
@@ -177,6 +183,17 @@ test('an option wins over the environment, and the environment over the file, as
   const other = { SERVICE_AUTH_AUDIENCE: 'https://other.example/' };
   expect(await audienceOf([], other)).toBe('https://other.example/');
   expect(await audienceOf(['--audience', 'https://api.example/'], other)).toBe('https://api.example/');
+});
+
+test('an empty variable counts as missing, also in a file', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  const envFile = join(emptyFolder(), 'env');
+  writeFileSync(envFile, 'SERVICE_AUTH_TOKEN_ENDPOINT=\nSERVICE_AUTH_INSTANCE=\n');
+  await run(['token', '--env-file', envFile], { env });
+  const { code, stdout } = await run(['usage', '--json', '--env-file', envFile], { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ issuances: [{ instance: expect.stringMatching(/^service-auth@/) }] });
 });
 
 test('a token that lives for less than --min-life is renewed, once for twenty processes', manyProcesses, async () => {

@@ -1,12 +1,13 @@
-// `usage --watch` in a terminal: `script` of util-linux gives one, and an emulator says what a person sees in it.
+// What people do in a terminal: `script` of util-linux gives one, and an emulator says what a person sees in it.
 import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { orSkip } from '@service-auth/test-tools/or-skip';
 import { startRelay } from '@service-auth/test-tools/servers/relay';
 import xterm from '@xterm/headless';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCanvas } from '../src/line/canvas.ts';
-import { manyProcesses, node, program, run } from './support/program.ts';
+import { emptyFolder, manyProcesses, node, program, run } from './support/program.ts';
 import { redis, startCanaryService, variablesOf } from './support/world.ts';
 
 const hasTerminal = await orSkip(async () => {
@@ -22,9 +23,12 @@ interface Screen {
   above(): string[];
   /** Resolves with the lines as soon as they match. */
   untilSeen(text: RegExp): Promise<string[]>;
-  interrupt(): void;
+  type(keys: string): void;
   readonly ended: Promise<number | null>;
 }
+
+const ctrlC = '\u0003';
+const ctrlD = '\u0004';
 
 /** Runs the program in a terminal of this size, after a line of another command. */
 function inTerminal(args: readonly string[], env: object, [columns, rows]: readonly [number, number]): Screen {
@@ -54,7 +58,7 @@ function inTerminal(args: readonly string[], env: object, [columns, rows]: reado
         void ended.then(() => reject(new Error(`it ended and showed ${seen().join('\n')}`)));
         look();
       }),
-    interrupt: () => child.stdin.write('\u0003'),
+    type: (keys) => void child.stdin.write(keys),
     ended,
   };
 }
@@ -89,8 +93,28 @@ describe.runIf(redis && hasTerminal)('usage --watch in a terminal', () => {
     // Nothing of the line about the lost store is left, and nothing was scrolled away.
     expect(back.join('\n')).not.toContain('old. The store');
     expect(screen.above().length).toBe(scrolledOnce);
-    screen.interrupt();
+    screen.type(ctrlC);
     expect(await screen.ended).toBe(130);
+  });
+});
+
+describe.runIf(hasTerminal)('a question before something is changed', () => {
+  test.for([
+    ['y\r', 0, /was reset/],
+    ['\r', 1, /Nothing was changed/],
+    [ctrlD, 1, /Nothing was changed/],
+    [ctrlC, 130, /\[y\/N\]/],
+  ] as const)('is answered by %j: the program ends with %i', async ([keys, code, says]) => {
+    const service = await startCanaryService();
+    const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
+    await run(['token'], { env });
+    const screen = inTerminal(['reset'], env, [80, 24]);
+    await screen.untilSeen(/Reset the token\? \[y\/N\]/);
+    screen.type(keys);
+    expect(await screen.ended).toBe(code);
+    const shown = screen.seen().join('\n');
+    expect(shown).toMatch(says);
+    expect(shown).not.toContain('unexpected error');
   });
 });
 

@@ -1,6 +1,6 @@
 import { isServiceAuthError } from '@service-auth/core';
 import { recordKey } from '@service-auth/core/record';
-import { openClient, openedStore } from '../configuration/client.ts';
+import { checked, openClient, openedStore } from '../configuration/client.ts';
 import {
   audiencesOf,
   type Environment,
@@ -8,7 +8,7 @@ import {
   readEnvironment,
   serverOf,
 } from '../configuration/environment.ts';
-import { configurationProblems, openReader } from '../configuration/reader.ts';
+import { openReader, readOptions } from '../configuration/reader.ts';
 import { examineApi, examineEndpoint } from '../doctor/endpoint.ts';
 import { examineSecret } from '../doctor/secret.ts';
 import { examineSettings, examineWindows } from '../doctor/settings.ts';
@@ -18,9 +18,10 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, sentenceOf } from '../line/exit.ts';
 import { printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
+import { wrapped } from '../line/wrapped.ts';
 import { becauseOf, whoIsRefused } from '../report/availability.ts';
 import { spentOf } from '../report/sentences.ts';
-import { type Colour, coloured, wrapped } from '../report/text.ts';
+import { type Colour, coloured } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import { listed } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
@@ -73,8 +74,9 @@ function formatted({ state, part, message, advice }: Line, context: Context): st
 }
 
 async function examineConfiguration(env: Environment, problems: readonly string[]): Promise<readonly Diagnosis[]> {
-  const wrong = [...new Set([...problems, ...(await configurationProblems(env))])];
-  const failures = wrong.map((message): Diagnosis => ({ state: 'failure', message }));
+  const wrong = [...problems];
+  await checked(() => readOptions(env), wrong);
+  const failures = [...new Set(wrong)].map((message): Diagnosis => ({ state: 'failure', message }));
   const found = [...failures, ...examineSettings(env)];
   if (found.some(({ state }) => state === 'failure')) return found;
   const audiences = audiencesOf(env);
@@ -88,11 +90,8 @@ async function diagnosedStore(env: Environment): Promise<readonly Diagnosis[]> {
   if (!opened) return problems.map((message) => ({ state: 'failure', message }));
   const { SERVICE_AUTH_CLIENT_ID: clientId = '' } = env;
   const owner = { ...serverOf(env), clientId };
-  const isOwned = await recordKey(owner).then(
-    () => true,
-    () => false,
-  );
-  return examineStore(opened, isOwned ? owner : undefined);
+  const key = await recordKey(owner).catch(() => undefined);
+  return examineStore(opened, key === undefined ? undefined : owner);
 }
 
 async function diagnosedRecord(
@@ -150,9 +149,9 @@ async function diagnosedEndpoint(env: Environment, counts: boolean): Promise<rea
   }
   const takesForms = hasClientAuthentication(env);
   if (tokenEndpoint !== undefined)
-    return examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms });
+    return [await examineEndpoint({ address, variable: 'SERVICE_AUTH_TOKEN_ENDPOINT', takesForms })];
   const whole = `${address.replace(/(\/oauth\/token)?\/*$/, '')}/oauth/token`;
-  return examineEndpoint({ address: whole, variable: 'SERVICE_AUTH_URL', takesForms });
+  return [await examineEndpoint({ address: whole, variable: 'SERVICE_AUTH_URL', takesForms })];
 }
 
 async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise<readonly Diagnosis[]> {
@@ -165,16 +164,20 @@ async function diagnosedApi({ SERVICE_BASE_URL: baseUrl }: Environment): Promise
       },
     ];
   }
-  return isAskable(baseUrl) ? examineApi(baseUrl) : [];
+  return isAskable(baseUrl) && !/[?#]/.test(baseUrl) ? examineApi(baseUrl) : [];
 }
 
 /** Spends a token, if the store has none. */
 async function issued(context: Context): Promise<readonly Diagnosis[]> {
   try {
-    const { auth } = await openClient(context);
-    const { id, expiresAt } = await auth.getToken({ signal: context.signal });
-    await auth.close();
-    return [{ state: 'ok', message: `token ${id}, valid until ${new Date(expiresAt).toISOString()}` }];
+    const { auth } = await openClient(context, { anyAudience: true });
+    try {
+      const { id, expiresAt } = await auth.getToken({ signal: context.signal });
+      return [{ state: 'ok', message: `token ${id}, valid until ${new Date(expiresAt).toISOString()}` }];
+    } finally {
+      // After a signal, too: its request under way ends, so that the record knows the outcome.
+      await auth.close();
+    }
   } catch (error) {
     return [failureOf(error)];
   }

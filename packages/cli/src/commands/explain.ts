@@ -1,11 +1,13 @@
+import { shownNameOf } from '@service-auth/core/record';
 import { audiencesOf } from '../configuration/environment.ts';
-import { openReader } from '../configuration/reader.ts';
+import { openReader, requestedTokens } from '../configuration/reader.ts';
 import { paceSentence, scopeSentences } from '../explain/course.ts';
 import { explain, isUnusual, otherHolds } from '../explain/explain.ts';
 import type { Finding } from '../explain/finding.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
+import { wrapped } from '../line/wrapped.ts';
 import { availability } from '../report/availability.ts';
 import { noRecord } from '../report/screen.ts';
 import {
@@ -19,7 +21,7 @@ import {
   spentOf,
 } from '../report/sentences.ts';
 import { legend } from '../report/spenders.ts';
-import { coloured, counted, countedBy, grouped, type Style, windowName, wrapped, zone } from '../report/text.ts';
+import { coloured, counted, countedBy, grouped, type Style, windowName, zone } from '../report/text.ts';
 import type { Failure, Hold, Usage } from '../report/usage.ts';
 import { joined } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
@@ -32,7 +34,9 @@ export async function run(context: Context): Promise<number> {
   const { usage, scene } = await reader.read();
   const style = styleOf(context);
   const { failures, hasRecord } = scene;
-  const findings = explain(usage, { now: style.now, audiences: audiencesOf(reader.env), failures });
+  // A person on call may have no audience, and asks about all of them.
+  const requested = audiencesOf(reader.env).length > 0 ? requestedTokens(reader.env) : [];
+  const findings = explain(usage, { now: style.now, audiences: requested.map(shownNameOf), failures });
   const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
   const problems = await reader.problemsOfStore();
   // Without a record, all that follows speaks of an empty one.

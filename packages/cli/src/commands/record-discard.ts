@@ -1,4 +1,5 @@
-import { emptyRecord, openRecord } from '../configuration/stored-record.ts';
+import { emptyRecord } from '@service-auth/core/record';
+import { openRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { confirmed } from '../line/confirm.ts';
 import { exitCodes, Failure } from '../line/exit.ts';

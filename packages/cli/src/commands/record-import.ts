@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { secretInRecord } from '@service-auth/core/record';
+import { incompleteRecord, isEmptyRecord, problemOfRecord, secretInRecord } from '@service-auth/core/record';
 import type { Environment } from '../configuration/environment.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
-import { incompleteRecord, isEmptyRecord, openRecord, problemOfRecord } from '../configuration/stored-record.ts';
+import { openRecord } from '../configuration/stored-record.ts';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';

@@ -1,8 +1,8 @@
 import type { IssuanceLimit, Usage } from '@service-auth/core';
-import { recordWithSpent } from '@service-auth/core/record';
+import { problemOfRecord, recordWithSpent } from '@service-auth/core/record';
 import { checked, instanceOf, statesLimit } from '../configuration/client.ts';
 import { openReader, readOptions } from '../configuration/reader.ts';
-import { openRecord, problemOfRecord } from '../configuration/stored-record.ts';
+import { openRecord } from '../configuration/stored-record.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
 import { printable } from '../line/printable.ts';

@@ -1,4 +1,6 @@
+import { shownNameOf } from '@service-auth/core/record';
 import { openClient } from '../configuration/client.ts';
+import { requestedTokens } from '../configuration/reader.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { confirmed } from '../line/confirm.ts';
 import { exitCodes, Failure } from '../line/exit.ts';
@@ -8,7 +10,9 @@ import { instant } from '../report/text.ts';
 /** Ends the token of an audience in the whole fleet. */
 export async function run(context: Context): Promise<number> {
   const { auth, env } = await openClient(context);
-  const audience = env['SERVICE_AUTH_AUDIENCE'] ?? '';
+  // A client has one audience or none.
+  const [requested = {}] = requestedTokens(env);
+  const audience = shownNameOf(requested);
   const { tokens, issuances } = await auth.getUsage();
   const known = [...new Set([...tokens, ...issuances].map((part) => part.audience))];
   if (!known.includes(audience)) {

@@ -6,8 +6,9 @@ import type { Context } from '../line/command.ts';
 import { exitCodes, sentenceOf } from '../line/exit.ts';
 import { printable, printableJson } from '../line/printable.ts';
 import { styleOf } from '../line/style.ts';
+import { wrapped } from '../line/wrapped.ts';
 import { type Scene, usageScreen } from '../report/screen.ts';
-import { clockTime, coloured, duration, wrapped } from '../report/text.ts';
+import { clockTime, coloured, duration } from '../report/text.ts';
 import type { Usage } from '../report/usage.ts';
 import { usageJson } from '../report/usage-json.ts';
 

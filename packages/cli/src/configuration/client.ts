@@ -11,7 +11,6 @@ import { variables } from './options.ts';
 /** A client of the service as the configuration describes it. */
 export interface OpenedClient {
   readonly auth: ServiceAuth;
-  readonly opened: OpenedStore;
   readonly env: Environment;
 }
 
@@ -36,7 +35,7 @@ export async function openClient(
     });
   const auth = await checked(create, found);
   if (found.length > 0 || !auth || !opened) throw new UsageError(found);
-  return { auth, opened, env };
+  return { auth, env };
 }
 
 /** Opens the store. Adds what is wrong with its address to `problems`. */

@@ -43,24 +43,34 @@ export function hasOtherCredential(env: Environment): boolean {
   return [key, keyFile, assertionFile].some((name) => env[name]) || env[method] === 'tls_client_auth';
 }
 
-/** Reads the configuration: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. */
-export async function readEnvironment({ flags, env, stderr }: Context): Promise<ReadEnvironment> {
+const alreadyRead = new WeakMap<Context, Promise<ReadEnvironment>>();
+
+/**
+ * Reads the configuration of a command: an option wins over the environment, and the environment over `--env-file`, as with `node --env-file`. It is read
+ * once for each context, because a secret may come through a pipe, which is empty afterwards.
+ */
+export function readEnvironment(context: Context): Promise<ReadEnvironment> {
+  const known = alreadyRead.get(context) ?? readOnce(context);
+  alreadyRead.set(context, known);
+  return known;
+}
+
+async function readOnce({ flags, env, stderr }: Context): Promise<ReadEnvironment> {
   const problems: string[] = [];
   const fromFiles: Record<string, string | undefined> = {};
   for (const file of [flags['env-file'] ?? []].flat()) {
     const content = await contentOf(String(file), '--env-file', problems);
     Object.assign(fromFiles, content === undefined ? {} : parseEnv(content));
   }
-  const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');
   const fromOptions = Object.entries(variables).flatMap(([option, name]) => {
     const value = textOf(flags, option);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const merged: Record<string, string | undefined> = {
-    ...fromFiles,
-    ...Object.fromEntries(given),
-    ...Object.fromEntries(fromOptions),
-  };
+  const merged: Record<string, string | undefined> = Object.fromEntries([
+    ...filled(fromFiles),
+    ...filled(env),
+    ...fromOptions,
+  ]);
   if (hasPassword(textOf(flags, 'store'))) {
     stderr.write('service-auth: warning: others can read the password in --store. Set SERVICE_AUTH_STORE instead.\n');
   }
@@ -71,6 +81,10 @@ export async function readEnvironment({ flags, env, stderr }: Context): Promise<
   }
   for (const name of secretVariables) await readSecret(name, merged, problems);
   return { env: merged, problems };
+}
+
+function filled(env: Environment): [string, string | undefined][] {
+  return Object.entries(env).filter(([, value]) => value);
 }
 
 function hasPassword(address: string | undefined): boolean {

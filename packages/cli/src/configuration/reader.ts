@@ -7,7 +7,7 @@ import {
   type Store,
   type StoreSnapshot,
 } from '@service-auth/core';
-import { failuresInRow } from '@service-auth/core/record';
+import { failuresInRow, type RequestedToken } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
 import type { Context } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
@@ -67,19 +67,12 @@ export async function openReader(context: Context): Promise<Reader> {
       return { usage, scene: { ...scene, hasRecord: record !== undefined, failures }, snapshot: last };
     },
     async problemsOfStore() {
-      const facts = [reader.recordKey.then((key) => opened.examine?.(key) ?? []), examineOtherPlaces(opened, owner)];
+      const facts = [opened.examine?.() ?? Promise.resolve([]), examineOtherPlaces(opened, owner)];
       const deadline = AbortSignal.timeout(examinedWithinMs);
       const told = await Promise.all(facts.map((fact) => abortable(fact, deadline).catch(() => [])));
       return told.flat().filter(({ state }) => state !== 'ok');
     },
   };
-}
-
-/** Asks core about the configuration, as far as it is given: a person on call may have neither secret nor audience. */
-export async function configurationProblems(env: Environment): Promise<readonly string[]> {
-  const problems: string[] = [];
-  await checked(() => readOptions(env), problems);
-  return problems;
 }
 
 /** Returns the options that core reads from the environment. A reader needs neither audience nor secret. @throws `ERR_CONFIG` */
@@ -96,4 +89,13 @@ export function readOptions(env: Environment): ServiceAuthOptions {
     SERVICE_AUTH_CLIENT_SECRET: secret,
   };
   return optionsFromEnv(variables, { store: memoryStore() });
+}
+
+/** Returns what the configuration requests: a token for each audience, or the one without any. @throws `ERR_CONFIG` */
+export function requestedTokens(env: Environment): RequestedToken[] {
+  const { tokenEndpoint, scope, resource, parameters } = readOptions(env);
+  const audiences = audiencesOf(env);
+  return (audiences.length > 0 ? audiences : [undefined]).map((audience) => {
+    return { tokenEndpoint, audience, scope, resource, parameters };
+  });
 }

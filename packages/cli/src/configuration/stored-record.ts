@@ -1,12 +1,10 @@
 import type { Store, StoreSnapshot } from '@service-auth/core';
-import { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord, recordKey } from '@service-auth/core/record';
+import { recordKey } from '@service-auth/core/record';
 import type { Context } from '../line/command.ts';
 import { exitCodes, Failure, UsageError } from '../line/exit.ts';
-import type { OpenedStore } from '../stores/address.ts';
+import { adviceOf, nameOf, type OpenedStore } from '../stores/address.ts';
 import { checked, named, openedStore } from './client.ts';
 import { type Environment, readEnvironment, serverOf } from './environment.ts';
-
-export { emptyRecord, incompleteRecord, isEmptyRecord, problemOfRecord };
 
 /** The record of one client as its store keeps it. It is opened without the client secret. */
 export interface StoredRecord {
@@ -58,10 +56,8 @@ async function answered<Answer>(
   try {
     return await call(AbortSignal.timeout(deadlineMs));
   } catch (error) {
-    // The message of a foreign error may contain anything, even a password.
-    const { name, code, advice } = Object(error) as { name?: unknown; code?: unknown; advice?: unknown };
-    const what = [name, code].filter((part) => typeof part === 'string').join(' ');
-    const toDo = typeof advice === 'string' ? `: ${advice}` : '. Check the store and try again.';
-    throw new Failure(`the store ${label} could not be ${verb} (${what})${toDo}`, exitCodes.store);
+    const advice = adviceOf(error);
+    const toDo = advice === undefined ? '. Check the store and try again.' : `: ${advice}`;
+    throw new Failure(`the store ${label} could not be ${verb} (${nameOf(error)})${toDo}`, exitCodes.store);
   }
 }

@@ -1,10 +1,8 @@
-import { connect } from 'node:tls';
 import { certificateAdvice } from '../line/certificates.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
 const timeoutMs = 8_000;
 const longestError = 10_000;
-const day = 86_400_000;
 
 /** What a configuration says of the token endpoint. */
 export interface AskedEndpoint {
@@ -23,13 +21,8 @@ interface Answered {
 }
 
 /** Asks the token endpoint without credentials, which cannot cost a token. Its address was checked before. */
-export async function examineEndpoint(endpoint: AskedEndpoint): Promise<readonly Diagnosis[]> {
+export async function examineEndpoint(endpoint: AskedEndpoint): Promise<Diagnosis> {
   const url = new URL(endpoint.address);
-  const [answer, certificate] = await Promise.all([askedWithoutCredentials(endpoint, url), examineCertificate(url)]);
-  return [answer, ...certificate];
-}
-
-async function askedWithoutCredentials(endpoint: AskedEndpoint, url: URL): Promise<Diagnosis> {
   const [type, body] = endpoint.takesForms
     ? ['x-www-form-urlencoded', 'grant_type=client_credentials']
     : ['json', '{}'];
@@ -102,24 +95,6 @@ function judged(answered: string, answer: Answered, { variable, takesForms }: As
     message: `${answered}, where it should refuse`,
     advice: 'is this a proxy or a login page?',
   };
-}
-
-async function examineCertificate(url: URL): Promise<Diagnosis[]> {
-  if (url.protocol !== 'https:') return [];
-  const expiresAt = await new Promise<number | undefined>((resolve) => {
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    // A certificate that is not valid is told by the request itself.
-    const socket = connect({ host, port: Number(url.port || 443), servername: host, rejectUnauthorized: false }, () => {
-      resolve(Date.parse(socket.getPeerCertificate().valid_to));
-      socket.destroy();
-    });
-    socket.setTimeout(timeoutMs, () => socket.destroy());
-    socket.on('close', () => resolve(undefined)).on('error', () => {});
-  });
-  if (expiresAt === undefined || Number.isNaN(expiresAt)) return [];
-  const days = Math.floor((expiresAt - Date.now()) / day);
-  const message = `the certificate of ${url.host} is valid for ${days} more days`;
-  return [days < 14 ? { state: 'warning', message, advice: 'tell its operator.' } : { state: 'ok', message }];
 }
 
 /** Asks the API without a token. Every answer shows that it is there. */

@@ -1,7 +1,7 @@
 import type { StoreSnapshot } from '@service-auth/core';
 import { type SecretInRecord, secretInRecord, shownNameOf } from '@service-auth/core/record';
-import { audiencesOf, type Environment } from '../configuration/environment.ts';
-import { readOptions } from '../configuration/reader.ts';
+import type { Environment } from '../configuration/environment.ts';
+import { readOptions, requestedTokens } from '../configuration/reader.ts';
 import { rejectionOf } from '../report/whose.ts';
 import type { Diagnosis } from '../stores/address.ts';
 
@@ -13,13 +13,9 @@ export async function examineSecret(
   const { record, now = 0 } = snapshot ?? {};
   const { SERVICE_AUTH_CLIENT_SECRET: clientSecret } = env;
   if (record === undefined || clientSecret === undefined) return [];
-  const { clientId, storeKey, clientAuthentication, tokenEndpoint, scope, resource, parameters } = readOptions(env);
+  const { clientId, storeKey, clientAuthentication } = readOptions(env);
   const owner = { clientId, clientSecret, clientAuthentication, storeKey };
-  const audiences = audiencesOf(env);
-  const tokens = (audiences.length > 0 ? audiences : [undefined]).map((audience) => {
-    return { tokenEndpoint, audience, scope, resource, parameters };
-  });
-  const found = tokens.map(async (token) =>
+  const found = requestedTokens(env).map(async (token) =>
     described(await secretInRecord(record, { ...owner, ...token }, now), shownNameOf(token)),
   );
   return (await Promise.all(found)).flat();

@@ -5,32 +5,8 @@ import type { Diagnosis } from '../stores/address.ts';
 
 /** Mistakes that make a configuration wrong although each value alone is allowed. */
 export function examineSettings(env: Environment): readonly Diagnosis[] {
-  const { SERVICE_AUTH_URL: authUrl, SERVICE_AUTH_STORE: store, SERVICE_AUTH_CLIENT_SECRET: secret } = env;
+  const { SERVICE_AUTH_STORE: store, SERVICE_AUTH_CLIENT_SECRET: secret } = env;
   const found: Diagnosis[] = [];
-  if (authUrl !== undefined && /\/oauth\/token\/*$/.test(authUrl)) {
-    const message =
-      'SERVICE_AUTH_URL ends in /oauth/token, so tokens would be requested from …/oauth/token/oauth/token';
-    found.push({ state: 'failure', message, advice: 'remove /oauth/token from its end.' });
-  }
-  if (secret !== undefined && /^(["'`]).*\1$/s.test(secret)) {
-    const message = 'SERVICE_AUTH_CLIENT_SECRET begins and ends with a quote';
-    found.push({
-      state: 'warning',
-      message,
-      advice: 'docker --env-file and Kubernetes keep quotes as a part of the value: remove them.',
-    });
-  }
-  for (const [name, value] of Object.entries(env)) {
-    // A private key has lines.
-    if (!name.startsWith('SERVICE_') || /SECRET|PRIVATE_KEY$/.test(name) || value === undefined) continue;
-    if (/^(["'`]).*\1$/s.test(value) || /[\r\n]/.test(value)) {
-      found.push({
-        state: 'failure',
-        message: `${name} has quotes around it, or a line end in it`,
-        advice: 'remove them.',
-      });
-    }
-  }
   if (secret === undefined && !hasOtherCredential(env)) {
     const message = 'there is no client secret: usage, check, explain and doctor work, token does not';
     found.push({ state: 'ok', message });

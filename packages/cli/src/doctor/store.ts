@@ -3,12 +3,13 @@ import { type RecordOwner, recordKey } from '@service-auth/core/record';
 import { abortable } from '@service-auth/core/store';
 import { noRecord } from '../report/screen.ts';
 import { duration } from '../report/text.ts';
-import type { Diagnosis, OpenedStore } from '../stores/address.ts';
+import { adviceOf, type Diagnosis, nameOf, type OpenedStore } from '../stores/address.ts';
 import { examineOtherPlaces } from '../stores/other-places.ts';
 
 /** All that the store is asked ends within this time, whatever it leaves without an answer. */
 const deadlineMs = 10_000;
 const tolerableMs = 5_000;
+const unknown = 'look at its address and its log.';
 
 /** Reads the store, compares its clock, and tries whether it swaps as core needs it. `owner`: whose record it has. Undefined: it is not known. */
 export async function examineStore(opened: OpenedStore, owner: RecordOwner | undefined): Promise<readonly Diagnosis[]> {
@@ -33,11 +34,13 @@ export async function examineStore(opened: OpenedStore, owner: RecordOwner | und
     }
     warnings = (snapshot as { warnings?: readonly string[] }).warnings ?? [];
   } catch (error) {
-    return [{ state: 'failure', message: `${label} cannot be read (${nameOf(error)})`, advice: adviceOf(error) }];
+    return [
+      { state: 'failure', message: `${label} cannot be read (${nameOf(error)})`, advice: adviceOf(error) ?? unknown },
+    ];
   }
   found.push(...warnings.map((message): Diagnosis => ({ state: 'warning', message })));
   if (trial) found.push(await swaps(trial, signal));
-  const facts = [examine?.(key), owner && examineOtherPlaces(opened, owner)].map((fact = Promise.resolve([])) =>
+  const facts = [examine?.(), owner && examineOtherPlaces(opened, owner)].map((fact = Promise.resolve([])) =>
     abortable(fact, signal).catch((error) => [notTold(error)]),
   );
   found.push(...(await Promise.all(facts)).flat());
@@ -71,7 +74,7 @@ async function swaps(trial: NonNullable<OpenedStore['trial']>, signal: AbortSign
     const message = `of two writers at once, ${winners} won`;
     return { state: 'failure', message, advice: 'this store cannot keep the count; use another one.' };
   } catch (error) {
-    return { state: 'failure', message: `it cannot be written (${nameOf(error)})`, advice: adviceOf(error) };
+    return { state: 'failure', message: `it cannot be written (${nameOf(error)})`, advice: adviceOf(error) ?? unknown };
   } finally {
     await abortable(remove(), signal).catch(() => {});
   }
@@ -83,15 +86,4 @@ function notTold(error: unknown): Diagnosis {
     message: `its settings cannot be read (${nameOf(error)})`,
     advice: 'this user may lack the right to read them.',
   };
-}
-
-/** The message of a foreign error may contain anything, even a password. */
-function nameOf(error: unknown): string {
-  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
-  return [name, code].filter((part) => typeof part === 'string').join(' ');
-}
-
-function adviceOf(error: unknown): string {
-  const { advice } = Object(error) as { advice?: unknown };
-  return typeof advice === 'string' ? advice : 'look at its address and its log.';
 }

@@ -1,3 +1,4 @@
+import { countsForMs } from '@service-auth/core/record';
 import { allowance } from '../report/availability.ts';
 import { doubtsOf } from '../report/doubts.ts';
 import { counted, countedBy, duration, grouped, instant, windowName } from '../report/text.ts';
@@ -43,7 +44,7 @@ const unknownOutcomes: Rule = (usage, { failures }) => {
   return {
     cause: 'unknown-outcomes',
     short: `the outcome of ${counted(unknown, 'request')} is unknown`,
-    evidence: `${unknown} of the ${counted(used, countedBy(usage))} that count ${usage.counts ? 'perhaps never arrived' : 'were perhaps never issued'}: the token endpoint ${answered}, or the program died during the request. Each counts for 27 hours, although the window is 24.`,
+    evidence: `${unknown} of the ${counted(used, countedBy(usage))} that count ${usage.counts ? 'perhaps never arrived' : 'were perhaps never issued'}: the token endpoint ${answered}, or the program died during the request. Each counts for ${duration(countsForMs(usage.windowMs, true))}, because it may have arrived late.`,
     remedy:
       'Look at the token endpoint and at what lies between: time-outs, proxies, a timeoutMs that is shorter than its answers take. The event token_request_failed has the error of each.',
     weight: unknown / Math.max(1, used),

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import type { Command, Flags, Option } from './command.ts';
-import { UsageError } from './exit.ts';
 
 // `parseArgs` changes nothing that the user wrote: cac reads `--client-id 0123` as the number 123, and citty ignores options that it does not know.
 
@@ -98,9 +97,4 @@ function problemsOfOperands({ name, operands = [] }: Command, given: readonly st
   const most = operands.length > 0 ? `${operands.join(' ')}, and no more` : 'no operand';
   const surplus = given.length > operands.length ? [`${name} takes ${most}`] : [];
   return [...missing.map((operand) => `${name} needs ${operand}`), ...surplus];
-}
-
-/** @throws UsageError if the command line has problems */
-export function checkInvocation({ problems }: Invocation): void {
-  if (problems.length > 0) throw new UsageError(problems);
 }

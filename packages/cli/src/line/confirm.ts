@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { once } from 'node:events';
 import type { Context } from './command.ts';
 import { UsageError } from './exit.ts';
 
@@ -11,13 +11,10 @@ export async function confirmed(context: Context, consequences: string, question
   if (flags['yes'] === true) return true;
   stderr.write(`${consequences}\n`);
   if (!stdin.isTTY) throw new UsageError(['there is no terminal to ask for a confirmation; add --yes']);
-  const lines = createInterface({ input: stdin, output: stderr });
-  try {
-    const answer = await lines.question(`${question} [y/N] `, { signal });
-    if (/^y(es)?$/i.test(answer.trim())) return true;
-    stderr.write('Nothing was changed.\n');
-    return false;
-  } finally {
-    lines.close();
-  }
+  stderr.write(`${question} [y/N] `);
+  // The terminal edits the line. Ctrl-D ends the input without an answer.
+  const [answer = ''] = await Promise.race([once(stdin, 'data', { signal }), once(stdin, 'end', { signal })]);
+  if (/^y(es)?$/i.test(String(answer).trim())) return true;
+  stderr.write('Nothing was changed.\n');
+  return false;
 }

@@ -1,4 +1,5 @@
 import type { Command, Options } from './command.ts';
+import { wrapped as linesOf } from './wrapped.ts';
 
 const width = 100;
 
@@ -55,13 +56,7 @@ function columns(left: string, right: string, longest: number): string {
 }
 
 function wrapped(text: string, indent: number): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent + line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line].map((part) => ' '.repeat(indent) + part).join('\n');
+  return linesOf(text, width - indent)
+    .map((line) => ' '.repeat(indent) + line)
+    .join('\n');
 }

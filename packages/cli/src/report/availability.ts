@@ -119,13 +119,7 @@ function causeOf(kind: Hold['kind'], holds: readonly Hold[], usage: Usage): stri
       return 'the token endpoint answered 429';
     case 'deaths':
       return `programs that asked for a token${forAudiences(audiencesIn(unsettledInRow(usage)))} ended before the answer`;
-    case 'backoff':
+    default:
       return `the token endpoint failed (${statuses})`;
-    case 'rejections':
-      return 'the API rejected tokens (401)';
-    case 'renewal':
-      return 'the last renewal brought no later expiry';
-    case 'unreadable':
-      return 'a token could not be decrypted';
   }
 }

@@ -1,4 +1,5 @@
-import { type Colour, coloured, type Style, wrapped } from './text.ts';
+import { wrapped } from '../line/wrapped.ts';
+import { type Colour, coloured, type Style } from './text.ts';
 
 const labelWidth = 10;
 /** In a terminal that is narrower, each label has a line of its own. */

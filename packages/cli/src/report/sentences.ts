@@ -1,3 +1,4 @@
+import { countsForMs } from '@service-auth/core/record';
 import { clockTime, counted, countedBy, duration, instant, windowName } from './text.ts';
 import type { Hold, Usage } from './usage.ts';
 import { isPartial, rejectionOf } from './whose.ts';
@@ -89,28 +90,20 @@ export function lastSpent({ issuances, underWay }: Usage, now: number): string {
   return underWay > 0 ? `A request is under way since ${who}.` : `The last request, of unknown outcome, was at ${who}.`;
 }
 
-/** Says how long a token counts, as `nextFreeAt` of core documents it. */
-function spanMs(windowMs: number, pending: boolean): number {
-  const rest = pending
-    ? Math.min(2 * hour, Math.max(7 * minute, windowMs / 12))
-    : Math.min(10 * minute, windowMs / 144);
-  return windowMs + Math.min(hour, windowMs / 24) + rest;
-}
-
 /** When the next tokens leave the window. */
 export function nextSlots(usage: Usage, now: number): string {
   const { issuances, windowMs, nextFreeAt, pending } = usage;
   if (nextFreeAt === undefined) return '';
   const later = issuances
-    .map(({ at, pending }) => at + spanMs(windowMs, pending))
+    .map(({ at, pending }) => at + countsForMs(windowMs, pending))
     .filter((at) => at > nextFreeAt + minute)
     .sort((a, b) => a - b)
     .slice(0, 3);
   // The day is written where it is another one than before.
   const times = later.map((at, index) => clockTime(at, later[index - 1] ?? nextFreeAt));
   const others = later.length === 0 ? '' : `, others at ${times.join(', ')}`;
-  const unknown = pending > 0 ? `, or ${duration(spanMs(windowMs, true))} if its outcome is unknown,` : '';
-  const counts = `each counts for ${duration(spanMs(windowMs, false))}${unknown} in case clocks change or differ`;
+  const unknown = pending > 0 ? `, or ${duration(countsForMs(windowMs, true))} if its outcome is unknown,` : '';
+  const counts = `each counts for ${duration(countsForMs(windowMs, false))}${unknown} in case clocks change or differ`;
   return `The next ${countedBy(usage)} leaves the window at ${instant(nextFreeAt, now)}${others}; ${counts}.`;
 }
 

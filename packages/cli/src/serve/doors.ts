@@ -1,3 +1,4 @@
+import { abortable } from '@service-auth/core/store';
 import { usageJson } from '../report/usage-json.ts';
 import { type Answer, empty, json, refusal } from './answer.ts';
 import type { Clients } from './fleet.ts';
@@ -6,7 +7,6 @@ import { type Entrance, type RequestHead, valuesOf } from './request-head.ts';
 import { type DoorName, queryOf } from './routes.ts';
 import { failureAnswer, plainTokenAnswer, tokenAnswer, unavailable } from './token-answer.ts';
 import { audienceOf, invalidTarget, readTokenRequest } from './token-request.ts';
-import { within } from './within.ts';
 
 // The kubelet waits for a second.
 const probeWaitsMs = 900;
@@ -98,7 +98,7 @@ export function createDoors({ clients, key, isEnding, metrics }: DoorsOptions): 
 /** Returns whether the first attempts for all audiences have ended. */
 function withinProbe({ all }: Clients): Promise<boolean> {
   const tried = Promise.all(all.map((kept) => kept.tried)).then(() => true);
-  return within(probeWaitsMs, tried, false);
+  return abortable(tried, AbortSignal.timeout(probeWaitsMs)).catch(() => false);
 }
 
 function tokenIn(body: string): string | undefined {

@@ -72,7 +72,7 @@ export async function openClients(
       scope: env['SERVICE_AUTH_SCOPE'],
     }),
     async rereadSecret() {
-      const again = await readEnvironment(context);
+      const again = await readEnvironment({ ...context });
       const wrong = [...again.problems];
       await optionsOf(again.env, opened.store, wrong);
       if (wrong.length > 0) throw new UsageError([...new Set(wrong)]);
@@ -89,7 +89,8 @@ export async function openClients(
 }
 
 function secretIn(env: Environment): string | undefined {
-  return env['SERVICE_AUTH_CLIENT_SECRET'];
+  // A file may be empty, and no caller may come in with an empty secret.
+  return env['SERVICE_AUTH_CLIENT_SECRET'] || undefined;
 }
 
 /** The options of each audience that the variable lists. Adds what core says about them to `problems`. */

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import type { ServiceAuthEvent, Usage } from '@service-auth/core';
+import { abortable } from '@service-auth/core/store';
 import type { Clients } from './fleet.ts';
 import type { DoorName } from './routes.ts';
-import { within } from './within.ts';
 
 // Prometheus waits for ten seconds.
 const readWithinMs = 2_000;
@@ -81,24 +81,6 @@ export function createMetrics(): Metrics {
           return refused.inc({ reason: event.reason }, event.count);
         case 'store_failed':
           return storeFailures.inc({ operation: event.operation }, event.count);
-        case 'token_adopted':
-        case 'token_bypassed':
-        case 'token_reset':
-        case 'token_unavailable':
-        case 'client_secret_failed':
-        case 'store_recovered':
-        case 'store_damaged':
-        case 'store_warning':
-        case 'ledger_lost':
-        case 'clock_anomaly':
-        case 'agreement_differs':
-        case 'quota_observed':
-        case 'store_called':
-        case 'acquisition_started':
-        case 'acquisition_ended':
-          return;
-        default:
-          event satisfies never;
       }
     },
     async text(clients) {
@@ -108,8 +90,8 @@ export function createMetrics(): Metrics {
         const leftMs = clients.kept(audience).leftMs();
         if (leftMs !== undefined) expiresIn.set({ audience }, Math.max(0, leftMs / 1_000));
       }
-      const usage = clients.auth.getUsage().catch(() => undefined);
-      readBudget(await within(readWithinMs, usage, undefined));
+      const usage = abortable(clients.auth.getUsage(), AbortSignal.timeout(readWithinMs));
+      readBudget(await usage.catch(() => undefined));
       return { text: await register.metrics(), type: register.contentType };
     },
   };

@@ -8,8 +8,8 @@ export interface OpenedStore {
   readonly label: string;
   /** A place as that of the record, to try the store without touching a record. Undefined: the store has none that can be removed. */
   readonly trial?: (key: string) => Trial;
-  /** Facts about the record under `key` and its safety that only this kind of store knows. */
-  readonly examine?: (key: string) => Promise<readonly Diagnosis[]>;
+  /** Facts about the store and its safety that only this kind of store knows. */
+  readonly examine?: () => Promise<readonly Diagnosis[]>;
   /** Finds other places of the store that have a record under this key. */
   readonly others?: (key: string) => Promise<OtherPlaces>;
 }
@@ -57,6 +57,18 @@ export type OpenStore = (parameters: URLSearchParams, options: OpenOptions) => O
 
 /** An address that is wrong, or that nothing installed serves. */
 export class AddressError extends Error {}
+
+/** The name and the code of a foreign error. Its message may contain anything, even a password. */
+export function nameOf(error: unknown): string {
+  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+  return [name, code].filter((part) => typeof part === 'string').join(' ');
+}
+
+/** What to do about an error, if it says so. */
+export function adviceOf(error: unknown): string | undefined {
+  const { advice } = Object(error) as { advice?: unknown };
+  return typeof advice === 'string' ? advice : undefined;
+}
 
 /** @throws AddressError. The error of Node repeats the address, which may have a password. */
 export function urlOf(address: string): URL {

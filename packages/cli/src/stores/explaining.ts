@@ -1,4 +1,5 @@
 import type { Store } from '@service-auth/core';
+import { certificateAdvice } from '../line/certificates.ts';
 
 export interface Explaining {
   /** Creates the table. Undefined: the command only reads. */
@@ -27,4 +28,26 @@ export function explainingStore(store: Store, { create, explain }: Explaining): 
     return store.load(...call);
   }
   return { ...store, load };
+}
+
+/** What a kind of database says about its connections. */
+export interface ConnectionErrors {
+  /** The name of the errors. */
+  readonly name: string;
+  readonly host: string;
+  /** What to do about a certificate that no known authority has signed. */
+  readonly remedy: string;
+  /** What the host does, by the code of the error, or by the message of one without code. */
+  readonly advices: Readonly<Record<string, string>>;
+}
+
+/** Adds advice to an error of a connection. Core shows the name, the code and the advice. The store knows what to do about other errors. */
+export function explained(error: unknown, { name, host, remedy, advices }: ConnectionErrors): unknown {
+  const { code = '', message = '' } = Object(error) as { code?: string; message?: string };
+  const certificate = certificateAdvice(code, remedy);
+  const known = certificate ? `: ${certificate}` : advices[code || message] && ` ${advices[code || message]}`;
+  const isSystem = /^E(?!R_)[A-Z_]+$/.test(code);
+  if (!known && !isSystem) return error;
+  const advice = known ? `${host}${known}` : `is ${host} the right address, and does it listen there?`;
+  return Object.assign(new Error('failed'), { name, ...(code && { code }), advice });
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { AddressError } from './address.ts';
+import { AddressError, nameOf } from './address.ts';
 
 /**
  * Imports a package. It is looked for from the working directory, because this program is often run by npx from elsewhere.
@@ -33,12 +33,11 @@ async function addressOf(name: string): Promise<string> {
   }
 }
 
-/** The error of a package as that of its address. Its message may contain anything, even a password, so it is left out. */
+/** The error of a package as that of its address. */
 export async function told<Result>(problem: string, call: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await call();
   } catch (error) {
-    const { name, code } = Object(error) as { name?: unknown; code?: unknown };
-    throw new AddressError(`${problem} (${[name, code].filter(Boolean).join(' ')})`);
+    throw new AddressError(`${problem} (${nameOf(error)})`);
   }
 }

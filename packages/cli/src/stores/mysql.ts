@@ -1,6 +1,5 @@
 import type { Store } from '@service-auth/core';
 import { createTable, type MysqlPool, mysqlStore } from '@service-auth/mysql';
-import { certificateAdvice } from '../line/certificates.ts';
 import {
   AddressError,
   contentOf,
@@ -11,7 +10,7 @@ import {
   takeParameters,
 } from './address.ts';
 import { type Connection, connectingStore } from './connecting.ts';
-import { explainingStore } from './explaining.ts';
+import { explained, explainingStore } from './explaining.ts';
 import { importFromHere } from './from-here.ts';
 
 /** The parts of mysql2 that are used. */
@@ -63,7 +62,8 @@ export async function openMysqlStore(url: URL, { writes }: OpenOptions): Promise
     return { pool, store: mysqlStore(pool, options), isUsable: cameFromServer };
   });
   const create = writes ? async () => createTable((await connection()).pool, options) : undefined;
-  const explaining = explainingStore(store, { create, explain: (error) => explained(error, url.host) });
+  const errors = { name: 'MysqlConnection', host: url.host, remedy: 'name it with ssl-ca=FILE', advices };
+  const explaining = explainingStore(store, { create, explain: (error) => explained(error, errors) });
   const query = async (sql: string, values: unknown[]) =>
     (await (await connection()).pool.promise().query(sql, values))[0];
   const name = described.name?.replace('table ', '') ?? '';
@@ -116,24 +116,8 @@ async function readOnly(
   };
 }
 
-const advices: Readonly<Record<string, string>> = {
+const advices = {
   ER_ACCESS_DENIED_ERROR: 'did not accept the user and password of SERVICE_AUTH_STORE.',
   ER_BAD_DB_ERROR: 'has no such database.',
   HANDSHAKE_NO_SSL_SUPPORT: 'offers no TLS, which ssl-mode asks for.',
 };
-
-/** Core shows the name, the code and the advice of an error. The store says what is not of the address. */
-function explained(error: unknown, host: string): unknown {
-  const { code = '' } = Object(error) as { code?: string };
-  const advice = adviceFor(code, host);
-  return advice === undefined
-    ? error
-    : Object.assign(new Error('failed'), { name: 'MysqlConnection', ...(code && { code }), advice });
-}
-
-function adviceFor(code: string, host: string): string | undefined {
-  const certificate = certificateAdvice(code, 'name it with ssl-ca=FILE');
-  if (certificate !== undefined) return `${host}: ${certificate}`;
-  if (/^E[A-Z]+$/.test(code)) return `is ${host} the right address, and does it listen there?`;
-  return advices[code] && `${host} ${advices[code]}`;
-}

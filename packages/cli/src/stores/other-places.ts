@@ -4,8 +4,8 @@ import { counted, instant, windowName } from '../report/text.ts';
 import type { Diagnosis, OpenedStore, OtherPlaces } from './address.ts';
 
 const words = {
-  prefix: { under: 'under other prefixes', no: 'no other prefix has', same: 'prefix' },
-  table: { under: 'in other tables', no: 'no other table of this database has', same: 'table' },
+  prefix: { under: 'under other prefixes', no: 'no other prefix has' },
+  table: { under: 'in other tables', no: 'no other table of this database has' },
 } as const;
 
 /** So many places are read. Others are only named. */
@@ -19,7 +19,7 @@ export async function examineOtherPlaces(
   if (!others) return [];
   const places = await others(await recordKey(owner));
   const { found, kind, searched } = places;
-  const { under, no, same } = words[kind];
+  const { under, no } = words[kind];
   if (found.length === 0) {
     return [{ state: 'ok', message: `${no} a record of this client${searched ? ` among ${searched}` : ''}` }];
   }
@@ -31,7 +31,7 @@ export async function examineOtherPlaces(
     {
       state: 'warning',
       message: `there are records of this client ${under}, too: ${list}${own ? together([own, ...usages], found.length) : ''}`,
-      advice: `two records are two budgets; give all programs the same ${same}. ${commandFor(places)}`,
+      advice: `two records are two budgets; give all programs the same ${kind}. ${commandFor(places)}`,
     },
   ];
 }

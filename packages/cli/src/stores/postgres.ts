@@ -1,7 +1,6 @@
 import type { Store } from '@service-auth/core';
 import { createTable, postgresStore } from '@service-auth/postgres';
 import pg from 'pg';
-import { certificateAdvice } from '../line/certificates.ts';
 import {
   AddressError,
   contentOf,
@@ -14,7 +13,7 @@ import {
   parameterOf,
   takeParameters,
 } from './address.ts';
-import { explainingStore } from './explaining.ts';
+import { explained, explainingStore } from './explaining.ts';
 
 /**
  * `postgres://USER:PASSWORD@HOST:PORT/DATABASE?table=`; other parameters, such as `sslmode` and `sslrootcert`, are those of libpq. Every `sslmode` that
@@ -45,7 +44,8 @@ export function openPostgresStore(url: URL, { writes }: OpenOptions): OpenedStor
   try {
     const store = postgresStore(pool, options);
     const create = writes ? () => createTable(pool, options) : undefined;
-    const connected = explainingStore(store, { create, explain: (error) => explained(error, url.host) });
+    const errors = { name: 'PostgresConnection', host: url.host, remedy: 'name it with sslrootcert=FILE', advices };
+    const connected = explainingStore(store, { create, explain: (error) => explained(error, errors) });
     const name = (table ?? 'service_auth')
       .split('.')
       .map((part) => `"${part}"`)
@@ -117,25 +117,9 @@ function storeOf(pool: pg.Pool, table: string): Store | undefined {
   }
 }
 
-const advices: Readonly<Record<string, string>> = {
+const advices = {
   '28P01': 'did not accept the user and password of SERVICE_AUTH_STORE.',
   '28000': 'did not accept the user of SERVICE_AUTH_STORE.',
   '3D000': 'has no such database.',
+  'The server does not support SSL connections': 'offers no TLS, which sslmode asks for.',
 };
-
-/** Core shows the name, the code and the advice of an error. The store says what is not of the address. */
-function explained(error: unknown, host: string): unknown {
-  const { code = '', message = '' } = Object(error) as { code?: string; message?: string };
-  const advice = adviceFor(code, message, host);
-  return advice === undefined
-    ? error
-    : Object.assign(new Error('failed'), { name: 'PostgresConnection', ...(code && { code }), advice });
-}
-
-function adviceFor(code: string, message: string, host: string): string | undefined {
-  const certificate = certificateAdvice(code, 'name it with sslrootcert=FILE');
-  if (certificate !== undefined) return `${host}: ${certificate}`;
-  if (message.includes('does not support SSL')) return `${host} offers no TLS, which sslmode asks for.`;
-  if (/^E[A-Z_]+$/.test(code)) return `is ${host} the right address, and does it listen there?`;
-  return advices[code] && `${host} ${advices[code]}`;
-}

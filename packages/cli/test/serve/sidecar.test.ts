@@ -22,10 +22,13 @@ const fileOf = (name: string) => readFileSync(new URL(`../../../../examples/side
 /** Starts the program with the arguments of a file, on free ports and another socket in place of its own. Resolves when it has a token. */
 async function startAs(args: readonly string[], env: NonNullable<ServingOptions['env']> = {}) {
   const socketPath = join(emptyFolder(), 'auth.sock');
+  const keyFile = join(emptyFolder(), 'serve-key');
+  writeFileSync(keyFile, 'k'.repeat(32));
   const places: Readonly<Record<string, string>> = {
     '4180': '0',
     '0.0.0.0:9180': '0.0.0.0:0',
     '/run/service-auth/auth.sock': socketPath,
+    '/run/secrets/serve-key': keyFile,
   };
   expect(args.some((arg) => arg in places)).toBe(true);
   const placed = args.map((arg) => places[arg] ?? arg);
@@ -101,8 +104,9 @@ describe('Docker', () => {
     const { command, healthcheck } = compose.services['service-auth'];
     const { local, token } = await startAs(command);
     expect(await local(new URL(healthcheck.test.at(-1)).pathname)).toMatchObject({ status: 200 });
-    // The other containers of this network have no client secret.
+    // The other containers of this network have neither the client secret nor the caller key.
     expect(await local('/token', { headers: { 'service-auth': 'true' } })).toMatchObject({ status: 403 });
+    expect(Object.keys(compose.secrets)).toEqual(compose.services.orders.secrets);
     expect(new URL(compose.services.orders.environment.TOKEN_URL).pathname).toBe('/oauth/token');
     expect(await token()).toMatchObject({ status: 200 });
     expect(compose.services.orders.network_mode).toBe('service:service-auth');
