@@ -62,24 +62,6 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Re
         // With 'refresh' and 'rejected' the client keeps serving its cached token.
         if (event.reason !== 'refresh' && event.reason !== 'rejected') tokenLeftMs = () => 0;
         break;
-      case 'token_rejected':
-      case 'token_bypassed':
-      case 'token_reset':
-      case 'token_unavailable':
-      case 'store_failed':
-      case 'store_recovered':
-      case 'store_damaged':
-      case 'store_warning':
-      case 'ledger_lost':
-      case 'clock_anomaly':
-      case 'agreement_differs':
-      case 'quota_observed':
-      case 'store_called':
-      case 'acquisition_started':
-      case 'acquisition_ended':
-        break;
-      default:
-        event satisfies never;
     }
   });
   Object.defineProperty(client, conditionKey, { value: condition });

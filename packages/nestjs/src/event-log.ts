@@ -78,12 +78,7 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     case 'quota_observed':
       if (!event.foreign) return ['debug', event.type];
       return ['warn', `The operator counts ${event.foreign} tokens that are not in the record.`];
-    case 'store_called':
-    case 'acquisition_started':
-    case 'acquisition_ended':
-      return ['debug', event.type];
     default:
-      // A newer version of core may have further events.
-      return ['debug', (event satisfies never as ServiceAuthEvent).type];
+      return ['debug', event.type];
   }
 }

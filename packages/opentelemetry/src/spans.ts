@@ -74,23 +74,6 @@ export function acquisitionSpans(
           'service_auth.refusals': event.count,
         });
         break;
-      case 'token_adopted':
-      case 'token_rejected':
-      case 'token_bypassed':
-      case 'token_reset':
-      case 'token_unavailable':
-      case 'client_secret_failed':
-      case 'store_failed':
-      case 'store_recovered':
-      case 'store_damaged':
-      case 'store_warning':
-      case 'ledger_lost':
-      case 'clock_anomaly':
-      case 'agreement_differs':
-      case 'quota_observed':
-        break;
-      default:
-        event satisfies never;
     }
   };
   return { listener, end };

@@ -65,18 +65,6 @@ export function tokenMetrics(
       case 'store_warning':
         problems.add(1, { ...attributes, problem: event.type });
         break;
-      case 'token_adopted':
-      case 'token_bypassed':
-      case 'token_reset':
-      case 'client_secret_failed':
-      case 'store_failed':
-      case 'store_recovered':
-      case 'quota_observed':
-      case 'acquisition_started':
-      case 'acquisition_ended':
-        break;
-      default:
-        event satisfies never;
     }
   };
 }

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
+import { within } from '../contract/within.ts';
 import type { PausedRequest } from '../service/script.ts';
-import {
-  arrival,
-  type DefineCase,
-  expectIssued,
-  expectNoRejection,
-  expectStatus,
-  type Fixture,
-  within,
-} from './fixture.ts';
+import { arrival, type DefineCase, expectIssued, expectNoRejection, expectStatus, type Fixture } from './fixture.ts';
 
 const rejected = (response: Promise<unknown>) =>
   assert.rejects(response, () => true, 'the request resolved instead of rejecting');

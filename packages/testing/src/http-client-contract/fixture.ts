@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServiceAuthEvent, ServiceAuthOptions } from '@service-auth/core';
 import { createTestClock, type TestClock } from '../clock/test-clock.ts';
 import type { ContractCase } from '../contract/contract-case.ts';
+import { within } from '../contract/within.ts';
 import type { RecordedApiRequest } from '../service/api.ts';
 import { type ForeignOrigin, startForeignOrigin } from '../service/foreign-origin.ts';
 import type { PausedRequest, ScriptedAnswer } from '../service/script.ts';
@@ -40,22 +41,6 @@ export type DefineCase = (
 
 // Real time, and only for clients that never answer: a case takes milliseconds.
 const caseLimitMs = 60_000;
-
-/** Rejects if `promise` is still pending after `limitMs` of real time: for what a broken client would wait for in vain. */
-export async function within<Value>(promise: Promise<Value>, what: string, limitMs = 5_000): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: `${what} took more than ${limitMs} ms` })),
-      limitMs,
-    );
-  });
-  try {
-    return await Promise.race([promise, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Waits until a request of `response` is paused. Rejects if the client is done without it. */
 export async function arrival({ arrived }: PausedRequest, response: Promise<unknown>): Promise<void> {

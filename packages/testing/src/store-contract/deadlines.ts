@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Store } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, within, write } from './fixture.ts';
+import { within } from '../contract/within.ts';
+import { changeTo, type DefineCase, expectKept, write } from './fixture.ts';
 
 // Real time, and only for a store that does not notice.
 const promptMs = 1_000;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ContractCase } from '../contract/contract-case.ts';
-import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, within, write } from './fixture.ts';
+import { within } from '../contract/within.ts';
+import { changeTo, type DefineCase, expectKept, expectRefusal, freshKey, write } from './fixture.ts';
 
 // Real time, and only for a store that never answers.
 const deadlineMs = 2_000;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Store, StoreChange, StoreSnapshot } from '@service-auth/core';
 import type { ContractCase } from '../contract/contract-case.ts';
+import { within } from '../contract/within.ts';
 import { type SteppableClock, steppableClock } from './steppable-clock.ts';
 import type { OpenStore } from './subject.ts';
 
@@ -77,20 +78,6 @@ function differenceOf(kept: string, written: string): string {
   if (kept !== '' && written.startsWith(kept))
     return `the store truncated the record: it keeps ${kept.length} characters of ${written.length}`;
   return `the store changed the record: ${kept.length} characters came back, and ${written.length} were written`;
-}
-
-/** Rejects if `promise` is still pending after `limitMs` of real time. */
-export async function within<Value>(promise: Promise<Value>, what: string, limitMs: number): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const message = `${what} took more than ${limitMs} ms`;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message })), limitMs);
-  });
-  try {
-    return await Promise.race([promise, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export function caseDefiner(open: OpenStore): DefineCase {
