@@ -4,6 +4,9 @@ terraform {
       source  = "hashicorp/external"
       version = "~> 2.3"
     }
+    restapi = {
+      source = "Mastercard/restapi"
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# PATH=/usr/local/bin:/usr/bin:/bin
 # 0 * * * * /usr/local/bin/orders.sh
 set -eu
 # Variables, one a line; readable by this user only.
