@@ -122,7 +122,7 @@ describe('an error of the store', () => {
   test.each([
     [
       'nonsense',
-      'in the durable store is damaged, so no token is requested. If other processes run, delete it: they put back what they remember. If none runs, restore a copy. Check getUsage().used afterwards.',
+      'in the durable store is damaged, so no token is requested. Keep a copy (service-auth record export), then run service-auth record discard: processes that run put back what they remember.',
     ],
     ...['service-auth/1 x', 'service-auth/77 x'].map((record) => [
       record,

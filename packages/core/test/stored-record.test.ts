@@ -127,13 +127,17 @@ test('a record shows which instance had credentials that were rejected, and whic
   await failure('ERR_CREDENTIALS_REJECTED', clock.until(asked));
   const record = (await store.text()) as string;
   const refused = { status: 401, instance: 'replica 2', failedAt: clock.now() };
-  expect(failuresInRow(record)).toMatchObject([{ kind: 'credentials', ...refused }]);
+  expect(failuresInRow(record)).toMatchObject([{ kind: 'credentials', about: 'client', ...refused }]);
   expect((await client().getUsage()).holds).toMatchObject([{ kind: 'credentials', ...refused }]);
   const shown = (secret: string, storeKey?: string) => {
     const of = { clientId: 'client-1', audience: 'orders', clientSecret: secret, storeKey };
     return secretInRecord(record, of, clock.now());
   };
-  expect(await shown(clientSecret)).toEqual({ rejection: refused, opensToken: false, isKnown: true });
+  expect(await shown(clientSecret)).toEqual({
+    rejection: { ...refused, about: 'client' },
+    opensToken: false,
+    isKnown: true,
+  });
   expect(await shown(secretCanary)).toEqual({ rejection: undefined, opensToken: true, isKnown: true });
   const otherKey = await shown(secretCanary, 'a store key of 32 characters ...');
   expect(otherKey).toMatchObject({ opensToken: false, isKnown: false });
@@ -144,4 +148,14 @@ test('a record shows which instance had credentials that were rejected, and whic
     isKnown: true,
   });
   expect(await secretInRecord(emptyRecord(clock.now()), other, clock.now())).toMatchObject({ isKnown: undefined });
+});
+
+test('a record shows that a refusal was about the audience, and not about the client', async () => {
+  const { client, clock, endpoint, store } = createBed();
+  endpoint.otherwise(answering(403, '{"error":"access_denied"}'));
+  await failure('ERR_CREDENTIALS_REJECTED', clock.until(client().getToken()));
+  const record = (await store.text()) as string;
+  expect(failuresInRow(record)).toMatchObject([{ kind: 'credentials', status: 403, about: 'request' }]);
+  const owner = { clientId: 'client-1', audience: 'orders', clientSecret: secretCanary };
+  expect(await secretInRecord(record, owner, clock.now())).toMatchObject({ rejection: { about: 'request' } });
 });

@@ -11,9 +11,13 @@ function nodeFiles(): NodeFiles | undefined {
   return builtinModule('node:fs') as NodeFiles | undefined;
 }
 
-/** Reads a file as it is now. Empty: this runtime has no files. */
+/** Reads a file as it is now. Empty: this runtime has no files. Rejects with the error of Node, and advice that names the file. */
 export async function readLater(file: string): Promise<string> {
-  return withoutLineEnd((await nodeFiles()?.promises.readFile(file, 'utf8')) ?? '');
+  const reading = nodeFiles()?.promises.readFile(file, 'utf8');
+  const content = await reading?.catch((error: unknown) => {
+    throw Object.assign(Object(error), { advice: `${file} cannot be read` });
+  });
+  return withoutLineEnd(content ?? '');
 }
 
 /** Reads a file at once. The words of a problem complete a sentence. */

@@ -3,8 +3,8 @@ import { shownTokenName } from '../contract/token-parameters.ts';
 import { resolveParameters } from '../endpoint/resolve-parameters.ts';
 import { decodeRecord } from '../ledger/codec.ts';
 import { holdsOf } from '../ledger/forecast.ts';
-import type { LedgerRecord } from '../ledger/journal.ts';
-import { isOfCredentials, refusalsOf } from '../ledger/refusals.ts';
+import type { LedgerRecord, Outcome } from '../ledger/journal.ts';
+import { isAboutClient, isOfCredentials, type Refused, refusalsOf } from '../ledger/refusals.ts';
 import { tokensInUse } from '../ledger/tokens.ts';
 import { sealingKey } from './seal.ts';
 
@@ -47,6 +47,8 @@ export interface RepeatedFailure {
   readonly instance?: string | undefined;
   /** When that process asked. Epoch milliseconds of the store's clock. */
   readonly failedAt?: number | undefined;
+  /** Of `credentials`: whether the answer is about the client and its secret, or about what was requested, such as the audience. */
+  readonly about?: 'client' | 'request' | undefined;
   /** The end of the token that the programs with these `credentials` still have. Epoch milliseconds of the store's clock. Undefined: they have none. */
   readonly tokenExpiresAt?: number | undefined;
 }
@@ -68,9 +70,14 @@ export function failuresInRow(record: string, now?: number): readonly RepeatedFa
       if (kind !== 'credentials') return [{ ...failure, kind: kind === 'misconfigured' ? 'backoff' : kind }];
       const inUse = tokens.find((token) => token.audience === name && token.keyId === attempt?.keyId);
       const { instance, outcome } = attempt ?? {};
-      return [{ ...failure, kind, instance, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
+      const about = outcome && subjectOf(outcome);
+      return [{ ...failure, kind, instance, about, failedAt: outcome?.at, tokenExpiresAt: inUse?.expiresAt }];
     },
   );
+}
+
+function subjectOf(outcome: Outcome): 'client' | 'request' {
+  return isAboutClient(outcome) ? 'client' : 'request';
 }
 
 /** What a token is requested for, as in the options of `createServiceAuth()`. */
@@ -102,6 +109,8 @@ export interface SecretInRecord {
   readonly rejection?:
     | {
         readonly status: number;
+        /** Whether the answer is about the client and its secret, or about what was requested, such as the audience. */
+        readonly about: 'client' | 'request';
         /** The `instance` option of the process that was refused last, and when it asked, in epoch milliseconds of the store's clock. */
         readonly instance?: string | undefined;
         readonly failedAt?: number | undefined;
@@ -132,12 +141,15 @@ export async function secretInRecord(
   const rejected = refusalsOf(decoded).find((refused) => {
     return refused.audience === audience && refused.secretId === secretId && isOfCredentials(refused.outcome);
   });
-  const { status = 0, at: failedAt } = rejected?.outcome ?? {};
   const inUse = tokensInUse(decoded, now).filter((token) => token.audience === audience);
   const users = [...decoded.attempts, ...decoded.tokens];
   return {
-    rejection: rejected && { status, instance: rejected.instance, failedAt },
+    rejection: rejected && rejectionIn(rejected),
     opensToken: inUse.length > 0 ? inUse.some(({ keyId }) => keyId === id) : undefined,
     isKnown: users.length > 0 ? users.some(({ keyId }) => keyId === id) : undefined,
   };
+}
+
+function rejectionIn({ instance, outcome }: Refused): SecretInRecord['rejection'] {
+  return { status: outcome.status ?? 0, about: subjectOf(outcome), instance, failedAt: outcome.at };
 }

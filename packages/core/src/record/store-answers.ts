@@ -87,7 +87,7 @@ export function integrityError(problem: 'damaged' | 'unknown version', key: stri
   const where = ownText(store, 'name') ?? `the ${store.durability} store`;
   const what =
     problem === 'damaged'
-      ? 'is damaged, so no token is requested. If other processes run, delete it: they put back what they remember. If none runs, restore a copy. Check getUsage().used afterwards.'
+      ? 'is damaged, so no token is requested. Keep a copy (service-auth record export), then run service-auth record discard: processes that run put back what they remember.'
       : 'was written by another version. If that is newer, update this process. If it is older, stop all processes and discard the record.';
   return serviceAuthError('ERR_STORE_INTEGRITY', `The record ${key} in ${where} ${what}`, {});
 }
