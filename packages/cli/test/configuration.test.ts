@@ -52,7 +52,7 @@ test('every wrong word of the command line is told at once, and none is repeated
     code: 2,
     stderr: expect.stringContaining('--constructor is no option of token'),
   });
-  expect(await run([secretCanary])).toMatchObject({ code: 2, stderr: expect.stringContaining('no such command') });
+  expect(await run([secretCanary])).toMatchObject({ code: 2, stderr: expect.stringContaining('this is no command') });
   expect(await run(['record'])).toMatchObject({ code: 2, stderr: expect.stringContaining('record export') });
 });
 

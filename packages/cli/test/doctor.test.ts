@@ -70,6 +70,34 @@ test('where requests count, the token endpoint is not asked unless --issue says 
   expect(service.counts.tokenRequests).toBe(1);
 });
 
+test('an audience that this client may not have casts no doubt on its secret', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  await run(['token'], { env });
+  const other = { ...env, SERVICE_AUTH_AUDIENCE: 'https://other.example/' };
+  service.tokenEndpoint.next({ status: 403, body: '{"error":"access_denied"}' });
+  expect((await run(['token'], { env: other })).code).toBe(4);
+  const found = (await doctor(other)).bad.find(({ state }) => state === 'failure');
+  expect(found).toMatchObject({
+    message: expect.stringMatching(/^the token endpoint refuses tokens for https:\/\/other\.example\/ \(403, /),
+    advice: 'may this client have them? Its id and secret are not in doubt.',
+  });
+  const { stdout } = await run(['explain'], { env: other });
+  expect(stdout).toMatch(/refuses\s+tokens\s+for\s+https:\S+\s+\(403/);
+  expect(stdout).not.toMatch(/rotated/);
+});
+
+test('an answer that shows a mistake in the configuration is not called slow', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, file());
+  service.tokenEndpoint.next({ status: 415 });
+  await run(['token'], { env });
+  const { stdout } = await run(['explain'], { env });
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'This is a mistake in an address, or in SERVICE_AUTH_CLIENT_AUTHENTICATION. When it is corrected, service-auth retry ends the wait.',
+  );
+});
+
 test.for([
   [
     'a URL that ends in /oauth/token',

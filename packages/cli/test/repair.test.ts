@@ -34,6 +34,18 @@ test.for(stores)(
   },
 );
 
+test('reset ends the tokens of all secrets, and says how many they were', async () => {
+  const service = await startCanaryService();
+  const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
+  const other = { ...env, SERVICE_AUTH_STORE_KEY: 'a key that other programs do not have' };
+  await run(['token'], { env });
+  await run(['token'], { env: other });
+  const { stdout, code } = await run(['reset', '--yes'], { env });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^All 2 tokens of https:\S+ were reset, \S+ and 1 of other secrets\./);
+  expect(JSON.parse((await run(['usage', '--json'], { env })).stdout).tokens).toEqual([]);
+});
+
 test('a mistyped audience is told those that there are, with 1, and nothing is written', async () => {
   const service = await startCanaryService();
   const env = variablesOf(service, `file:${join(emptyFolder(), 'store')}`);
@@ -83,7 +95,7 @@ test.for(stores)(
     expect(done).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: expect.stringMatching(/^Ended: The token endpoint rejected the credentials/),
+      stdout: expect.stringMatching(/^The next token request ignores:\n- The token endpoint rejected the credentials/),
     });
     expect((await run(['token'], { env })).code).toBe(0);
   },

@@ -1,4 +1,4 @@
-import { openReader } from '../configuration/reader.ts';
+import { absenceIn, openReader } from '../configuration/reader.ts';
 import { concernsOf } from '../explain/concerns.ts';
 import { type Context, textOf } from '../line/command.ts';
 import { UsageError } from '../line/exit.ts';
@@ -15,10 +15,7 @@ export async function run(context: Context): Promise<number> {
   const reader = await openReader(context);
   const { usage, scene } = await reader.read();
   const now = Date.now();
-  const unset = reader.env['SERVICE_AUTH_STORE'] === undefined ? ' (SERVICE_AUTH_STORE is not set)' : '';
-  const absent = scene.hasRecord
-    ? undefined
-    : `${scene.store}${unset} has no record of client ${scene.client} at ${scene.authUrl}`;
+  const absent = scene.hasRecord ? undefined : absenceIn(reader.env, scene);
   const { line, code } = checkLine(usage, concernsOf(usage, scene.failures, now), { warn, crit }, now, absent);
   stdout.write(`${line}\n`);
   return code;

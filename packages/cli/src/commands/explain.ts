@@ -1,6 +1,6 @@
 import { shownNameOf } from '@service-auth/core/record';
 import { audiencesOf } from '../configuration/environment.ts';
-import { openReader, requestedTokens } from '../configuration/reader.ts';
+import { absenceIn, openReader, requestedTokens } from '../configuration/reader.ts';
 import { paceSentence, scopeSentences } from '../explain/course.ts';
 import { explain, isUnusual, otherHolds } from '../explain/explain.ts';
 import type { Finding } from '../explain/finding.ts';
@@ -9,6 +9,7 @@ import { exitCodes } from '../line/exit.ts';
 import { styleOf } from '../line/style.ts';
 import { wrapped } from '../line/wrapped.ts';
 import { availability } from '../report/availability.ts';
+import { doubtsOf } from '../report/doubts.ts';
 import { noRecord } from '../report/screen.ts';
 import {
   forecast,
@@ -37,18 +38,20 @@ export async function run(context: Context): Promise<number> {
   // A person on call may have no audience, and asks about all of them.
   const requested = audiencesOf(reader.env).length > 0 ? requestedTokens(reader.env) : [];
   const findings = explain(usage, { now: style.now, audiences: requested.map(shownNameOf), failures });
-  const absent: Diagnosis = { state: 'warning', message: 'there is no record of this client', advice: noRecord };
+  const absent: Diagnosis = { state: 'warning', message: absenceIn(reader.env, scene), advice: noRecord };
   const problems = await reader.problemsOfStore();
-  // Without a record, all that follows speaks of an empty one.
   const missing = hasRecord ? [] : [...inStore(absent, style).slice(1), ''];
   const holds = otherHolds(usage, findings);
   const isQuiet = hasRecord && findings.length + problems.length === 0;
-  const isHealthy = isQuiet && holds.length === 0 && !isUnusual(usage);
+  const isDoubtful = doubtsOf(usage, failures, style.now).length > 0;
+  const isHealthy = isQuiet && holds.length === 0 && !isUnusual(usage) && !isDoubtful;
   const lines = [
     ...missing,
-    ...summary(usage, failures, holds, isHealthy, style),
+    ...(hasRecord ? summary(usage, failures, holds, isHealthy, style) : []),
     ...findings.flatMap((finding) => described(finding, usage, style)),
-    ...problems.flatMap((problem) => inStore(problem, style)),
+    ...problems.flatMap(({ message, advice }) =>
+      inStore({ state: 'warning', message: `In this store ${message}`, advice }, style),
+    ),
     ...(isHealthy || (isQuiet && isUnusual(usage)) ? ending(usage, style) : []),
   ];
   context.stdout.write(`${lines.join('\n')}\n`);
@@ -85,7 +88,7 @@ function summary(
 }
 
 function inStore({ message, advice = '' }: Diagnosis, style: Style): string[] {
-  const sentences = [`In this store ${message}.`, `What to do: ${advice}`];
+  const sentences = [`${message}.`, `What to do: ${advice}`];
   return ['', coloured(style, 'bold', 'the store'), ...sentences.flatMap((text) => indented(text, style))];
 }
 

@@ -32,7 +32,12 @@ The API accepts the old one until it expires, unless the operator revokes it.`;
     retryAt === undefined
       ? 'Another one can be issued now.'
       : `Another one can be issued from ${instant(retryAt, now)} on.`;
-  const done = `Token ${tokenId} of ${audience} was reset. Within 30 seconds no process uses it any more. ${next}`;
+  // Programs with another secret have a token of their own, which was reset, too.
+  const others = tokens.filter((token) => token.audience === audience && token.id !== tokenId).length;
+  const done =
+    others === 0
+      ? `Token ${tokenId} of ${audience} was reset. Within 30 seconds no process uses it any more. ${next}`
+      : `All ${others + 1} tokens of ${audience} were reset, ${tokenId} and ${others} of other secrets. Within 30 seconds no process uses them any more. ${next}`;
   context.stdout.write(`${printable(done)}\n`);
   return exitCodes.success;
 }

@@ -27,7 +27,8 @@ export async function run(context: Context): Promise<number> {
       exitCodes.tryLater,
     );
   }
-  const lines = ended.map((hold) => printable(`Ended: ${holdSentence(hold, now)}`));
-  context.stdout.write(`${[...lines, 'The next program that needs a token asks for one.'].join('\n')}\n`);
+  const lines = ended.map((hold) => printable(`- ${holdSentence(hold, now)}`));
+  const after = 'The next program that needs a token asks for one. If it gets none, they hold on.';
+  context.stdout.write(`${['The next token request ignores:', ...lines, after].join('\n')}\n`);
   return exitCodes.success;
 }

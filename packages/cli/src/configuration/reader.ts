@@ -99,3 +99,9 @@ export function requestedTokens(env: Environment): RequestedToken[] {
     return { tokenEndpoint, audience, scope, resource, parameters };
   });
 }
+
+/** Says which store has no record, and of which client. */
+export function absenceIn(env: Environment, { store, client, authUrl }: Scene): string {
+  const unset = env['SERVICE_AUTH_STORE'] === undefined ? ' (SERVICE_AUTH_STORE is not set)' : '';
+  return `${store}${unset} has no record of client ${client} at ${authUrl}`;
+}

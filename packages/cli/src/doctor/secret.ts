@@ -25,8 +25,19 @@ function described({ rejection, opensToken }: SecretInRecord, token: string): re
   const found: Diagnosis[] = [];
   if (rejection) {
     const at = rejection.failedAt === undefined ? '' : ` at ${new Date(rejection.failedAt).toISOString()}`;
-    const message = `the token endpoint rejected this client secret for ${token} (${rejectionOf({ ...rejection, failedAt: undefined })}${at})`;
-    found.push({ state: 'failure', message, advice: 'compare it with the Settings of the dashboard.' });
+    const answer = `${rejectionOf({ ...rejection, failedAt: undefined })}${at}`;
+    found.push({
+      state: 'failure',
+      ...(rejection.about === 'client'
+        ? {
+            message: `the token endpoint rejected this client secret for ${token} (${answer})`,
+            advice: 'compare it with the Settings of the dashboard.',
+          }
+        : {
+            message: `the token endpoint refuses tokens for ${token} (${answer})`,
+            advice: 'may this client have them? Its id and secret are not in doubt.',
+          }),
+    });
   }
   if (opensToken === false) {
     const message = `this client secret cannot open the token in use for ${token}: another secret sealed it`;

@@ -11,6 +11,14 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
     const message = 'there is no client secret: usage, check, explain and doctor work, token does not';
     found.push({ state: 'ok', message });
   }
+  if (hasOtherCredential(env) && env['SERVICE_AUTH_STORE_KEY'] === undefined) {
+    const message = 'SERVICE_AUTH_STORE_KEY is not set: without a client secret, it encrypts the tokens in the store';
+    found.push({
+      state: 'failure',
+      message,
+      advice: 'give all programs the same one, such as that of openssl rand -base64 32.',
+    });
+  }
   const needsAudience = env['SERVICE_AUTH_TOKEN_ENDPOINT'] === undefined && !hasClientAuthentication(env);
   if (needsAudience && env['SERVICE_AUTH_AUDIENCE'] === undefined) {
     const message = 'SERVICE_AUTH_AUDIENCE is not set';

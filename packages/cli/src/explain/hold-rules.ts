@@ -5,6 +5,7 @@ import {
   audiencesIn,
   byOwnClock,
   isCorrected,
+  listed,
   nextTryAt,
   rejectionOf,
   unsettled,
@@ -71,10 +72,17 @@ const credentialsRejected: Rule = (usage, { failures, now, audiences: configured
       ? 'The wait after that is over, and no program has tried these credentials since.'
       : `The same secret is tried again after ${instant(nextTryAt(mine.length > 0 ? mine : holds), now)}; another secret at once.`;
   const retry = holds.length === 0 ? '' : ' Then service-auth retry ends the wait.';
+  const about = local.filter(({ audience = '' }) => audiences.includes(audience));
+  // An audience that was not granted says nothing about the secret.
+  const isOfRequest = about.length > 0 && about.every((failure) => failure.about === 'request');
   return {
     cause: 'credentials-rejected',
-    evidence: `The token endpoint rejected the credentials (${rejections}).${counts}${others} ${next}`,
-    remedy: `Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs.${retry}`,
+    evidence: isOfRequest
+      ? `The token endpoint refuses tokens for ${listed(audiences)} (${rejections}). The client id and the secret are not in doubt.${counts} ${next}`
+      : `The token endpoint rejected the credentials (${rejections}).${counts}${others} ${next}`,
+    remedy: isOfRequest
+      ? `Compare audience and scope with the Settings of the dashboard: may this client have such a token?${retry}`
+      : `Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs.${retry}`,
     weight: holds.length === 0 ? 1.1 : 2,
     audiences,
   };
@@ -109,6 +117,20 @@ function askFirst({ counts }: Usage): string {
     : 'Run service-auth doctor first: it asks the endpoint without spending a token.';
 }
 
+/** An answer that shows a mistake in an address, or in the form of the request, and no outage. */
+function isMistake(status: number): boolean {
+  return (status >= 300 && status < 400) || [404, 405, 415].includes(status);
+}
+
+function hintOn(status: number | undefined): string {
+  if (status === undefined || status >= 500) {
+    return 'If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token.';
+  }
+  return isMistake(status)
+    ? 'This is a mistake in an address, or in SERVICE_AUTH_CLIENT_AUTHENTICATION.'
+    : 'Its answer was no usable token: is there a proxy or a login page in front of it?';
+}
+
 /** The token endpoint does not work now. */
 const outage: Rule = (usage, circumstances) => {
   const trouble = troubleOf(usage, circumstances, 'backoff');
@@ -123,7 +145,7 @@ const outage: Rule = (usage, circumstances) => {
   return {
     cause: 'outage',
     evidence: `The token endpoint ${answered}.${often} ${next}`,
-    remedy: `${askFirst(usage)} If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token. When the endpoint works again, service-auth retry ends the wait.`,
+    remedy: `${askFirst(usage)} ${hintOn(status)} ${status !== undefined && isMistake(status) ? 'When it is corrected' : 'When the endpoint works again'}, service-auth retry ends the wait.`,
     // Requests of unknown outcome are the graver trouble once callers are let through.
     weight: until === undefined ? 0.1 : 1.5,
     audiences: audience === undefined ? [] : [audience],

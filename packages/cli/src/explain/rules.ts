@@ -108,7 +108,8 @@ const shortTokens: Rule = (usage) => {
   return {
     cause: 'short-tokens',
     evidence: `Tokens live for ${duration(lifetime)}. To have ${audiences === 1 ? 'one' : counted(audiences, 'of them')} at all times takes about ${needed} of the ${usage.usable} usable ${countedBy(usage)}s in ${windowName(usage.windowMs)}.`,
-    remedy: 'Ask the operator for tokens that live longer, or for a higher limit.',
+    remedy:
+      'Ask the operator for tokens that live longer, or for a higher limit. If there is no limit, set SERVICE_AUTH_TOKEN_LIMIT=unlimited.',
     weight: needed >= usage.usable ? 1.2 : 0.4,
   };
 };

@@ -67,7 +67,7 @@ function findCommand(words: readonly string[], commands: readonly Command[]): Co
 function unknownCommand([first = '', second]: readonly string[], commands: readonly Command[]): string {
   const family = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
   const there = (family.length > 0 ? family : commands.map(({ name }) => name)).join(', ');
-  return `${family.length > 0 && second === undefined ? `${first} needs one more word` : 'there is no such command'}: ${there}`;
+  return `${family.length > 0 && second === undefined ? `${first} needs one more word` : 'this is no command. There are'}: ${there}`;
 }
 
 function problemOf(

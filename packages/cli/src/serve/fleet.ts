@@ -99,7 +99,7 @@ async function optionsOf(env: Environment, store: Store = memoryStore(), problem
   const audiences = listed.length > 0 ? listed : [''];
   const checkedOptions = await Promise.all(
     audiences.map((audience) =>
-      checked(() => optionsFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: audience }, { store }), problems),
+      checked(() => optionsFromEnv({ ...env, SERVICE_AUTH_AUDIENCE: audience || undefined }, { store }), problems),
     ),
   );
   return { audiences, options: checkedOptions.filter((options) => options !== undefined) };

@@ -104,7 +104,11 @@ async function answerOf(
   if (!door)
     return forwarder
       ? forwarder.forward(request, response, { head, signal, isEnding })
-      : refusal(404, 'not_found', 'There is nothing at this path.');
+      : refusal(
+          404,
+          'not_found',
+          'There is nothing at this path. Requests are forwarded to the API only if SERVICE_BASE_URL is set.',
+        );
   const isRead = door.method === 'GET' && head.method === 'HEAD';
   if (head.method !== door.method && !isRead) {
     return refusal(405, 'invalid_request', `The method must be ${door.method}.`, { allow: door.method });

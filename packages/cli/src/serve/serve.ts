@@ -107,9 +107,16 @@ async function end(servers: readonly Server[], graceMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-function logEvent(log: Log, { type, at: _at, ...fields }: ServiceAuthEvent): void {
+function logEvent(log: Log, { type, at: _at, ...given }: ServiceAuthEvent): void {
+  const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, readable(name, value)]));
   if (usualEvents.has(type)) log.info(type, fields);
   else log.warning(type, fields);
+}
+
+/** Instants as people read them, and durations without fractions of a millisecond. */
+function readable(name: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  return name.endsWith('At') ? new Date(value).toISOString() : Math.round(value);
 }
 
 function problemsIn(error: unknown): readonly string[] {

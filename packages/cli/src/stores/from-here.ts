@@ -21,7 +21,9 @@ async function addressOf(name: string): Promise<string> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
-      throw new AddressError(`needs the package ${name}, which is not installed here. Run: npm install ${name}`);
+      throw new AddressError(
+        `needs the package ${name}, which is not installed here. Run: npm install ${name}, or write file:DIRECTORY, redis://HOST or the like`,
+      );
     }
     // It is for import alone. Node resolves that from the working directory only in a program that begins there.
     const program = 'process.stdout.write(import.meta.resolve(process.argv[1]))';
