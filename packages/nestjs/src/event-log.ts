@@ -49,7 +49,7 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     }
     case 'token_unavailable': {
       const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
-      return ['error', `No token for ${event.count} calls (${event.code}).${retry}`];
+      return ['error', `No token for ${event.count} ${event.count === 1 ? 'call' : 'calls'} (${event.code}).${retry}`];
     }
     case 'client_secret_failed':
       return ['warn', `The function for the client secret failed: ${event.error}.`];
@@ -72,7 +72,7 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
       const names = [...new Set(event.others.map(({ instance }) => JSON.stringify(instance)))].join(', ');
       return [
         'warn',
-        `Other processes state another issuanceLimit (last: ${names}). Both are kept. Give all of them the same.`,
+        `Other processes state another issuanceLimit (last: ${names}). The strictest one holds. Give all of them the same.`,
       ];
     }
     case 'quota_observed':
