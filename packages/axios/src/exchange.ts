@@ -3,6 +3,7 @@ import {
   discardBody,
   isRedirect,
   isReplayable,
+  listenToErrors,
   ownProperties,
   type SendWithTokenOptions,
 } from '@service-auth/core/http';
@@ -29,6 +30,7 @@ export function createExchange(
   const { method = 'get', headers, data } = config;
   const isLocal = isDirect(config, url);
   let hop: Hop = { url, method, headers, data, carriesToken: true, followed: 0 };
+  if (!isReplayable(data)) listenToErrors(data);
 
   function changesWith({ authorization }: AccessToken): Changes {
     return {
@@ -55,6 +57,8 @@ export function createExchange(
     waitForToken: () => deadline.waitForToken(source),
     async send(token) {
       redactConfig(config);
+      const failed = hop.followed === 0 ? failureOf(hop.data) : undefined;
+      if (failed) return { response: undefined, error: await dispatch.failure(config, ...failed) };
       const ending = await dispatch.send(config, changesWith(token));
       // Successful answers are redacted too: axios turns an answer that it cannot parse into an error later.
       hide(ending.response, 'request');
@@ -74,4 +78,13 @@ export function createExchange(
 /** Frees the connection of an unread streamed answer. axios reads all other answers to their end. */
 function discard({ response }: Ending): void {
   discardBody(response?.data);
+}
+
+/** Returns what became of a stream while it waited for a token: the arguments of an error, as axios would reject. axios itself would wait for it without end. */
+function failureOf(body: unknown): [message: string, code: string, cause?: unknown] | undefined {
+  const { errored, destroyed } = Object(body) as { errored?: unknown; destroyed?: unknown };
+  if (destroyed !== true) return undefined;
+  const { message, code } = Object(errored) as { message?: string; code?: string };
+  if (!errored) return ['Request stream has been aborted', 'ERR_CANCELED'];
+  return [message ?? 'The request stream failed', code ?? 'ERR_BAD_REQUEST', errored];
 }

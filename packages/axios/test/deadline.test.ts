@@ -1,4 +1,5 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { isServiceAuthError } from '@service-auth/core';
 import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
 import type { AxiosError } from 'axios';
@@ -202,3 +203,26 @@ describe.each(Object.entries(copies))('waiting for a token with %s', (_, axios) 
     expect(service.counts.apiRequests).toBe(0);
   });
 });
+
+describe.each(Object.entries(copies))(
+  'a stream that fails while its request waits for a token, with %s',
+  (_, axios) => {
+    const failing = Object.assign(new Error('gone'), { code: 'ENOENT' });
+    test.each([
+      ['fails', failing, { code: 'ENOENT', message: 'gone', cause: failing }],
+      ['is destroyed', undefined, { code: 'ERR_CANCELED' }],
+    ])('%s: the call rejects, and nothing goes unhandled', async (_name, error, expected) => {
+      const service = await startService();
+      const instance = createInstance(axios, service, createAuth(service));
+      const paused = service.tokenEndpoint.pauseNext();
+      const body = new PassThrough();
+      const response = rejectionOf(instance.post('/', body));
+      await paused.arrived;
+      body.destroy(error);
+      await once(body, 'close').catch(() => {});
+      paused.resume();
+      expect(await response).toMatchObject(expected);
+      expect(service.counts).toMatchObject({ issued: 1, apiRequests: 0 });
+    });
+  },
+);

@@ -21,6 +21,7 @@ test('the package exports these names, and no others', () => {
 
 test('the entry for HTTP adapters exports these names, and no others', () => {
   expect(Object.keys(http).sort()).toEqual([
+    'abortable',
     'checkTokenSource',
     'discardBody',
     'hasAuthorization',
@@ -28,6 +29,7 @@ test('the entry for HTTP adapters exports these names, and no others', () => {
     'isLoopback',
     'isRedirect',
     'isReplayable',
+    'listenToErrors',
     'ownProperties',
     'redirectTo',
     'replaceRejected',

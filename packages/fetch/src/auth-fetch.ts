@@ -1,8 +1,10 @@
 import type { TokenSource } from '@service-auth/core';
 import {
+  abortable,
   checkTokenSource,
   hasAuthorization,
   isReplayable,
+  listenToErrors,
   ownProperties,
   sendWithToken,
 } from '@service-auth/core/http';
@@ -82,6 +84,7 @@ export function createAuthFetch(
 
     const body = copy.body ?? request?.body;
     const canResend = isReplayable(body);
+    if (!canResend) listenToErrors(body);
     if (!canResend && bufferRequests && request && body === request.body) {
       copy.headers = fields;
       return sendBuffered(request, copy);
@@ -98,7 +101,8 @@ export function createAuthFetch(
   }
 
   async function sendBuffered(request: Request, init: RequestInit): Promise<Response> {
-    return start(request, Object.assign(init, { body: await request.arrayBuffer() }));
+    const signal = (init.signal === undefined ? request.signal : init.signal) ?? undefined;
+    return start(request, Object.assign(init, { body: await abortable(request.arrayBuffer(), signal) }));
   }
 
   const leavesTokenBehind = (url: string) => auth.covers(new URL('/', url)) && !takesTokenAlong();

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { inspect } from 'node:util';
 import { fetchTransport } from '@service-auth/core';
 import { createAuth, startForeign, startService } from '@service-auth/test-support/service';
@@ -490,4 +491,32 @@ test('refuses a client without baseUrl at once', async () => {
       '[service-auth/fetch] This client has no baseUrl, so no request would have its token. Set the option baseUrl of createServiceAuth, or SERVICE_BASE_URL, to the address of the API.',
     ),
   );
+});
+
+test('a stream that fails while its request waits for a token rejects the call', async () => {
+  const service = await startService();
+  const authFetch = createAuthFetch(createAuth(service));
+  const paused = service.tokenEndpoint.pauseNext();
+  const body = new PassThrough();
+  const init = { method: 'POST', body, duplex: 'half' } as unknown as RequestInit;
+  const response = authFetch(`${service.baseUrl}/api/v1/`, init).then(
+    () => 'answered',
+    () => 'rejected',
+  );
+  await paused.arrived;
+  body.destroy(new Error('gone'));
+  await once(body, 'close').catch(() => {});
+  paused.resume();
+  expect(await response).toBe('rejected');
+});
+
+test('with bufferRequests, an abort ends the wait for a body that does not end', async () => {
+  const service = await startService();
+  const authFetch = createAuthFetch(createAuth(service), { bufferRequests: true });
+  const controller = new AbortController();
+  const init = { method: 'POST', body: new ReadableStream(), duplex: 'half', signal: controller.signal };
+  const response = authFetch(new Request(`${service.baseUrl}/api/v1/`, init as RequestInit));
+  const reason = new Error('the caller left');
+  controller.abort(reason);
+  await expect(response).rejects.toBe(reason);
 });

@@ -1,5 +1,5 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
-import { isReplayable, ownProperties, replaceRejected, settledToken } from '@service-auth/core/http';
+import { isReplayable, listenToErrors, ownProperties, replaceRejected, settledToken } from '@service-auth/core/http';
 import type { Dispatcher } from 'undici';
 import { withToken } from './headers.ts';
 import type { Handler } from './recording.ts';
@@ -42,6 +42,7 @@ export class Exchange implements RejectionPolicy {
     const promise = this.#auth.getToken(signal && { signal });
     const known = settledToken(promise);
     if (known) return this.#dispatchWith(known, true);
+    listenToErrors(this.#options.body);
     promise.then(
       (token) => this.#send(token, true),
       (error) => fail(this.caller, error),

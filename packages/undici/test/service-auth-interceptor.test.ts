@@ -901,3 +901,24 @@ describe.each(Object.entries(copies))(
     });
   },
 );
+
+test.each(Object.entries(copies))(
+  'a stream that fails while its request waits for a token rejects the call, with %s',
+  async (_, undici) => {
+    const service = await startService();
+    const agent = createAgent(undici, serviceAuthInterceptor(createAuth(service)));
+    const paused = service.tokenEndpoint.pauseNext();
+    const body = new Readable({ read() {} });
+    const { origin } = new URL(service.baseUrl);
+    const response = agent.request({ origin, path: '/api/v1/', method: 'POST', body }).then(
+      () => 'answered',
+      () => 'rejected',
+    );
+    await paused.arrived;
+    body.destroy(new Error('gone'));
+    await once(body, 'close').catch(() => {});
+    paused.resume();
+    expect(await response).toBe('rejected');
+    expect(service.counts.issued).toBe(1);
+  },
+);

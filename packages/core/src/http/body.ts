@@ -11,6 +11,15 @@ export function isReplayable(body: unknown): boolean {
   return replayable.test(Object.prototype.toString.call(body)) && !('pipe' in (body as object));
 }
 
+/**
+ * Listens to the errors of a stream of Node that waits until there is a token. An error that nobody listens to ends the process. The client finds the
+ * error when it sends the stream. Does nothing with any other body.
+ */
+export function listenToErrors(body: unknown): void {
+  const { on } = Object(body) as { on?: unknown };
+  if (typeof on === 'function') on.call(body, 'error', () => {});
+}
+
 /** Frees the connection of an answer that nobody will read, given its body: a web stream or a stream of Node. Does nothing with anything else. */
 export function discardBody(body: unknown): void {
   // Nobody needs the error if this throws or rejects.

@@ -1,7 +1,8 @@
 // The entry for adapters of HTTP clients.
+export { abortable } from '../platform/abortable.ts';
 export { isLoopback } from '../platform/address.ts';
 export { ownProperties } from '../platform/untrusted.ts';
-export { discardBody, isReplayable } from './body.ts';
+export { discardBody, isReplayable, listenToErrors } from './body.ts';
 export { checkTokenSource } from './check-token-source.ts';
 export { tokenBypassed, tokenNotSent, tokenRejected } from './errors-of-401.ts';
 export { hasAuthorization } from './headers.ts';
