@@ -54,6 +54,10 @@ export function trackCondition(client: Pick<ServiceAuth, 'subscribe'>, clock: Re
       case 'token_request_failed':
         fail(event.code, event.retryAt);
         break;
+      case 'token_reset':
+      case 'token_unavailable':
+        tokenLeftMs = () => 0;
+        break;
       case 'client_secret_failed':
         fail('ERR_CLIENT_SECRET');
         break;

@@ -29,6 +29,16 @@ test.each<[string, ServiceAuthEvent[], object]>([
   ['nothing', [], { failure: undefined, hasToken: false }],
   ['a token of another process', [{ ...failed, retryAt: 3 }, adopted], { failure: undefined, hasToken: true }],
   [
+    'a token that was reset',
+    [adopted, { ...about, type: 'token_reset', tokenId: 'a', reason: undefined }],
+    { failure: undefined, hasToken: false },
+  ],
+  [
+    'a caller that got none',
+    [adopted, { ...about, type: 'token_unavailable', code: 'ERR_STORE', retryAt: undefined, count: 1 }],
+    { failure: undefined, hasToken: false },
+  ],
+  [
     'a failure that may be repeated later',
     [adopted, { ...failed, retryAt: 3 }],
     { failure: { code: 'ERR_TOKEN_ENDPOINT', retryAt: 3 }, hasToken: true },
