@@ -13,6 +13,11 @@ const maxBodyBytes = 65_536;
 const bodyWithinMs = 20_000;
 // Longer than the forwarder waits for two answers of the API, and for a token between them.
 const idleMs = 700_000;
+/** A client that is slower with the head of its request loses the connection (Slowloris). */
+export const headWithinMs = 10_000;
+
+/** The connections of each server on which no whole head of a request has arrived since the last answer. */
+const silent = new WeakMap<Server, Set<Socket>>();
 
 export interface HttpServerOptions {
   readonly entrance: Entrance;
@@ -29,12 +34,16 @@ export interface HttpServerOptions {
 
 /** Creates a server that does not listen yet. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const listener = (request: IncomingMessage, response: ServerResponse) =>
+  const sockets = new Set<Socket>();
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    sockets.delete(request.socket);
+    response.on('close', () => request.socket.destroyed || sockets.add(request.socket));
     void handle(request, response, options).catch(() => response.destroy());
+  };
   const server = createServer(
     {
-      // A client that is slower (Slowloris) loses the connection. A forwarded body may take as long as bytes come.
-      headersTimeout: 10_000,
+      headersTimeout: headWithinMs,
+      // A forwarded body may take as long as bytes come.
       requestTimeout: 0,
       connectionsCheckingInterval: 2_000,
       keepAliveTimeout: 75_000,
@@ -45,11 +54,21 @@ export function createHttpServer(options: HttpServerOptions): Server {
   );
   // With a listener, Node leaves it to us whether the client may send the body.
   server.on('checkContinue', listener);
+  silent.set(server, sockets);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   server.timeout = idleMs;
   // The size of the head limits their number. By default Node drops surplus headers, and the guards would not see them.
   server.maxHeadersCount = 0;
   server.on('connect', (_, socket) => refuseTunnel(socket as Socket));
   return server;
+}
+
+/** Ends the connections that have no request, which Node takes for busy ones. `isPatient`: not those on which a part of a head has arrived. */
+export function dropSilent(server: Server, isPatient: boolean): void {
+  for (const socket of silent.get(server) ?? []) if (!isPatient || socket.bytesRead === 0) socket.destroy();
 }
 
 /** Node hands the socket over: it has no listeners any more, and no time limit, and the server does not know it. */

@@ -57,7 +57,11 @@ export function keepToken(auth: ServiceAuth, clock: Clock): KeptToken {
       failed = false;
       return { token, leftMs: lifeOf(token) };
     } catch (error) {
-      if (!signal?.aborted) failed = true;
+      // Core rejects only if it has no token that it may serve. The one before may have been reset.
+      if (!signal?.aborted) {
+        failed = true;
+        seen = undefined;
+      }
       throw error;
     }
   }

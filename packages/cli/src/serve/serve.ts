@@ -6,7 +6,7 @@ import { exitCodes, UsageError } from '../line/exit.ts';
 import { createDoors } from './doors.ts';
 import { openClients } from './fleet.ts';
 import { createForwarder } from './forward.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, dropSilent, headWithinMs } from './http-server.ts';
 import { listen } from './listen.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -100,11 +100,16 @@ export async function run(context: Context): Promise<number> {
 /** Ends when every open request is answered. After `graceMs` those that are left lose their connections. */
 async function end(servers: readonly Server[], graceMs: number): Promise<void> {
   const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+  for (const server of servers) dropSilent(server, true);
+  const patience = setTimeout(() => {
+    for (const server of servers) dropSilent(server, false);
+  }, headWithinMs);
   const timer = setTimeout(() => {
     for (const server of servers) server.closeAllConnections();
   }, graceMs);
   await Promise.all(closed);
   clearTimeout(timer);
+  clearTimeout(patience);
 }
 
 function logEvent(log: Log, { type, at: _at, ...given }: ServiceAuthEvent): void {

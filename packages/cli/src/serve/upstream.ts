@@ -31,6 +31,10 @@ export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: Ups
     let sink: ServerResponse | undefined;
     let isBroken = false;
     let discarded = 0;
+    let isDiscarded = false;
+    let hasEnded = false;
+    // If the API closes the connection, undici hands out the rest of the body, although it was told to pause.
+    const waiting: Buffer[] = [];
     let abort = () => {};
     const options = { ...request, method: request.method as Dispatcher.HttpMethod } as Dispatcher.DispatchOptions;
     dispatcher.dispatch(options, {
@@ -50,9 +54,14 @@ export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: Ups
             if (isBroken) return void response.destroy();
             sink = response;
             response.on('drain', () => controller.resume());
+            for (const chunk of waiting) response.write(chunk);
+            if (hasEnded) response.end();
+            else controller.resume();
+          },
+          discard() {
+            isDiscarded = true;
             controller.resume();
           },
-          discard: () => controller.resume(),
         });
       },
       onResponseData(controller, chunk) {
@@ -60,11 +69,13 @@ export function sendUpstream(dispatcher: Dispatcher, { signal, ...request }: Ups
           if (!sink.write(chunk)) controller.pause();
           return;
         }
+        if (!isDiscarded) return void waiting.push(chunk);
         discarded += chunk.length;
         if (discarded > maxDiscardedBytes) controller.abort(new Error('nobody reads the answer'));
       },
       onResponseEnd() {
         signal.removeEventListener('abort', abort);
+        hasEnded = true;
         sink?.end();
       },
       onResponseError(_controller, error) {

@@ -68,3 +68,11 @@ test('HEAD is answered without a body', async () => {
   const { url } = await startServing({ env: { SERVICE_BASE_URL: api } });
   expect(await send(url, '/x', { method: 'HEAD', headers: marked })).toMatchObject({ status: 200, body: '' });
 });
+
+test('connections without a request do not hold up the end', async () => {
+  const { url, running } = await startServing({ args: ['--grace', '10m'] });
+  const silent = await connected(url);
+  running.kill('SIGTERM');
+  await once(silent, 'close');
+  expect((await running.outcome).code).toBe(0);
+});

@@ -425,3 +425,44 @@ test('without a base URL nothing is forwarded', async () => {
   const { url } = await startServing({ env: { SERVICE_BASE_URL: undefined } });
   expect(await ask(url, '/api/v1/x')).toMatchObject({ status: 404 });
 });
+
+test.for([
+  ['without a body', 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'],
+  ['of HTTP/1.0', 'HTTP/1.0 401 Unauthorized\r\n\r\n'],
+  ['with a body that ends with the connection', 'HTTP/1.1 401 Unauthorized\r\n\r\nno'],
+] as const)('an API that answers 401 and closes the connection gets the request again: %s', async ([, bytes]) => {
+  let answers = 0;
+  const api = await startRawUpstream((socket) => {
+    answers += 1;
+    socket.end(answers === 1 ? bytes : 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
+  });
+  const { url } = await startWith(api);
+  expect(await ask(url, '/x')).toMatchObject({ status: 200, body: 'ok' });
+  expect(answers).toBe(2);
+});
+
+test(
+  'callers that do not read large answers of an API that closes its connections do the program no harm',
+  manyProcesses,
+  async () => {
+    const part = Buffer.alloc(65_536, 'x');
+    const api = await startUpstream((request, response) => {
+      const parts = Number(request.url?.slice(1));
+      response.writeHead(200, { 'content-length': parts * part.length, connection: 'close' });
+      for (let count = 0; count < parts; count += 1) response.write(part);
+      response.end();
+    });
+    const { url } = await startWith(api);
+    const { hostname, port } = new URL(url);
+    const stalled = Array.from({ length: 40 }, (_, at) => {
+      const socket = connect(Number(port), hostname).on('error', () => {});
+      socket.pause();
+      socket.write(`GET /${50 + at} HTTP/1.1\r\nHost: localhost\r\nService-Auth: true\r\n\r\n`);
+      return socket;
+    });
+    const whole = await ask(url, '/80');
+    expect(whole.body).toHaveLength(80 * part.length);
+    for (const socket of stalled) socket.destroy();
+    expect((await ask(url, '/1')).body).toHaveLength(part.length);
+  },
+);

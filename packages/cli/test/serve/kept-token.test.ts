@@ -22,7 +22,7 @@ async function start(options: TestServiceOptions = {}, durability: StoreDurabili
     kept.stop();
     await auth.close();
   });
-  return { clock, service, kept, pass: passing(auth, clock, 10_000) };
+  return { auth, clock, service, kept, pass: passing(auth, clock, 10_000) };
 }
 
 test('the token is renewed before its end although nobody asks', async () => {
@@ -118,4 +118,14 @@ test('a rejected token is replaced, and a foreign one changes nothing', async ()
   await kept.reject(token.value);
   expect((await kept.get()).token.id).not.toBe(token.id);
   expect(service.counts.issued).toBe(2);
+});
+
+test('a token that was reset is none, so the server is not ready while no other can be had', async () => {
+  const { service, kept, auth } = await start();
+  await kept.get();
+  expect([kept.isRefused(), kept.leftMs() !== undefined]).toEqual([false, true]);
+  await auth.reset();
+  service.tokenEndpoint.always({ status: 503 });
+  await expect(kept.get()).rejects.toMatchObject({ code: 'ERR_TOKEN_ENDPOINT' });
+  expect([kept.isRefused(), kept.leftMs()]).toEqual([true, undefined]);
 });
