@@ -53,15 +53,26 @@ describe.runIf(postgres)('the error of a call', () => {
   });
 
   test('to a server without a free connection says so', async () => {
-    // Connections of the tests before end on the server a moment after their clients are gone.
-    const others = "select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
     const administrator = connect({ max: 1 });
-    await expect.poll(async () => (await administrator.query(others)).rowCount).toBe(0);
-    const holders = connect({ max: 11, connectionString: url.replace('test@', 'guest@') });
-    // The last of them is refused, when all others have a connection.
-    await Promise.allSettled(
-      Array.from({ length: 11 }, () => holders.connect().then((client) => endings.push(() => client.release()))),
-    );
+    const setting = (name: string) => `coalesce(current_setting('${name}', true)::int, 0)`;
+    const free = `${setting('max_connections')} - ${setting('superuser_reserved_connections')} - ${setting('reserved_connections')} - 1`;
+    const { rows } = await administrator.query<{ places: number }>(`select ${free} as places`);
+    const places = rows[0]?.places ?? 0;
+    const holders = connect({ max: places, connectionString: url.replace('test@', 'guest@') });
+    let held = 0;
+    const hold = (client: pg.PoolClient) => {
+      held += 1;
+      endings.push(() => client.release());
+    };
+    // Connections of the tests before end on the server a moment after their clients are gone, and a place is free then.
+    await expect
+      .poll(() =>
+        holders
+          .connect()
+          .then(hold, () => {})
+          .then(() => held),
+      )
+      .toBe(places);
     await expect(postgresStore(guest()).load('key')).rejects.toMatchObject({
       name: 'TooManyConnections',
       code: '53300',
