@@ -21,7 +21,7 @@ describe('a damaged record', () => {
     for (const one of [auth, other, other]) {
       const { message } = await failure('ERR_STORE_INTEGRITY', clock.until(one.getUsage()));
       expect(message).toContain(`The record ${key} in the durable store is damaged,`);
-      expect(message).toContain('If other processes run, delete it');
+      expect(message).toContain('run service-auth record discard');
     }
     await failure('ERR_STORE_INTEGRITY', clock.until(other.getToken()));
     expect(eventsOf('store_damaged')).toMatchObject([{ key }, { key }]);
