@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import '../end-with-this-process.ts';
 
@@ -47,18 +47,27 @@ export async function until(
 
 /**
  * Returns a port of 127.0.0.1 that is free, for a server that cannot choose one itself. It is below those that systems choose for
- * connections and for whoever asks for any port, so no other process gets it before the server does.
+ * connections and for whoever asks for any port. Two tests that choose at the same time never get the same one: this process listens on
+ * a second port, 11,000 below the first, until it ends.
  */
 export async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_000);
-  const server = createServer().listen(port, '127.0.0.1');
-  const isFree = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (!isFree) return freePort();
+  const port = randomInt(21_000, 32_000);
+  const claim = await listener(port - 11_000);
+  if (claim === undefined) return freePort();
+  claim.unref();
+  const server = await listener(port);
+  if (server === undefined) return freePort();
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A server that listens on the port, or undefined if another one does. */
+async function listener(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined,
+  );
 }
 
 /** Starts a server, which ends with this process at the latest. Its data are in a folder that `temporaryFolder` has created. */
