@@ -343,6 +343,18 @@ describe('a machine that sleeps while its monotonic clock stands still', () => {
     expect(clock.now() - (usage.issuances[0]?.at ?? 0)).toBeLessThan(minute);
     expect((await token(client())).value).toBe(first.value);
   });
+
+  test('withdraws a reservation that it heard of too late although the clock of the store was set back meanwhile', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    store.next('swap', async (call) => {
+      await call();
+      clock.suspend(minute);
+      store.aheadMs -= minute;
+      throw new Error('reply lost');
+    });
+    await clock.until(client().getToken());
+    expect([store.calls.swap, endpoint.requests.length]).toEqual([4, 1]);
+  });
 });
 
 describe('the clock of a shared store', () => {

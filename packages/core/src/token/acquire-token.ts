@@ -22,6 +22,8 @@ interface Decided {
   readonly view: View;
   /** The moment just before the read of the record. */
   readonly readAt: Instant;
+  /** The moment just before the read on which the reservation was written: an earlier one, if the answer of the store got lost. */
+  readonly begunAt?: Instant | undefined;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function acquireToken(
       signal.throwIfAborted();
       await settlement.enterUnsettled();
       hasPermit ||= mayIssue && semaphore.take();
-      const { decision, view, readAt } = await (mayIssue
+      const { decision, view, readAt, begunAt } = await (mayIssue
         ? decideAndReserve(parts, query, hasPermit)
         : decideByRecentRead(parts, query));
       // A process that reads declares its agreement. Nobody waits for that, unless the runtime ends the write with the incoming request.
@@ -73,7 +75,7 @@ export async function acquireToken(
           continue;
         }
         case 'admitted': {
-          const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: readAt };
+          const reserved = { flight, secret, attempt: decision.attempt, view, begunAt: begunAt ?? readAt };
           const result = await sendReservedRequest(parts, reserved);
           if (result) return result;
           query = { ...query, id: randomId() };
@@ -137,6 +139,7 @@ async function decideAndReserve(
     const decision = decide(view.record, now, query, settings.limits);
     if (decision.kind === 'deny') return { decision, view, readAt: view.readAt };
   }
+  let begunAt: Instant | undefined;
   const { result, view } = await sharedRecord.commit(settings, ({ record: present, now, readAt }): Change => {
     let record = present;
     for (;;) {
@@ -145,11 +148,12 @@ async function decideAndReserve(
       if (decision.kind !== 'write') return { record, result: { decision, readAt } };
       const reserves = decision.record.attempts.some(({ id }) => id === query.id);
       if (reserves && !hasPermit) return { record, result: { decision: undefined, readAt } };
+      if (reserves) begunAt = readAt;
       // Decide again on the record with our reservation. The decision is `admitted`, and `commit` returns it only after the swap succeeded.
       record = decision.record;
     }
   });
-  return { ...result, view };
+  return { ...result, view, begunAt };
 }
 
 /** Waits, and resolves with the time that it waited. Time in which the event loop stood still does not count. */

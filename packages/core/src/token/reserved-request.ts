@@ -10,6 +10,6 @@ export interface ReservedRequest {
   readonly secret: CurrentSecret;
   readonly attempt: Attempt;
   readonly view: View;
-  /** The moment just before the read of the record that allowed the request. */
+  /** The moment just before the read of the record on which the reservation was written. */
   readonly begunAt: Instant;
 }

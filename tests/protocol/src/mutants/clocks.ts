@@ -105,6 +105,17 @@ export const clockMutants: readonly Mutant[] = [
     test: 'service-auth.clocks',
   },
   {
+    name: 'a reservation is as old as the read that finds it',
+    about:
+      'a late request is sent, if the clock of the store was set back while the answer to its reservation was lost',
+    file: 'token/acquire-token.ts',
+    find: 'return { ...result, view, begunAt };',
+    replace: 'return { ...result, view };',
+    test: 'service-auth.clocks',
+    survives: 'three faults have to meet in one request',
+    modes: [],
+  },
+  {
     name: 'a deadline that fires late decides',
     about: 'an answer that lies in the socket at the deadline is not read',
     file: 'platform/pause.ts',
