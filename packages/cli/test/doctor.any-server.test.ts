@@ -108,6 +108,15 @@ test('a private key needs neither a secret nor an audience', async () => {
   expect((await run(['token'], { env: configured })).code).toBe(0);
   expect(await doctor(configured)).toMatchObject({ code: 0, bad: [] });
   expect(service.counts.issued).toBe(1);
+  const { SERVICE_AUTH_STORE_KEY: _key, ...withoutKey } = configured;
+  const { code, bad } = await doctor(withoutKey);
+  expect(code).toBe(1);
+  expect(bad).toContainEqual(
+    expect.objectContaining({
+      state: 'failure',
+      message: expect.stringContaining('SERVICE_AUTH_STORE_KEY is not set'),
+    }),
+  );
 });
 
 test('the secret that was refused is found under the name of its token', async () => {

@@ -13,8 +13,8 @@ describe('memoryStore', () => {
     expect(await store.load('b')).toEqual({ now: clock.now() });
   });
 
-  test('needs no signal', async () => {
-    const store = memoryStore();
+  test('needs no signal, and takes null for no options', async () => {
+    const store = memoryStore(null as never);
     expect(await store.swap('a', { version: '1', record: 'one' }, {})).toMatchObject({ swapped: true });
     expect(await store.load('a', {})).toMatchObject({ record: 'one' });
   });

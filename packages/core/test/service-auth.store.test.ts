@@ -263,6 +263,16 @@ describe('a store that does not answer', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
+  test('is waited for by the time-out of who calls, and not of who called first', async () => {
+    const { client, clock, endpoint, store } = createBed();
+    store.always('both', (call) => new Promise<void>((resolve) => void clock.setTimer(resolve, 3_500)).then(call));
+    await clock.until(client({ timeoutMs: 30_000, store, audience: 'patient' }).getToken());
+    const begunAt = clock.monotonic();
+    await failure('ERR_STORE', clock.until(client({ timeoutMs: 5_000, store }).getToken()));
+    expect(clock.monotonic() - begunAt).toBeLessThan(15 * second);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
   test('never delays those who are in use, and others for two seconds at most', async () => {
     const { client, clock, store, token } = createBed();
     const auth = client();

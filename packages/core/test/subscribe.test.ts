@@ -69,6 +69,15 @@ describe('subscribe', () => {
   });
 });
 
+test('null as options means none', async () => {
+  const { client, token } = createBed();
+  const auth = client();
+  const { heard, listener } = recorder();
+  auth.subscribe(listener, null as never);
+  await token(auth);
+  expect(heard.map(({ type }) => type)).toEqual(['token_issued']);
+});
+
 describe('the events of operations', () => {
   test('go only to listeners that ask for them', async () => {
     const { client, events, token } = createBed();

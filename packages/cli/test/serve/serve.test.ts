@@ -17,6 +17,12 @@ test.for(stores)('a thousand requests at once cost one token, over $name', manyP
   expect(serving.service.counts).toMatchObject({ issued: 1, tokenRequests: 1 });
 });
 
+test('the log has instants as people read them', async () => {
+  const { running, token } = await startServing();
+  await token();
+  await running.untilPrinted(/info token_issued .*expiresAt=\d{4}-\d\d-\d\dT[\d:.]+Z .*durationMs=\d+$/m);
+});
+
 test('the answer has what is left of the token, and nothing may keep it', async () => {
   const { token } = await startServing();
   const { status, headers, body } = await token();
