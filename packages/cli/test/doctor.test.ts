@@ -80,7 +80,7 @@ test('an audience that this client may not have casts no doubt on its secret', a
   const found = (await doctor(other)).bad.find(({ state }) => state === 'failure');
   expect(found).toMatchObject({
     message: expect.stringMatching(/^the token endpoint refuses tokens for https:\/\/other\.example\/ \(403, /),
-    advice: 'may this client have them? Its id and secret are not in doubt.',
+    advice: 'may this client have them? If it gets no others either, compare its id and secret.',
   });
   const { stdout } = await run(['explain'], { env: other });
   expect(stdout).toMatch(/refuses\s+tokens\s+for\s+https:\S+\s+\(403/);

@@ -219,6 +219,33 @@ test('programs that died are not taken for an endpoint that fails, and a few tok
   expect(explain(healthy, { now, audiences: ['https://api.example/'], failures: [] })).toEqual([]);
 });
 
+test.each([
+  [408, 'timeoutMs'],
+  [503, 'timeoutMs'],
+  [404, 'a mistake in an address'],
+  [200, 'a login page'],
+])('an endpoint that answers %i: the remedy names %s', (status, says) => {
+  const usage = usageOf(regular, { holds: [{ kind: 'backoff', until: now + minute, status }] });
+  const [finding] = explain(usage, { now, audiences: [], failures: [] });
+  expect(finding).toMatchObject({ cause: 'outage', remedy: expect.stringContaining(says) });
+});
+
+test('a token that is refused while its client is not: the remedy begins with what was asked for', () => {
+  const audience = 'https://api.example/';
+  const failures = [
+    { kind: 'credentials', count: 1, retryAt: now + hour, status: 403, audience, about: 'request', failedAt: now },
+  ] as const;
+  const usage = usageOf([], { holds: [{ kind: 'credentials', until: now + hour, status: 403, audience }] });
+  const [finding] = explain(usage, { now, audiences: [audience], failures });
+  expect(finding).toMatchObject({
+    cause: 'credentials-rejected',
+    evidence: expect.stringContaining(`refuses tokens for ${audience} (403`),
+    remedy: expect.stringMatching(
+      /^Compare audience and scope .* If it gets no others either, compare client id and secret\./,
+    ),
+  });
+});
+
 test('several programs that restart are one finding with their names', () => {
   const entries = ['batch-0', 'batch-1', 'batch-2'].flatMap((instance, index) =>
     series(10, 33, { reason: 'cold', instance }, 1 + 11 * index),

@@ -27,8 +27,12 @@ export async function run(context: Context): Promise<number> {
       exitCodes.tryLater,
     );
   }
-  const lines = ended.map((hold) => printable(`- ${holdSentence(hold, now)}`));
-  const after = 'The next program that needs a token asks for one. If it gets none, they hold on.';
-  context.stdout.write(`${['The next token request ignores:', ...lines, after].join('\n')}\n`);
+  const ignored = ended.map((hold) => printable(`- ${holdSentence(hold, now)}`));
+  const after = 'The next program that needs a token asks for one.';
+  const lines =
+    ended.length === 0
+      ? [after]
+      : ['The next token request ignores:', ...ignored, `${after} If it gets none, they hold on.`];
+  context.stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.success;
 }

@@ -35,7 +35,7 @@ function described({ rejection, opensToken }: SecretInRecord, token: string): re
           }
         : {
             message: `the token endpoint refuses tokens for ${token} (${answer})`,
-            advice: 'may this client have them? Its id and secret are not in doubt.',
+            advice: 'may this client have them? If it gets no others either, compare its id and secret.',
           }),
     });
   }

@@ -11,7 +11,7 @@ export function examineSettings(env: Environment): readonly Diagnosis[] {
     const message = 'there is no client secret: usage, check, explain and doctor work, token does not';
     found.push({ state: 'ok', message });
   }
-  if (hasOtherCredential(env) && env['SERVICE_AUTH_STORE_KEY'] === undefined) {
+  if (hasOtherCredential(env) && !env['SERVICE_AUTH_STORE_KEY']) {
     const message = 'SERVICE_AUTH_STORE_KEY is not set: without a client secret, it encrypts the tokens in the store';
     found.push({
       state: 'failure',

@@ -73,15 +73,15 @@ const credentialsRejected: Rule = (usage, { failures, now, audiences: configured
       : `The same secret is tried again after ${instant(nextTryAt(mine.length > 0 ? mine : holds), now)}; another secret at once.`;
   const retry = holds.length === 0 ? '' : ' Then service-auth retry ends the wait.';
   const about = local.filter(({ audience = '' }) => audiences.includes(audience));
-  // An audience that was not granted says nothing about the secret.
+  // An audience that is not granted is the likely cause.
   const isOfRequest = about.length > 0 && about.every((failure) => failure.about === 'request');
   return {
     cause: 'credentials-rejected',
     evidence: isOfRequest
-      ? `The token endpoint refuses tokens for ${listed(audiences)} (${rejections}). The client id and the secret are not in doubt.${counts} ${next}`
+      ? `The token endpoint refuses tokens for ${listed(audiences)} (${rejections}).${counts} ${next}`
       : `The token endpoint rejected the credentials (${rejections}).${counts}${others} ${next}`,
     remedy: isOfRequest
-      ? `Compare audience and scope with the Settings of the dashboard: may this client have such a token?${retry}`
+      ? `Compare audience and scope with the Settings of the dashboard: may this client have such a token? If it gets no others either, compare client id and secret.${retry}`
       : `Compare client id, secret and audience with the Settings of the dashboard. A secret that was rotated must reach all programs.${retry}`,
     weight: holds.length === 0 ? 1.1 : 2,
     audiences,
@@ -123,7 +123,7 @@ function isMistake(status: number): boolean {
 }
 
 function hintOn(status: number | undefined): string {
-  if (status === undefined || status >= 500) {
+  if (status === undefined || status >= 500 || status === 408 || status === 425) {
     return 'If the endpoint is slow, give its answers more time with timeoutMs: a request that was cut off may have cost a token.';
   }
   return isMistake(status)
