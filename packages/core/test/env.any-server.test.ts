@@ -249,6 +249,10 @@ describe('the environment', () => {
       { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_KEY_ALGORITHM: 'RSA' },
       ['SERVICE_AUTH_KEY_ALGORITHM must be like ES256, RS256, PS256 or EdDSA'],
     ],
+    [
+      { SERVICE_AUTH_PRIVATE_KEY: pem, SERVICE_AUTH_KEY_ID: '"k"' },
+      ['SERVICE_AUTH_KEY_ID is wrapped in quotes: remove them where it is set'],
+    ],
     [{ SERVICE_AUTH_PRIVATE_KEY: 'canary' }, [`SERVICE_AUTH_PRIVATE_KEY ${noKey}`]],
     [{ SERVICE_AUTH_PRIVATE_KEY: '{"d":canary' }, [`SERVICE_AUTH_PRIVATE_KEY ${noKey}`]],
     [

@@ -3,6 +3,7 @@ import type { ConfigProblem } from '../contract/errors.ts';
 import { authenticationVariables } from '../contract/variables.ts';
 import { ownProperty } from '../platform/untrusted.ts';
 import { contentOf, readLater } from './files.ts';
+import { mistakeIn } from './variable-problems.ts';
 
 /**
  * Returns what keeps a private key from signing, as far as its text shows it without the code that reads keys. `algorithm`: the one that a variable states. The words
@@ -63,6 +64,8 @@ export function lateAuthentication(
   if (method !== 'private_key_jwt')
     for (const name of [variables.keyId, variables.keyAlgorithm])
       if (read(name) !== undefined) report({ option: name, message: 'needs a private key, but none is set' });
+  const mistake = mistakeIn(read(variables.keyId));
+  if (mistake) report({ option: variables.keyId, message: mistake });
   const keyAlgorithm = read(variables.keyAlgorithm);
   const problem = key === undefined ? undefined : problemOfKey(key, keyAlgorithm);
   if (problem) report({ option: variables.key, message: problem });
