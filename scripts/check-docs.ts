@@ -1,5 +1,4 @@
 // Every TypeScript block of every document compiles against the sources. Every relative link leads to a file, and its anchor to a heading.
-// No page has more words outside code than `page-words.json` allows. What a program writes into docs/evidence has as many as it needs.
 //
 // A block is a module of its own. ```ts continued   goes on where the block before it in the same document ended;
 // ```ts no-check: reason   is left out; ```ts [axios]   is a tab of that name.
@@ -56,27 +55,15 @@ function collectBlocks(document: string, lines: string[]): void {
   }
 }
 
-/** Returns the words of all documents outside code; the bars of tables are none. A page that has become too long is a problem. */
+/** Returns the words of all documents outside code; the bars of tables are none. */
 function countWords(): Record<'people' | 'programs', number> {
-  const limits = JSON.parse(readFileSync(new URL('page-words.json', import.meta.url), 'utf8')) as Record<
-    string,
-    number
-  >;
-  const gone = Object.keys(limits).filter((page) => !documents.some(({ path }) => path === page));
-  for (const path of gone) problems.push(`scripts/page-words.json: ${path} is not there.`);
   const sums = { people: 0, programs: 0 };
   for (const { path, lines } of documents) {
     const count = withoutFences(lines)
       .join(' ')
       .split(/\s+/)
       .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-    if (path.startsWith('docs/evidence/')) {
-      sums.programs += count;
-      continue;
-    }
-    const limit = limits[path] ?? 0;
-    if (count > limit) problems.push(`${path} has ${count} words, and scripts/page-words.json allows it ${limit}.`);
-    sums.people += count;
+    sums[path.startsWith('docs/evidence/') ? 'programs' : 'people'] += count;
   }
   return sums;
 }
