@@ -304,6 +304,9 @@ function settledBy(fleet: Fleet, { attempt, answer, process }: Answered): Fleet 
   return writtenBy(fleet, process, settle(readBy(fleet, process), fleet.now, attempt, answer));
 }
 
+/** A calendar day in which the clocks change has 25 hours. */
+const longest = ({ windowMs }: Term) => windowMs + Math.min(hour, windowMs / 24);
+
 /** Returns how many tokens a record counts in a window. */
 export function counted(record: LedgerRecord, at: number, term: Term): number {
   return countOf(partsOf(record, at, termLimits(term, 'durable')));
@@ -312,7 +315,7 @@ export function counted(record: LedgerRecord, at: number, term: Term): number {
 /** What truly belongs to the window of a term that ends at an instant: what was issued, what may yet be, and what people said. */
 export function truth({ requests, said }: Pick<Fleet, 'requests' | 'said'>, at: number, term: Term): number {
   const isInside = (instant: number | undefined) =>
-    instant !== undefined && instant > at - term.windowMs && instant <= at;
+    instant !== undefined && instant > at - longest(term) && instant <= at;
   const spent = requests.filter(({ reservedAt, heardAt, issuedAt, isOver }) => {
     const isPending = !isOver && reservedAt + effectMs > at;
     return isPending || isInside(term.counts === 'requests' ? heardAt : issuedAt);
@@ -321,9 +324,9 @@ export function truth({ requests, said }: Pick<Fleet, 'requests' | 'said'>, at: 
 }
 
 /** Now, and the last moments in which some of the requests are in a window. */
-export function moments({ requests, now }: Fleet, { windowMs }: Term): number[] {
+export function moments({ requests, now }: Fleet, term: Term): number[] {
   const heard = requests.flatMap(({ heardAt }) => heardAt ?? []);
-  const ends = heard.filter((_, index) => index % Math.ceil(heard.length / 4) === 0).map((at) => at + windowMs - 1);
+  const ends = heard.filter((_, index) => index % Math.ceil(heard.length / 4) === 0).map((at) => at + longest(term) - 1);
   return [now, ...ends.filter((at) => at > now)];
 }
 
