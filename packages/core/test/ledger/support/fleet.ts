@@ -57,6 +57,8 @@ export interface Fleet {
   readonly copy: string;
 }
 
+type How = 'issued' | 'issued, and the reply is lost' | 'failed' | 'refused' | 'later' | 'unreachable' | 'unsent';
+
 /** A step that the functions of the ledger allow. Numbers choose among what there is at that moment. */
 export type Step =
   | { readonly kind: 'pass'; readonly ms: number }
@@ -68,30 +70,39 @@ export type Step =
       readonly reason: 'cold' | 'refresh' | 'rejected';
     }
   | { readonly kind: 'serve'; readonly process: number; readonly from: number; readonly names: number }
-  | { readonly kind: 'answer'; readonly which: number; readonly requests: number; readonly how: keyof typeof answers }
+  | { readonly kind: 'answer'; readonly which: number; readonly requests: number; readonly how: How }
   | { readonly kind: 'settle'; readonly which: number; readonly outcomes: number }
   | { readonly kind: 'settle again'; readonly which: number }
   | { readonly kind: 'die'; readonly which: number }
-  | { readonly kind: 'reset'; readonly name: number }
+  | { readonly kind: 'reset'; readonly which: number }
   | { readonly kind: 'retry' }
   | { readonly kind: 'say'; readonly tokens: number };
 
-/** What the provider does with a request, and what the process hears. */
-const answers = {
+interface Doing {
+  readonly isHeard: boolean;
+  readonly isIssued: boolean;
+  /** What the process hears. Undefined: the token. */
+  readonly heard: Answer | undefined;
+}
+
+const ambiguous: Answer = { kind: 'ambiguous', charge: 1 };
+
+/** What the provider does with a request. */
+const answers: Readonly<Record<How, Doing>> = {
   issued: { isHeard: true, isIssued: true, heard: undefined },
-  'issued, and the reply is lost': { isHeard: true, isIssued: true, heard: { kind: 'ambiguous', charge: 1 } },
-  failed: { isHeard: true, isIssued: false, heard: { kind: 'ambiguous', charge: 1, status: 500 } },
+  'issued, and the reply is lost': { isHeard: true, isIssued: true, heard: ambiguous },
+  failed: { isHeard: true, isIssued: false, heard: ambiguous },
   refused: { isHeard: true, isIssued: false, heard: { kind: 'released', cause: 'credentials', status: 401 } },
   later: { isHeard: true, isIssued: false, heard: { kind: 'released', cause: 'rate_limited', retryAfterMs: minute } },
   unreachable: { isHeard: false, isIssued: false, heard: { kind: 'released', cause: 'unreachable' } },
   unsent: { isHeard: false, isIssued: false, heard: { kind: 'unsent' } },
-} as const satisfies Record<string, { isHeard: boolean; isIssued: boolean; heard: Answer | undefined }>;
+};
 
 const anyIndex = fc.nat({ max: 999 });
 const anyName = fc.nat({ max: 600 });
 const how = fc.oneof(
   { arbitrary: fc.constant('issued' as const), weight: 6 },
-  { arbitrary: fc.constantFrom(...(Object.keys(answers) as (keyof typeof answers)[])), weight: 3 },
+  { arbitrary: fc.constantFrom(...(Object.keys(answers) as How[])), weight: 3 },
 );
 const few = fc.oneof({ arbitrary: fc.integer({ min: 1, max: 4 }), weight: 2 }, fc.integer({ min: 5, max: 30 }));
 
@@ -111,7 +122,7 @@ function stepOf(maxPassMs: number, names: fc.Arbitrary<number>, serves: number):
     step('settle', { which: anyIndex, outcomes: names }, 8),
     step('settle again', { which: anyIndex }, 2),
     step('die', { which: anyIndex }, 1),
-    step('reset', { name: anyName }, 1),
+    step('reset', { which: anyIndex }, 2),
     step('retry', {}, 1),
     step('say', { tokens: fc.integer({ min: 1, max: 20 }) }, 1),
   );
@@ -211,7 +222,8 @@ export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process
       const process = step.process % fleet.limits.length;
       let next = fleet;
       for (let name = step.from; name < step.from + step.names; name++) {
-        const asked = asking(next, process, `name ${name}`, step.reason);
+        const known = step.reason === 'cold' ? undefined : some(next.record.tokens, name, 1)[0];
+        const asked = asking(next, process, known?.audience ?? `name ${name}`, step.reason);
         if (asked === next) continue;
         next = asked;
         reserved(next, process);
@@ -239,11 +251,13 @@ export function after(fleet: Fleet, step: Step, reserved: (fleet: Fleet, process
       return { ...fleet, unwritten: fleet.unwritten.filter((outcome) => outcome !== gone) };
     }
     case 'reset': {
-      const audience = `name ${step.name}`;
+      const [token] = some(fleet.record.tokens, step.which, 1);
+      if (!token) return fleet;
+      const { audience } = token;
       const record = withReset(readBy(fleet, 0), fleet.now, {
         ...{ id: `reset ${fleet.copy}${fleet.record.sequence}`, audience, keyId: 'key', instance: 'process 0' },
       });
-      const ended = fleet.record.tokens.filter((token) => token.audience === audience).map(({ id }) => id);
+      const ended = fleet.record.tokens.filter((other) => other.audience === audience).map(({ id }) => id);
       return { ...writtenBy(fleet, 0, record), reset: new Set([...fleet.reset, ...ended]) };
     }
     case 'retry': {
@@ -282,7 +296,7 @@ function asking(fleet: Fleet, process: number, audience: string, reason: 'cold' 
   };
 }
 
-function answered(fleet: Fleet, attempt: Attempt, process: number, how: keyof typeof answers): Fleet {
+function answered(fleet: Fleet, attempt: Attempt, process: number, how: How): Fleet {
   const { isHeard, isIssued, heard } = answers[how];
   const { now } = fleet;
   const requests = fleet.requests.map((request) => {
@@ -326,7 +340,9 @@ export function truth({ requests, said }: Pick<Fleet, 'requests' | 'said'>, at: 
 /** Now, and the last moments in which some of the requests are in a window. */
 export function moments({ requests, now }: Fleet, term: Term): number[] {
   const heard = requests.flatMap(({ heardAt }) => heardAt ?? []);
-  const ends = heard.filter((_, index) => index % Math.ceil(heard.length / 4) === 0).map((at) => at + longest(term) - 1);
+  const ends = heard
+    .filter((_, index) => index % Math.ceil(heard.length / 4) === 0)
+    .map((at) => at + longest(term) - 1);
   return [now, ...ends.filter((at) => at > now)];
 }
 
