@@ -32,7 +32,7 @@ const ledger = `${core}/ledger/`;
 const tools = 'tests/support/tools/';
 // The judge of the simulator knows what core promises, and not how core keeps it: it must still judge when that is written anew.
 const judge = 'tests/protocol/src/judge/';
-// These functions know no I/O and no clock: the simulator, the search and the mutants rely on that.
+// These functions know no I/O and no clock: the simulator and the properties rely on that.
 const pure = within([
   ...['ledger/', 'token/memory.ts', 'token/cached-token.ts', 'token/usable-token.ts', 'token/flight.ts'],
   ...['contract/access-token.ts', 'platform/instant.ts'],

@@ -22,6 +22,7 @@ export const redirects: Readonly<Record<string, string>> = {
   'decisions/0033-deadlines-of-a-store': 'decisions/0011-deadlines-of-stores',
   'decisions/0038-requests-that-count': 'decisions/0038-what-operators-count',
   'decisions/0039-the-operators-figures-are-advice': 'decisions/0038-what-operators-count',
+  'evidence/mutants': 'reliability#how-was-it-tried',
   'evidence/simulation': 'reliability#figures',
   kubernetes: 'production#on-kubernetes',
   'mutation-testing': 'reliability#how-was-it-tried',

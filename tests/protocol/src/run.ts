@@ -42,7 +42,7 @@ export interface Report {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** The code under test: core's, or a mutant's. */
+/** The code under test: core's, or a wrong client's. */
 export type CreateServiceAuth = (options: ServiceAuthOptions) => ServiceAuth;
 
 const minute = 60_000;

@@ -1,16 +1,23 @@
-import type { AccessToken, ServiceAuth, Usage } from '@service-auth/core';
+import {
+  type AccessToken,
+  createServiceAuth,
+  type ServiceAuth,
+  type ServiceAuthEvent,
+  type Usage,
+} from '@service-auth/core';
 import { describe, expect, test } from 'vitest';
 import { createJudge, type Judge } from '../src/judge/judge.ts';
 import { promises, wordsOf } from '../src/judge/promises.ts';
 import type { Circumstances, IssuedToken, Process } from '../src/judge/scene.ts';
 import type { Call } from '../src/judge/sights.ts';
-import { readTable } from '../src/mutants/table.ts';
 import { createRandom } from '../src/random.ts';
+import { run } from '../src/run.ts';
 import { drawn } from '../src/settings.ts';
 import { promiseOf } from '../src/shrink.ts';
 import { type Copies, tryWhatIsSaid } from '../src/trial.ts';
+import { wrongClients } from '../src/wrong-clients.ts';
 
-// Each promise is broken by a mutant of core, or here by a history that somebody wrote: the judge names this promise, and no other.
+// Each promise is broken by a wrong client in a run of the simulator, or by a history that somebody wrote: the judge names it, and after a history no other.
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -106,7 +113,84 @@ const handed = (id: string, value = id) => ({ id, value }) as AccessToken;
 const refusal = (code: string, fields: object = {}) =>
   Object.assign(new Error(code), { name: 'ServiceAuthError', code, ...fields });
 
+/** What `getUsage()` says of a fleet to which nothing happened yet. */
+const usageWith = (fields: object, window: object = {}) => {
+  const windows = [{ tokens: 150, windowMs: day, usable: 120, used: 0, pending: 0, ...window }];
+  return { holds: [], issuances: [], tokens: [], unknown: 0, windows, ...fields } as unknown as Usage;
+};
+
+/** An operator that says what it counts, and a process that reports that so many tokens were not issued to the fleet. */
+function quoting(foreign: number, reported: number, remaining = 90): Judge {
+  const { judge, asker } = stage({ rates: {}, quota: { isTrue: remaining === 90 } });
+  const said = { windowMs: day, tokens: 150, remaining: 90 };
+  judge.quotaSaid([{ ...said, foreign, beganAt: 0 }]);
+  const event = { type: 'quota_observed', of: 'client', ...said, remaining, foreign: reported };
+  judge.happened(asker, event as unknown as ServiceAuthEvent);
+  return judge;
+}
+
 const histories: Readonly<Record<string, () => Judge>> = {
+  'the operator is quoted as it spoke': () => quoting(60, 0, 89),
+  'no token of the fleet is foreign': () => quoting(3, 4),
+  'foreign tokens are noticed': () => quoting(3, 2),
+  'every token is one of the service': () => {
+    const { judge, call } = stage();
+    judge.served(call(), handed('t0'), undefined);
+    return judge;
+  },
+  'an id names one token': () => {
+    const { judge, call } = stage();
+    for (const value of ['t0', 't1']) judge.served(call(), handed('id', value), token(value));
+    return judge;
+  },
+  'every audience has its own token': () => {
+    const { judge, call } = stage();
+    judge.served(call(), handed('t0'), { ...token('t0'), audience: 'another api' });
+    return judge;
+  },
+  'a running process does not count as dead': () => {
+    const { judge } = stage({ nothingFails: true });
+    judge.counted(usageWith({ unknown: 1 }));
+    return judge;
+  },
+  'half of the budget is left': () => {
+    const { judge } = stage({ outage: {} });
+    judge.counted(usageWith({}, { used: 61, pending: 61 }));
+    return judge;
+  },
+  'deaths are paced': () => {
+    const { judge, issue } = stage({ dying: {} });
+    issue(26);
+    judge.faultsEnded();
+    return judge;
+  },
+  'one alarm costs one token': () => {
+    const { judge, asker } = stage({ rates: { reset_by_all: 1 } });
+    judge.resetting({ asker, reported: token('t0') });
+    const event = { type: 'token_issued', reason: 'reset', expiresAt: day };
+    for (let count = 0; count < 2; count++) judge.happened(asker, event as ServiceAuthEvent);
+    judge.faultsEnded();
+    return judge;
+  },
+  'what was not issued costs nothing': () => {
+    const { judge } = stage({ countIsExact: true });
+    judge.mayHaveIssued(1);
+    judge.counted(usageWith({}, { used: 3 }));
+    return judge;
+  },
+  'no record outgrows its store': () => {
+    const { judge } = stage();
+    judge.outgrew('p0', 1_000_001);
+    return judge;
+  },
+  'a store that keeps nothing is given up': () => {
+    const { judge, pass } = stage();
+    for (let count = 0; count < 61; count++) {
+      judge.discarded('p0');
+      pass(1_000);
+    }
+    return judge;
+  },
   'peek token tells what get token returns': () => {
     const { judge, call } = stage();
     judge.served(call(handed('t0')), handed('t1'), token('t1'));
@@ -163,7 +247,19 @@ const histories: Readonly<Record<string, () => Judge>> = {
 };
 
 const words = Object.values(promises).flat().map(wordsOf);
-const shown = new Set(readTable().flatMap(({ caught }) => (caught && 'promise' in caught ? caught.promise : [])));
+const shown = new Set(Object.values(wrongClients).flatMap(({ breaks }) => breaks));
+
+const plans = new Map(Object.values(wrongClients).map(({ mode, seed }) => [`${mode} ${seed}`, { mode, seed }]));
+
+test.each([...plans])('core as it is breaks no promise in %s', { timeout: 120_000 }, async (_, plan) => {
+  expect((await run(plan, createServiceAuth)).violations).toEqual([]);
+});
+
+test.each(Object.entries(wrongClients))('the judge tells %s', { timeout: 120_000 }, async (_, wrong) => {
+  const { mode, seed, breaks, change } = wrong;
+  const { violations } = await run({ mode, seed }, change(createServiceAuth));
+  expect(violations.map(promiseOf)).toEqual(expect.arrayContaining([...breaks]));
+});
 
 test.each(words.filter((promise) => !shown.has(promise)))('a history breaks the promise: %s', (promise) => {
   const { violations } = histories[promise]?.() ?? { violations: [] };

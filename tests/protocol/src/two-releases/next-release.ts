@@ -1,6 +1,5 @@
-import { loadChanged } from '../mutants/load.ts';
-import type { Change } from '../mutants/mutant.ts';
 import type { CreateServiceAuth } from '../run.ts';
+import { type Change, loadChanged } from './load-changed.ts';
 
 const ledger = (file: string, find: string, replace: string): Change => ({ file: `ledger/${file}`, find, replace });
 

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+
+/** One passage of core's source replaced by another, while it is loaded. */
+export interface Change {
+  /** Under `packages/core/src`. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+const source = new URL('../../../../packages/core/src/', import.meta.url);
+
+/** The changed texts, by the address of their file. Throws when a passage does not occur exactly once: core has changed. */
+function changedTexts(name: string, changes: readonly Change[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const { file, find, replace } of changes) {
+    const url = new URL(file, source).href;
+    const parts = (texts.get(url) ?? readFileSync(new URL(url), 'utf8')).split(find);
+    if (parts.length !== 2) throw new Error(`"${name}": a passage occurs ${parts.length - 1} times in ${file}`);
+    texts.set(url, parts.join(replace));
+  }
+  return texts;
+}
+
+/**
+ * A module of core, with everything that it imports, built from sources in which these passages are replaced, beside the unchanged core: every module of this
+ * copy has the name in its address.
+ */
+export async function loadChanged<Module>(name: string, changes: readonly Change[], entry: string): Promise<Module> {
+  const query = `?changed=${encodeURIComponent(name)}`;
+  const texts = changedTexts(name, changes);
+  const hooks = registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = nextResolve(specifier, context);
+      const isCopied = resolved.url.startsWith(source.href) && context.parentURL?.endsWith(query);
+      return isCopied ? { ...resolved, url: resolved.url + query } : resolved;
+    },
+    load(url, context, nextLoad) {
+      const text = url.endsWith(query) ? texts.get(url.slice(0, -query.length)) : undefined;
+      return text === undefined
+        ? nextLoad(url, context)
+        : { format: 'module-typescript', source: text, shortCircuit: true };
+    },
+  });
+  try {
+    return await import(new URL(entry + query, source).href);
+  } finally {
+    hooks.deregister();
+  }
+}
