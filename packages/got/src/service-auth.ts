@@ -13,6 +13,7 @@ import type {
   AfterResponseHook,
   BeforeErrorHook,
   BeforeRequestHook,
+  BeforeRetryHook,
   ExtendOptions,
   HandlerFunction,
   Options,
@@ -42,6 +43,8 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
   const tokenIn = (headers: Options['headers']) => sent.get(Object(headers['authorization']));
   const ownIn = (headers: Options['headers']) =>
     Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined;
+  // An object is the token of another client, or of the same one that was attached twice.
+  const isText = (own: unknown) => typeof own === 'string' || Array.isArray(own);
   const isExempt = ({ context }: Pick<Options, 'context'>) =>
     Object.hasOwn(context, 'serviceAuth') && context['serviceAuth'] === false;
   const isServed = (options: Pick<Options, 'context' | 'url'>) => !isExempt(options) && auth.covers(options.url as URL);
@@ -52,8 +55,7 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     if (tokenIn(headers)) delete headers['authorization'];
     if (!isServed(options)) return;
     const own = ownIn(headers);
-    // An object is the token of another client, or of the same one that was attached twice.
-    if (typeof own === 'string') auth.reportBypass?.();
+    if (isText(own)) auth.reportBypass?.();
     if (own !== undefined) return;
     const promise = signal ? auth.getToken({ signal }) : auth.getToken();
     const known = settledToken(promise);
@@ -80,15 +82,25 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     const own = ownIn(options.headers);
     if (token) reasons.set(response, tokenRejected);
     else if (isServed(options)) {
-      if (typeof own === 'string') reasons.set(response, tokenBypassed);
+      if (isText(own)) reasons.set(response, tokenBypassed);
     } else if (own === undefined && !isExempt(options) && response.redirectUrls.length === 0) {
       reasons.set(response, () => tokenNotSent(options.url as URL));
     }
     return token;
   }
 
-  const complete: BeforeErrorHook = (error) => {
+  /** Reports a 401 that `replace` has not reported. */
+  async function report(response: Response | undefined): Promise<void> {
+    if (!response || reasons.has(response)) return;
+    const token = rejectedBy(response);
+    if (token) await replaceRejected(auth, token, { canResend: false });
+  }
+
+  // For a response that a stream does not pass on, got calls these two hooks only.
+  const reportBeforeRetry: BeforeRetryHook = ({ response }) => report(response);
+  const complete: BeforeErrorHook = async (error) => {
     const { response, cause } = error;
+    await report(response);
     // got sets an empty object as the cause of an answer with a wrong status.
     const reason = response && reasons.get(response);
     if (reason && !(cause instanceof Error)) error.cause = reason();
@@ -106,19 +118,20 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     retryWithMergedOptions: Parameters<AfterResponseHook>[1],
   ): Promise<Response> {
     const { options } = response.request;
-    const { context, retry, signal } = options;
+    const { context, signal } = options;
     const replay = Object.hasOwn(context, resent) ? undefined : replayOf(options);
     const next = await replaceRejected(auth, token, { signal, canResend: replay !== undefined });
     if (!next) return response;
-    const { limit = 0, calculateDelay } = retry;
+    const { calculateDelay } = options.retry;
+    // got counts the second try as a retry. It would use up one of those that the application allows.
+    response.request.retryCount -= 1;
     const changes: OptionsInit = {
       ...replay,
       // got keeps only string keys of `context`.
       context: ownProperties({ [resent]: true }),
       preserveHooks: true,
-      // got counts this as one of the application's retries and calls its `calculateDelay`. If that returns 0, the 401 becomes an error.
+      // got asks `calculateDelay` of the application. If that returns 0, the 401 becomes an error.
       retry: ownProperties({
-        limit: limit + 1,
         calculateDelay: (retry) => (retry.error.code === 'ERR_RETRYING' ? 1 : (calculateDelay?.(retry) ?? 0)),
       }),
     };
@@ -135,18 +148,18 @@ export function serviceAuth(auth: TokenSource): ServiceAuthGotExtension {
     const { beforeRequest } = options.hooks;
     if (beforeRequest.at(-1) !== attach) beforeRequest.push(...beforeRequest.splice(beforeRequest.indexOf(attach), 1));
     const request = next(options) as Request;
-    if (options.isStream) {
-      // got has no hook for the response of a stream.
-      request.once('response', (response: Response) => {
-        const token = rejectedBy(response);
-        if (token) void replaceRejected(auth, token, { canResend: false });
-      });
-    }
+    // got calls no hook with a response that a stream passes on.
+    if (options.isStream) request.once('response', (response: Response) => void report(response));
     return request as never;
   };
 
   return {
     handlers: [prepare],
-    hooks: { beforeRequest: [attach], afterResponse: [replace], beforeError: [complete] },
+    hooks: {
+      beforeRequest: [attach],
+      afterResponse: [replace],
+      beforeRetry: [reportBeforeRetry],
+      beforeError: [complete],
+    },
   };
 }

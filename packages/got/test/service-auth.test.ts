@@ -1,5 +1,6 @@
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
 import { serviceUnavailable } from '@service-auth/core/http';
 import { createAuth, createEagerSource, startForeign, startService } from '@service-auth/test-support/service';
@@ -32,6 +33,12 @@ test('requests of an extended instance keep their types', async () => {
   expectTypeOf(await api(url)).toEqualTypeOf<Response<string>>();
   expectTypeOf(await api(url).text()).toEqualTypeOf<string>();
 });
+
+async function connect() {
+  const service = await startService();
+  const auth = createAuth(service);
+  return { service, auth, plugin: serviceAuth(auth), url: `${service.baseUrl}/api/v1/` };
+}
 
 describe.each(Object.entries(copies))('with %s', (_, got) => {
   describe('the token', () => {
@@ -210,6 +217,33 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect(bearers).toEqual(['revoked', 'revoked', 'valid', 'valid']);
     });
 
+    test('takes none of the retries that the application counts', async () => {
+      const { service, auth, plugin, url } = await connect();
+      const attempts: number[] = [];
+      const retries: [code: string, count: number | undefined][] = [];
+      const api = got.extend(plugin, {
+        retry: {
+          limit: 5,
+          calculateDelay({ attemptCount, computedValue }) {
+            attempts.push(attemptCount);
+            return attemptCount > 2 ? 0 : computedValue && 1;
+          },
+        },
+        hooks: { beforeRetry: [({ code }, count) => void retries.push([code, count])] },
+      });
+      await auth.getToken();
+      service.revoke('all');
+      service.api.next({}, { status: 503 }, { status: 503 });
+      expect((await api(url)).retryCount).toBe(2);
+      expect(attempts).toEqual([1, 2]);
+      const retried = 'ERR_NON_2XX_3XX_RESPONSE';
+      expect(retries).toEqual([
+        ['ERR_RETRYING', 0],
+        [retried, 1],
+        [retried, 2],
+      ]);
+    });
+
     test('lets the hooks of other plug-ins run for the second answer, too', async () => {
       const service = await startService();
       const auth = createAuth(service);
@@ -347,6 +381,96 @@ describe.each(Object.entries(copies))('with %s', (_, got) => {
       expect((await api.post(url, { body: make() as Readable })).statusCode).toBe(401);
       expect((await api.post(url, { body: make() as Readable })).statusCode).toBe(200);
       expect(service.apiRequests.map(({ body }) => body.text)).toEqual(['text', 'text']);
+    });
+  });
+
+  describe('a 401 that got makes an error of', () => {
+    const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+    const ways: [way: string, send: (api: Got, url: string) => Promise<void>][] = [
+      ['a download', (api, url) => pipeline(api.stream(url), nowhere())],
+      ['an upload', (api, url) => pipeline(Readable.from(['text']), api.stream.post(url), nowhere())],
+      ['a stream with a body', (api, url) => pipeline(api.stream.post(url, { body: 'text' }), nowhere())],
+    ];
+
+    test.each(ways)('(%s) is reported with its reason, and the next one has another token', async (_way, send) => {
+      const { service, auth, plugin, url } = await connect();
+      const api = got.extend(plugin);
+      await send(api, url);
+      service.revoke('all');
+      const error = await send(api, url).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({
+        name: 'HTTPError',
+        response: { statusCode: 401 },
+        cause: { code: 'ERR_TOKEN_REJECTED' },
+      });
+      expect(serviceUnavailable(error)).toMatchObject({ status: 503 });
+      await send(api, url);
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued', 'token_rejected', 'token_issued']);
+    });
+
+    test.each(ways)('(%s) says why it had no token', async (_way, send) => {
+      const { service, auth, plugin, url } = await connect();
+      const own = got.extend(plugin, { headers: { authorization: ['Bearer own'] } });
+      await expect(send(own, url)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('had an Authorization of its own') },
+      });
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_bypassed']);
+      const elsewhere = got.extend(serviceAuth(createAuth(service, { baseUrl: `${service.baseUrl}/other` })));
+      await expect(send(elsewhere, url)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('No token was sent to') },
+      });
+    });
+
+    test('is reported before the application lets a stream try again, which then has another token', async () => {
+      const { service, auth, plugin, url } = await connect();
+      const api = got.extend(plugin, { retry: { limit: 1, statusCodes: [401], calculateDelay: () => 1 } });
+      await auth.getToken();
+      service.revoke('all');
+      const answer = await new Promise<string>((resolve, reject) => {
+        const stream = api.stream(url);
+        stream.once('error', reject);
+        stream.once('retry', (_count, _error, createRetryStream) => resolve(text(createRetryStream())));
+        stream.resume();
+      });
+      expect(answer).toContain('"bearer":"valid"');
+      expect(service.apiRequests.map(({ bearer }) => bearer)).toEqual(['revoked', 'valid']);
+    });
+
+    test('because its body breaks off is reported', async () => {
+      const { service, auth, plugin, url } = await connect();
+      const api = got.extend(plugin, { retry: { limit: 0 } });
+      await auth.getToken();
+      service.api.next({ status: 401, body: 'x'.repeat(100_000), cut: 'body' });
+      await expect(api(url)).rejects.toMatchObject({ name: 'ReadError' });
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued', 'token_rejected']);
+    });
+
+    test('because an earlier hook throws is reported', async () => {
+      const { service, auth, plugin, url } = await connect();
+      const failing: OptionsInit = {
+        hooks: {
+          afterResponse: [
+            () => {
+              throw new Error('of another plug-in');
+            },
+          ],
+        },
+      };
+      await auth.getToken();
+      service.revoke('all');
+      await expect(got.extend(failing, plugin)(url)).rejects.toThrow('of another plug-in');
+      expect(auth.events.map(({ type }) => type)).toEqual(['token_issued', 'token_rejected']);
+    });
+
+    test('once it was sent again is reported once for each token', async () => {
+      const service = await startService();
+      const source = createEagerSource();
+      const invalidate = vi.spyOn(source, 'invalidate');
+      service.api.always({ status: 401 });
+      const api = got.extend(serviceAuth(source), quick, { retry: { statusCodes: [401], limit: 1 } });
+      await expect(api(`${service.baseUrl}/api/v1/`)).rejects.toMatchObject({ response: { statusCode: 401 } });
+      const reported = invalidate.mock.calls.map(([{ id }]) => id);
+      expect(reported).toEqual([...new Set(service.apiRequests.map((_request, index) => `id-${index + 1}`))]);
     });
   });
 
