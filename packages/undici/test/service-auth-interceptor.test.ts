@@ -48,6 +48,24 @@ describe.each(Object.entries(copies))('with %s', (_, undici) => {
   const { request, interceptors } = undici;
   const follow = () => interceptors.redirect({ maxRedirections: 5 });
 
+  test('an interceptor sees the token only if it is listed first, because compose() asks the last one first', async () => {
+    const service = await startService();
+    const seen: string[] = [];
+    const note =
+      (name: string): Interceptor =>
+      (dispatch) =>
+      (options, handler) => {
+        const hasToken = JSON.stringify(options.headers ?? {}).includes('authorization');
+        seen.push(`${name} sees ${hasToken ? 'the' : 'no'} token`);
+        return dispatch(options, handler);
+      };
+    const ours = serviceAuthInterceptor(createAuth(service));
+    const dispatcher = createAgent(undici, note('first'), ours, note('last'));
+    const { body } = await request(`${service.baseUrl}/api/v1/`, { dispatcher });
+    await body.dump();
+    expect(seen).toEqual(['last sees no token', 'first sees the token']);
+  });
+
   /** A client whose token is no longer accepted. */
   async function revoked(compose = (ours: Interceptor): Interceptor[] => [ours]) {
     const service = await startService();
