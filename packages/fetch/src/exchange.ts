@@ -1,7 +1,7 @@
 import type { AccessToken, TokenSource } from '@service-auth/core';
 import { discardBody, isRedirect, ownProperties, type SendWithTokenOptions } from '@service-auth/core/http';
 import { withToken } from './headers.ts';
-import { type Hop, nextHop } from './redirect.ts';
+import { type Hop, markRedirected, nextHop } from './redirect.ts';
 
 /** The settings that all requests of one call share. */
 export interface Call {
@@ -43,9 +43,7 @@ export class Exchange implements SendWithTokenOptions<Response> {
     const { auth, followsRedirects } = this.#call;
     const next = followsRedirects && isRedirect(response.status) ? nextHop(response, this.#hop, auth) : undefined;
     if (next) this.#hop = next;
-    else if (followsRedirects && this.#hop.followed) {
-      Object.defineProperty(response, 'redirected', ownProperties({ value: true }));
-    }
+    else if (followsRedirects && this.#hop.followed) markRedirected(response);
     return next !== undefined;
   }
 

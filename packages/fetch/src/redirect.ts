@@ -41,3 +41,12 @@ export function nextHop(
     followed: hop.followed + 1,
   };
 }
+
+/** Makes an answer, and its clones, say that a redirect led to it, as fetch does. */
+export function markRedirected(response: Response): Response {
+  const { clone } = response;
+  return Object.defineProperties(response, {
+    redirected: ownProperties({ value: true }),
+    clone: ownProperties({ value: () => markRedirected(clone.call(response)), configurable: true, writable: true }),
+  });
+}

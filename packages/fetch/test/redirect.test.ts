@@ -51,6 +51,21 @@ describe('redirects are followed as fetch does', () => {
     expect(new Set(bearers.slice(count))).toEqual(new Set(['valid']));
   });
 
+  test('and the answer and its clones say so', async () => {
+    const service = await startService();
+    redirectAll(service, 302, '/api/v1/to');
+    const url = `${service.baseUrl}/api/v1/from`;
+    const authFetch = createAuthFetch(createAuth(service));
+    for (const send of [fetch, authFetch]) {
+      const response = await send(url);
+      const clone = response.clone();
+      const facts = { redirected: true, url: `${service.baseUrl}/api/v1/to` };
+      expect([response, clone, clone.clone()]).toMatchObject([facts, facts, facts]);
+      expect(await clone.text()).toBe(await response.text());
+    }
+    expect((await authFetch(`${service.baseUrl}/api/v1/to`)).clone().redirected).toBe(false);
+  });
+
   test('to an address that is not ASCII', async () => {
     const service = await startService();
     const authFetch = createAuthFetch(createAuth(service));
