@@ -27,6 +27,7 @@ export function redactError(error: unknown, config: InternalAxiosRequestConfig):
 export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfig): unknown {
   if (!isServiceAuthError(error)) return error;
   redactConfig(config);
+  excludeFromRetries(config);
   const copy = Object.setPrototypeOf(new Error(error.message), Object.getPrototypeOf(error)) as Error;
   const added: Record<string, PropertyDescriptor> = {
     stack: { value: error.stack, writable: true },
@@ -42,6 +43,14 @@ export function errorOfRequest(error: unknown, config: InternalAxiosRequestConfi
     Object.defineProperty(copy, name, ownProperties({ ...descriptor, enumerable: false, configurable: true }));
   }
   return copy;
+}
+
+/** axios-retry takes every error without a response for one of the network. Core decides when a token is requested again, so repeating would be in vain. */
+function excludeFromRetries(config: InternalAxiosRequestConfig): void {
+  const state = Object(Reflect.get(config, 'axios-retry')) as { retryCondition?: (error: unknown) => unknown };
+  const { retryCondition } = state;
+  if (typeof retryCondition !== 'function') return;
+  state.retryCondition = (error) => !isServiceAuthError(error) && retryCondition(error);
 }
 
 /** Makes a property non-enumerable, so that printing does not show it. */

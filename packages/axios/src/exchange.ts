@@ -11,6 +11,7 @@ import type { InternalAxiosRequestConfig } from 'axios';
 import { createDeadline } from './deadline.ts';
 import type { Changes, Dispatch, Ending } from './dispatch.ts';
 import { hide, redactConfig } from './errors.ts';
+import { replayOf } from './form.ts';
 import { changesOf, type Hop, hopOfFetch, hopOfHttp, isFollowedHere, withHeaders } from './redirect.ts';
 import { isDirect } from './request-url.ts';
 
@@ -30,6 +31,7 @@ export function createExchange(
   const { method = 'get', headers, data } = config;
   const isLocal = isDirect(config, url);
   let hop: Hop = { url, method, headers, data, carriesToken: true, followed: 0 };
+  const replay = replayOf(data);
   if (!isReplayable(data)) listenToErrors(data);
 
   function changesWith({ authorization }: AccessToken): Changes {
@@ -55,8 +57,9 @@ export function createExchange(
 
   return ownProperties({
     waitForToken: () => deadline.waitForToken(source),
-    async send(token) {
+    async send(token, attempt) {
       redactConfig(config);
+      if (attempt === 2 && replay && hop.data === data) hop = replay(hop);
       const failed = hop.followed === 0 ? failureOf(hop.data) : undefined;
       if (failed) return { response: undefined, error: await dispatch.failure(config, ...failed) };
       const ending = await dispatch.send(config, changesWith(token));
@@ -70,7 +73,7 @@ export function createExchange(
       return next !== undefined;
     },
     isRejected: ({ response }) => response?.status === 401 && hop.carriesToken,
-    canResend: () => isReplayable(hop.data),
+    canResend: () => isReplayable(hop.data) || replay !== undefined,
     discard,
   });
 }

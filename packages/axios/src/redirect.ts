@@ -29,7 +29,9 @@ export function changesOf({ url, method, data, followed }: Hop, config: Internal
   }
   // An adapter of the application, such as a mock, gets `url` and `baseURL` as axios would pass them. axios's adapters get the URL that was
   // checked.
-  return typeof adapter === 'function' && allowAbsoluteUrls !== false ? {} : { url, allowAbsoluteUrls: true };
+  return typeof adapter === 'function' && allowAbsoluteUrls !== false
+    ? { data }
+    : { url, data, allowAbsoluteUrls: true };
 }
 
 /** Adds headers and keeps the class AxiosHeaders. */

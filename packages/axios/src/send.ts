@@ -14,9 +14,10 @@ export function send(
   dispatch: Dispatch,
 ): Promise<AxiosResponse> {
   const headers = headersOf(config);
-  const isOwn = Boolean(config.auth || headers.get('authorization'));
-  // `Authorization: false` says that the request has none.
-  const isRefused = !isOwn && headers.has('authorization');
+  const authorization = headers.get('authorization');
+  // `Authorization: false` says that the request has none. An empty one, or null, was left in.
+  const isRefused = authorization === false && !config.auth;
+  const isOwn = !isRefused && (Boolean(config.auth) || authorization !== undefined);
   if ((config.serviceAuth === false && Object.hasOwn(config, 'serviceAuth')) || isRefused) {
     return dispatch.send(config).then(settled);
   }

@@ -29,13 +29,43 @@ describe.each(Object.entries(copies))('axios-retry with %s', (_, axios) => {
     expect(service.counts.issued).toBe(2);
   });
 
-  test('a ServiceAuthError is not retried, because nothing was sent', async () => {
+  test.each(['before', 'after'])(
+    'attached %s it, a ServiceAuthError is not retried, because nothing was sent',
+    async (order) => {
+      const service = await startService();
+      const auth = createAuth(service);
+      for (const condition of [{}, { retryCondition: () => true }]) {
+        const retries: unknown[] = [];
+        const instance = axios.create({ baseURL: `${service.baseUrl}/api/v1` });
+        if (order === 'before') attachServiceAuth(instance, auth);
+        axiosRetry(instance, { ...condition, retries: 3, onRetry: (_count, error) => void retries.push(error) });
+        if (order === 'after') attachServiceAuth(instance, auth);
+        service.tokenEndpoint.always({ status: 503 });
+        expect(isServiceAuthError(await rejectionOf(instance.get('/')))).toBe(true);
+        expect(retries).toEqual([]);
+      }
+      expect(service.counts).toMatchObject({ tokenRequests: 1, apiRequests: 0 });
+    },
+  );
+
+  test('a request that is sent after its ServiceAuthError is retried as the application says', async () => {
     const service = await startService();
-    const instance = createInstance(axios, service, createAuth(service));
-    axiosRetry(instance, { retries: 3, retryCondition: () => true });
-    service.tokenEndpoint.always({ status: 503 });
-    expect(isServiceAuthError(await rejectionOf(instance.get('/')))).toBe(true);
-    expect(service.counts).toMatchObject({ tokenRequests: 1, apiRequests: 0 });
+    const auth = createAuth(service);
+    const instance = createInstance(axios, service, auth);
+    const conditions: unknown[] = [];
+    axiosRetry(instance, {
+      retries: 3,
+      retryCondition({ response }) {
+        conditions.push(response?.status);
+        return true;
+      },
+    });
+    service.tokenEndpoint.next({ status: 401, body: '{"error":"invalid_client"}' });
+    const { config } = (await rejectionOf(instance.get('/'))) as { config: object };
+    await auth.retryNow();
+    service.api.next({ status: 500 }, { status: 503 });
+    expect((await instance.request(config)).status).toBe(200);
+    expect(conditions).toEqual([500, 503]);
   });
 });
 

@@ -1,6 +1,11 @@
 import { Readable } from 'node:stream';
 import { createAuth, createEagerSource, startService } from '@service-auth/test-support/service';
-import newestAxios, { type AxiosRequestConfig, type AxiosStatic, type InternalAxiosRequestConfig } from 'axios';
+import newestAxios, {
+  type AxiosInstance,
+  type AxiosRequestConfig,
+  type AxiosStatic,
+  type InternalAxiosRequestConfig,
+} from 'axios';
 import PackageFormData from 'form-data';
 import { describe, expect, test } from 'vitest';
 import { attachServiceAuth } from '../src/index.ts';
@@ -12,9 +17,17 @@ const clients: [name: string, axios: AxiosStatic, defaults: AxiosRequestConfig][
   ['the fetch adapter', newestAxios, { adapter: 'fetch' }],
 ];
 
-function packageForm(): PackageFormData {
+const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+
+/** A form of the package form-data, with these values besides one of each kind that can be read again. */
+function packageForm(...values: unknown[]): PackageFormData {
   const form = new PackageFormData();
-  form.append('field', 'value');
+  form.append('text', 'Grüße');
+  form.append('number', 5);
+  form.append('empty', '');
+  form.append('file', Buffer.from(bytes), 'name.bin');
+  form.append('own header', 'text', { header: `--${form.getBoundary()}\r\nx-own: header\r\n\r\n` });
+  for (const value of values) form.append('value', value, { knownLength: 5 });
   return form;
 }
 
@@ -23,7 +36,11 @@ const textOf = (body: Readable | ReadableStream): Promise<string> => new Respons
 describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
   test.each([
     ['a stream of Node', () => Readable.from(['chunk'])],
-    ['a form of the package form-data', packageForm],
+    ['a form of the package form-data with a stream', () => packageForm(Readable.from(['chunk']))],
+    [
+      'a form of the package form-data with a function that opens a stream',
+      () => packageForm((open: (stream: Readable) => void) => open(Readable.from(['chunk']))),
+    ],
   ])('%s is not sent again, and the next request has a new token', async (_kind, makeBody) => {
     const service = await startService();
     const instance = createInstance(axios, service, createAuth(service), defaults);
@@ -140,6 +157,49 @@ describe.each(clients)('a 401 with %s', (_, axios, defaults) => {
       response: { status: 401, data: { error: 'no' } },
     });
     expect(Object.keys((error as { response: object }).response)).toContain('data');
+  });
+});
+
+// On Node, axios makes a form of the package form-data of a plain object. Its fetch adapter sends the text "[object FormData]" in place of such a form.
+describe.each(Object.entries(copies))('a 401 to a form of the package form-data with %s', (_, axios) => {
+  type Send = (instance: AxiosInstance) => Promise<unknown>;
+  const ways: [way: string, send: Send][] = [
+    ['texts and buffers', (instance) => instance.post('/', packageForm())],
+    [
+      'another content type',
+      (instance) => instance.put('/', packageForm(), { headers: { 'content-type': 'text/plain' } }),
+    ],
+    ['no field', (instance) => instance.post('/', new PackageFormData())],
+    ['postForm', (instance) => instance.postForm('/', { name: 'value', list: [1, 2], bytes })],
+    [
+      'a header',
+      (instance) => instance.post('/', { name: 'value' }, { headers: { 'Content-Type': 'multipart/form-data' } }),
+    ],
+  ];
+
+  test.each(ways)('(%s) is followed by the same once more', async (_way, send) => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    await instance.get('/');
+    service.revoke('all');
+    await send(instance);
+    const [, first, second, ...others] = service.apiRequests;
+    expect([first?.bearer, second?.bearer, others]).toEqual(['revoked', 'valid', []]);
+    expect(second?.body).toEqual(first?.body);
+    expect(second?.headers).toEqual(first?.headers);
+    expect(second?.headers['content-type']).toContain('boundary=');
+  });
+
+  test('after a redirect is followed by the last hop once more', async () => {
+    const service = await startService();
+    const instance = createInstance(axios, service, createAuth(service));
+    service.api.next({ status: 307, headers: { location: '/api/v1/on' } }, { status: 401 });
+    await instance.post('/', packageForm());
+    const [first, second, third, ...others] = service.apiRequests;
+    expect([first, second, third].map((request) => request?.path)).toEqual(['/api/v1/', '/api/v1/on', '/api/v1/on']);
+    expect(others).toEqual([]);
+    expect(third?.body).toEqual(first?.body);
+    expect(third?.headers).toEqual(second?.headers);
   });
 });
 
