@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { HttpService } from '@nestjs/axios';
 import { NestFactory } from '@nestjs/core';
 import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
@@ -14,23 +15,23 @@ export const connectHttpService: ConnectHttpClient = async ({ options }) => {
   return {
     auth: app.get(ServiceAuth),
     async request(request) {
-      const response = firstValueFrom(http.request<string>(axiosRequest(request)));
+      const response = firstValueFrom(http.request<string | Readable>(axiosRequest(request)));
       const { status, data } = await response.catch((error) => error.response ?? Promise.reject(error));
-      return { status, text: data };
+      return { status, text: typeof data === 'string' ? data : await text(data) };
     },
     close: () => app.close(),
   };
 };
 
 /** Translates a request into the configuration of axios, which the HttpService uses. */
-function axiosRequest({ method, url, headers, body, signal, timeoutMs, optOut }: HttpClientRequest): object {
+function axiosRequest({ method, url, headers, body, signal, timeoutMs, optOut, streamed }: HttpClientRequest): object {
   const data = body?.kind === 'stream' ? Readable.fromWeb(body.value as never) : body?.value;
   return {
     method,
     url,
     headers,
     data,
-    responseType: 'text',
+    responseType: streamed ? 'stream' : 'text',
     transformResponse: [],
     ...(signal && { signal }),
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),

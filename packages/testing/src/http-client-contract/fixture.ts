@@ -119,7 +119,7 @@ function createFixture(
     send(request) {
       const url = `${service.baseUrl}/api/v1/`;
       const defaults = { method: 'GET', url, headers: {}, body: undefined, signal: undefined } as const;
-      return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, ...request });
+      return subject.request({ ...defaults, timeoutMs: undefined, optOut: false, streamed: false, ...request });
     },
     async warmUp() {
       expectStatus(await fixture.send(), 200);

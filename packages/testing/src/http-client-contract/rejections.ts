@@ -54,6 +54,18 @@ export function rejectionCases(define: DefineCase): ContractCase[] {
       assert.equal(new Set(reported).size, 2, 'a rejected token was not reported');
     }),
 
+    define('a 401 to a stream is reported, and the next stream has a new token', async (fixture) => {
+      const { service, send } = fixture;
+      await fixture.warmUp();
+      service.revoke('all');
+      // Some clients send no stream again. Their caller gets the 401.
+      await send({ streamed: true });
+      assert.equal(rejections(fixture).length, 1, 'the rejected token was not reported once');
+      expectStatus(await send({ streamed: true }), 200);
+      assert.equal(fixture.apiRequests().at(-1)?.bearer, 'valid', 'the next stream did not have a valid token');
+      expectIssued({ service }, 2);
+    }),
+
     define('the 401 before a resend does not keep its connection', async (fixture) => {
       await fixture.warmUp();
       await connectionsStayFew(fixture, { status: 401, body: unread });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { attachServiceAuth } from '@service-auth/axios';
 import { createServiceAuth } from '@service-auth/core';
 import type { ConnectHttpClient, HttpClientBody, HttpClientRequest } from '@service-auth/testing';
@@ -25,7 +26,7 @@ const connectTo =
     return {
       auth,
       async request(request) {
-        const { method, url, body, signal, timeoutMs, optOut } = request;
+        const { method, url, body, signal, timeoutMs, optOut, streamed } = request;
         const response = await instance
           .request({
             method,
@@ -35,9 +36,10 @@ const connectTo =
             ...(signal && { signal }),
             ...(timeoutMs !== undefined && { timeout: timeoutMs }),
             ...(optOut && { serviceAuth: false }),
+            ...(streamed && { responseType: 'stream' }),
           })
           .catch((error) => error.response ?? Promise.reject(error));
-        return { status: response.status, text: response.data };
+        return { status: response.status, text: streamed ? await text(response.data) : response.data };
       },
       close: () => auth.close(),
     };

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { createServiceAuth } from '@service-auth/core';
 import { serviceAuth } from '@service-auth/got';
-import type { ConnectHttpClient, HttpClientBody } from '@service-auth/testing';
-import type { Got, OptionsInit, Response } from 'got';
+import type { ConnectHttpClient, HttpClientBody, HttpClientResponse } from '@service-auth/testing';
+import type { Got, OptionsInit, RequestError, Response } from 'got';
 import type { Client } from './client.ts';
 
 async function contentOf(body: HttpClientBody | undefined): Promise<Pick<OptionsInit, 'body' | 'json'>> {
@@ -24,14 +25,28 @@ async function contentOf(body: HttpClientBody | undefined): Promise<Pick<Options
   }
 }
 
+/** got ends a stream whose status is an error, and emits no response. */
+async function receiveStream(got: Got, url: string): Promise<HttpClientResponse> {
+  const stream = got.stream(url);
+  try {
+    return { status: 200, text: await text(stream) };
+  } catch (error) {
+    const { response } = error as RequestError;
+    if (!response) throw error;
+    return { status: response.statusCode, text: String(response.body) };
+  }
+}
+
 const connectTo =
   (got: Got): ConnectHttpClient =>
   ({ options }) => {
     const auth = createServiceAuth(options);
-    const api = got.extend(serviceAuth(auth), { throwHttpErrors: false, retry: { limit: 0 } });
+    const authenticated = got.extend(serviceAuth(auth));
+    const api = authenticated.extend({ throwHttpErrors: false, retry: { limit: 0 } });
     return {
       auth,
-      async request({ method, url, headers, body, signal, timeoutMs, optOut }) {
+      async request({ method, url, headers, body, signal, timeoutMs, optOut, streamed }) {
+        if (streamed) return receiveStream(authenticated, url);
         const response: Response<string> = await api(url, {
           method,
           responseType: 'text',

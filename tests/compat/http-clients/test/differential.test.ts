@@ -24,6 +24,7 @@ async function outcomeOf(subject: HttpClientSubject, servers: Servers, sent: Cas
     signal: undefined,
     timeoutMs: undefined,
     optOut,
+    streamed: false,
   };
   const outcome = await subject.request(request).then(
     ({ status, text }) => ({ status, text }),

@@ -53,6 +53,17 @@ export const rejectionMistakes: readonly Mistake<ConnectHttpClient>[] = [
     },
   },
   {
+    name: 'reports no 401 to a stream',
+    breaks: breakingRequests((right) => async (request) => {
+      if (!request.streamed) return right.request(request);
+      return right.request(withToken(request, await right.auth.getToken()));
+    }),
+    caughtBy: caught(
+      /the rejected token was not reported once/,
+      'a 401 to a stream is reported, and the next stream has a new token',
+    ),
+  },
+  {
     name: 'sends nothing again',
     breaks: sendingByHand({ canResend: () => false }),
     caughtBy: {
