@@ -1,7 +1,10 @@
-import { isServiceAuthError, type ServiceAuth, type Usage } from '@service-auth/core';
+import { isServiceAuthError, type ServiceAuth, type ServiceAuthErrorCode, type Usage } from '@service-auth/core';
 import { type Condition, conditionOf } from './condition.ts';
 
-/** The health of a client, with details for operators. */
+/**
+ * The health of a client. Anybody may be able to read the answer of a health endpoint, so it has no
+ * message: messages name hosts, keys and paths, and the log has them.
+ */
 export interface Health {
   readonly status: 'up' | 'degraded' | 'down';
   readonly details: {
@@ -9,16 +12,19 @@ export interface Health {
     readonly remaining?: number;
     /** The number of tokens per window without the reserve. */
     readonly usable?: number;
-    readonly message?: string;
+    /** What a caller without a token gets, or the last one got. Absent: only the budget is low. */
+    readonly code?: ServiceAuthErrorCode;
     /** The instant from which tokens can be issued again, in ISO 8601. */
     readonly retryAt?: string;
   };
 }
 
 interface Trouble {
-  readonly message: string;
+  readonly code?: ServiceAuthErrorCode;
   /** A caller without a token gets none before this instant, in epoch milliseconds of the client's clock. */
   readonly blockedUntil: number;
+  /** When to try again, in epoch milliseconds. Default: `blockedUntil`. */
+  readonly retryAt?: number | undefined;
 }
 
 /**
@@ -43,14 +49,15 @@ export async function healthOf(client: ServiceAuth, lowBudget?: number): Promise
   const [worst] = troubles.filter((trouble) => trouble !== undefined).sort(laterFirst);
   if (!worst) return { status: 'up', details: { ...budget } };
 
-  const { message, blockedUntil } = worst;
+  const { code, blockedUntil, retryAt = blockedUntil } = worst;
   const isClosed = isServiceAuthError(failure) && failure.code === 'ERR_CLOSED';
   // peekToken() hides a token that must be revalidated in a shared store first. If the store fails, the client serves this token all the same.
   const hasToken = client.peekToken() !== undefined || (!isClosed && condition?.hasToken === true);
   // After `blockedUntil` the status is no longer `down`: an application that is down gets no traffic, so it would never ask for a token again.
   const isBlocked = blockedUntil > now;
-  const retryAt = isBlocked && Number.isFinite(blockedUntil) ? { retryAt: new Date(blockedUntil).toISOString() } : {};
-  return { status: isBlocked && !hasToken ? 'down' : 'degraded', details: { ...budget, message, ...retryAt } };
+  const again = isBlocked && Number.isFinite(retryAt) ? { retryAt: new Date(retryAt).toISOString() } : {};
+  const details = { ...budget, ...(code && { code }), ...again };
+  return { status: isBlocked && !hasToken ? 'down' : 'degraded', details };
 }
 
 /** The same instant, computed twice, may differ by some milliseconds. The first of such troubles stays the first. */
@@ -60,27 +67,27 @@ function laterFirst(one: Trouble, other: Trouble): number {
 }
 
 function troubleOfStore(reason: unknown): Trouble {
-  const message = isServiceAuthError(reason) ? reason.message : 'The usage cannot be read.';
-  return { message, blockedUntil: Number.POSITIVE_INFINITY };
+  const { code, retryAt } = isServiceAuthError(reason) ? reason : { code: 'ERR_STORE' as const };
+  return { code, retryAt, blockedUntil: Number.POSITIVE_INFINITY };
 }
 
 function troubleOfRequests(condition: Condition | undefined): Trouble | undefined {
   if (!condition?.failure) return undefined;
   const { code, retryAt } = condition.failure;
-  return { message: `The last request for a token ended with ${code}.`, blockedUntil: retryAt };
+  return { code, blockedUntil: retryAt };
 }
 
-const whyRefused: Readonly<Record<NonNullable<Usage['refusedBecause']>, string>> = {
-  limit: 'The budget of tokens has no room.',
-  rate_limited: 'The token endpoint answered 429.',
-  credentials: 'The token endpoint rejected the credentials.',
-  backoff: 'The token endpoint failed.',
-  full: 'The record has no room for the token of another audience.',
+// The errors that callers without a token get.
+const codeOfRefusal: Readonly<Record<NonNullable<Usage['refusedBecause']>, ServiceAuthErrorCode>> = {
+  limit: 'ERR_ISSUANCE_LIMIT',
+  rate_limited: 'ERR_RATE_LIMITED',
+  credentials: 'ERR_CREDENTIALS_REJECTED',
+  backoff: 'ERR_TOKEN_ENDPOINT',
+  full: 'ERR_STORE',
 };
 
 function troubleOfBudget(usage: Usage, lowBudget = usage.usable / 10): Trouble | undefined {
-  const { remaining, usable, refusedUntil, refusedBecause } = usage;
-  if (refusedUntil !== undefined) return { message: whyRefused[refusedBecause ?? 'limit'], blockedUntil: refusedUntil };
-  if (remaining > lowBudget) return undefined;
-  return { message: `Only ${remaining} of ${usable} tokens are left in this window.`, blockedUntil: 0 };
+  const { remaining, refusedUntil, refusedBecause } = usage;
+  if (refusedUntil !== undefined) return { code: codeOfRefusal[refusedBecause ?? 'limit'], blockedUntil: refusedUntil };
+  return remaining > lowBudget ? undefined : { blockedUntil: 0 };
 }
