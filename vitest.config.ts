@@ -47,7 +47,6 @@ function dependenciesOf(compat: URL): Record<string, string> {
 /** The tests of @service-auth/nestjs with what tests/compat/nest-<version> depends on, in place of the package's own dependencies. */
 function withNest(version: string): TestProjectInlineConfiguration {
   const compat = new URL(`tests/compat/nest-${version}/package.json`, import.meta.url);
-  const hooks = new URL(`packages/nestjs/test/support/use-nest-version.ts?from=${compat}`, import.meta.url);
   return {
     extends: true,
     root: fileURLToPath(new URL('packages/nestjs', import.meta.url)),
@@ -55,7 +54,6 @@ function withNest(version: string): TestProjectInlineConfiguration {
     test: {
       name: `compat nest-${version}`,
       include: ['test/*.test.ts'],
-      execArgv: [`--import=${hooks}`],
       env: { NEST: version },
       isolate: false,
     },

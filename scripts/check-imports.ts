@@ -79,7 +79,7 @@ const mayImport: Record<string, { types?: string[]; values?: string[] }> = {
   cloudflare: { types: ['@service-auth/core'] },
   dynamodb: { types: ['@service-auth/core'], values: ['@service-auth/core/store', '@aws-sdk/client-dynamodb'] },
   sqlite: { types: ['@service-auth/core'], values: ['@service-auth/core/sql', '@service-auth/core/store'] },
-  nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'node:', 'own'] },
+  nestjs: { values: ['@service-auth/core', '@service-auth/axios', '@service-auth/nestjs', 'own'] },
   testing: { types: ['@service-auth/core'], values: ['node:'] },
   opentelemetry: { types: ['@service-auth/core'], values: ['own'] },
   cli: {

@@ -119,15 +119,10 @@ function completeManifest(given: Manifest, folder: string): Manifest {
       provenance: true,
       exports: { ...Object.fromEntries(published), './package.json': './package.json' },
     },
-    scripts: { build: buildOf(given), prepack: 'turbo run build' },
+    scripts: { build: 'tsup --config ../../tsup.config.ts', prepack: 'turbo run build' },
   };
   for (const field of Object.keys(derived)) delete rest[field];
   return { name, version, description, keywords, ...derived, ...rest } as Manifest;
-}
-
-function buildOf(given: Manifest): string {
-  const build = 'tsup --config ../../tsup.config.ts';
-  return given.peerDependenciesMeta === undefined ? build : `${build} && node ../../scripts/optional-types.ts`;
 }
 
 /** Both formats, unless the entry was written with a `default` of its own: then only the one for `import`. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { HttpService } from '@nestjs/axios';
-import { ServiceAuthHttpModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import type { AxiosStatic } from 'axios';
 import { firstValueFrom } from 'rxjs';
 import { createInstance, createInstances } from './axios.ts';

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { TerminusModule } from '@nestjs/terminus';
-import { ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { ServiceAuthHealthIndicator } from '@service-auth/nestjs/terminus';
 import { HealthController } from './health.controller.ts';
 import { InvoicesModule } from './invoices.module.ts';

@@ -1,6 +1,6 @@
 import { HttpService } from '@nestjs/axios';
 import { Controller, Get, Module } from '@nestjs/common';
-import { ServiceAuthHttpModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { map, type Observable } from 'rxjs';
 
 @Controller('invoices')

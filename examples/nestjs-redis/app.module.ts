@@ -1,7 +1,8 @@
 import { HttpService } from '@nestjs/axios';
 import { Controller, Get, Module } from '@nestjs/common';
 import { optionsFromEnv } from '@service-auth/core';
-import { ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { type RedisClient, redisStore } from '@service-auth/redis';
 import { map, type Observable } from 'rxjs';
 import { RedisModule, RedisShutdown, redisToken } from './redis.module.ts';

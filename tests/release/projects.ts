@@ -51,7 +51,7 @@ export const projects: readonly Project[] = [
     ours: ['core', 'opentelemetry'],
     others: { ...newest('@opentelemetry/api'), ...types },
   },
-  // Without axios, whose types the declarations of our module for HTTP import.
+  // Without axios, so its entry for axios is not imported.
   { name: 'nest', ours: ['core', 'nestjs'], others: { ...nest, ...types } },
   {
     name: 'nest-axios',

@@ -57,9 +57,11 @@ async function tryProject({ published, folder, env }: Strangers, client: Client,
     : [...problems, ...(await wrongTypes(home, specifiers))];
 }
 
-/** The entry for Terminus is for those who have it. */
+/** The entries for axios and for Terminus are for those who have them. */
 function needsNothingElse(path: string, { others }: Project): boolean {
-  return path !== './terminus' || '@nestjs/terminus' in others;
+  const peers: Readonly<Record<string, string>> = { './axios': '@nestjs/axios', './terminus': '@nestjs/terminus' };
+  const peer = peers[path];
+  return peer === undefined || peer in others;
 }
 
 /** Everything that is wrong with what a client installed: `axios@1.21.1` for each copy. */

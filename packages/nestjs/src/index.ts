@@ -1,12 +1,6 @@
 export { getServiceAuthToken, InjectServiceAuth, ServiceAuth } from './service-auth.ts';
 export { ServiceAuthExceptionFilter } from './service-auth-exception-filter.ts';
 export type {
-  ServiceAuthHttpModuleAsyncOptions,
-  ServiceAuthHttpModuleOptions,
-  ServiceAuthHttpStaticOptions,
-} from './service-auth-http-module.ts';
-export { ServiceAuthHttpModule } from './service-auth-http-module.ts';
-export type {
   ServiceAuthFactoryOptions,
   ServiceAuthModuleAsyncOptions,
   ServiceAuthModuleOptions,

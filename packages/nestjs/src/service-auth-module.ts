@@ -3,10 +3,15 @@ import {
   ConfigurableModuleBuilder,
   type ConfigurableModuleOptionsFactory,
   type DynamicModule,
+  type InjectionToken,
 } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { ServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
+import { getBaseUrlToken } from './base-url-token.ts';
 import { type ClientLifecycle, createClientLifecycle } from './client-lifecycle.ts';
-import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
+import { isAmbiguous } from './is-ambiguous.ts';
+import { getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
+import { refuseNonBooleans, refuseStaticOptions } from './static-options.ts';
 import { createTestingServiceAuth, type TestingServiceAuthOptions } from './testing-service-auth.ts';
 
 /** Options that Nest needs before it runs a factory. */
@@ -66,39 +71,66 @@ const Configurable: ConfigurableModule = ConfigurableModuleClass;
 
 /** Provides one client. Clients with equal options have one token and one budget. */
 export class ServiceAuthModule extends Configurable {
-  /** Provides a client for tests that always has the same token. It uses no network and issues no token. */
+  /**
+   * Provides a client for tests that always has the same token. It uses no network and issues no
+   * token. Beside a whole application it takes the place of the clients of the same names.
+   */
   static forTesting(options: ServiceAuthTestingModuleOptions = {}): DynamicModule {
     return testingModule(options);
   }
 }
 
+/** What {@link ServiceAuthModule.forTesting} provides in place of the clients of the application. */
+type Replacement = Pick<ServiceAuthTestingModuleOptions, 'baseUrl'> & { readonly client: ServiceAuth };
+
+const replacementToken = 'service-auth client for tests';
+
 // This is outside of the class, because esbuild renames a class that refers to itself, and Nest's log shows the name.
 function testingModule({ names = [], baseUrl, ...options }: ServiceAuthTestingModuleOptions): DynamicModule {
   const client = createTestingServiceAuth(options);
-  const providers = [undefined, ...names].flatMap((name) => [
+  const replacement: Replacement = { client, baseUrl };
+  const clients = [undefined, ...names].flatMap((name) => [
     { provide: getServiceAuthToken(name), useValue: client },
     { provide: getBaseUrlToken(name), useFactory: () => baseUrl },
   ]);
-  return { module: ServiceAuthModule, global: true, providers, exports: providers };
+  const providers = [...clients, { provide: replacementToken, useValue: replacement }];
+  return { module: ServiceAuthModule, global: true, providers, exports: clients };
+}
+
+function replacementOf(token: InjectionToken, modules: ModulesContainer): Replacement | undefined {
+  for (const { providers } of modules.values()) {
+    if (providers.has(token) && providers.has(replacementToken))
+      return providers.get(replacementToken)?.instance as Replacement;
+  }
+  return undefined;
 }
 
 function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: ServiceAuthStaticOptions): DynamicModule {
   refuseNonBooleans({ isGlobal, warmUp });
   const lifecycle = 'service-auth client lifecycle';
+  const token = getServiceAuthToken(name);
   const client = {
-    provide: getServiceAuthToken(name),
-    inject: [lifecycle, MODULE_OPTIONS_TOKEN],
-    useFactory: (lifecycle: ClientLifecycle, given: ServiceAuthFactoryOptions | undefined): ServiceAuth => {
+    provide: token,
+    inject: [lifecycle, MODULE_OPTIONS_TOKEN, ModulesContainer],
+    useFactory: (
+      lifecycle: ClientLifecycle,
+      given: ServiceAuthFactoryOptions | undefined,
+      modules: ModulesContainer,
+    ): ServiceAuth => {
+      const replacement = replacementOf(token, modules);
+      if (replacement) return replacement.client;
+      if (isAmbiguous(token, MODULE_OPTIONS_TOKEN, modules)) throw nameIsTaken(name);
       const { warmUp: warmUpByFactory, ...options } = Object(given) as ServiceAuthFactoryOptions;
-      refuseStaticOptions(options);
+      refuseStaticOptions(options, ['name', 'isGlobal'], 'forRootAsync');
       refuseNonBooleans({ warmUp: warmUpByFactory });
       return lifecycle.open(options, warmUpByFactory ?? warmUp ?? false);
     },
   };
   const baseUrl = {
     provide: getBaseUrlToken(name),
-    inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: (given: ServiceAuthFactoryOptions | undefined) => given?.baseUrl,
+    inject: [MODULE_OPTIONS_TOKEN, ModulesContainer],
+    useFactory: (given: ServiceAuthFactoryOptions | undefined, modules: ModulesContainer) =>
+      replacementOf(token, modules)?.baseUrl ?? given?.baseUrl,
   };
   return {
     ...definition,
@@ -113,22 +145,9 @@ function withClient(definition: DynamicModule, { name, isGlobal, warmUp }: Servi
   };
 }
 
-/** A variable of the environment is a text, and `'false'` would count as true. */
-function refuseNonBooleans(options: Readonly<Record<string, unknown>>): void {
-  const wrong = Object.keys(options).filter((name) => !['boolean', 'undefined'].includes(typeof options[name]));
-  if (wrong.length === 0) return;
-  const problems = wrong.map((option) => ({ option, message: 'must be a boolean' }));
-  throw new ServiceAuthError('ERR_CONFIG', `Wrong options: ${wrong.join(' and ')} must be a boolean.`, { problems });
-}
-
-/** Rejects options that Nest would ignore silently. */
-function refuseStaticOptions(given: object): void {
-  const options = ['name', 'isGlobal'].filter((option) => option in given);
-  if (options.length === 0) return;
-  const message = `Wrong options: ${options.join(' and ')} must stand beside the factory, as in forRootAsync({ ${options[0]}: …, useFactory }): Nest needs it before that runs.`;
-  const problems = options.map((option) => ({
-    option,
-    message: 'must not come from a factory: Nest needs it before that runs',
-  }));
-  throw new ServiceAuthError('ERR_CONFIG', message, { problems });
+function nameIsTaken(name: string | undefined): ServiceAuthError {
+  const clients = name === undefined ? 'clients without a name' : `clients that are called ${name}`;
+  const message = `Wrong options: this application has two ${clients}, and Nest would use one of them for both. Give one another name, as in forRoot({ name: 'another', … }), or remove one forRoot() or forRootAsync(): all modules have the client that one module imports.`;
+  const problems = [{ option: 'name', message: 'must be another one for each client' }];
+  return new ServiceAuthError('ERR_CONFIG', message, { problems });
 }

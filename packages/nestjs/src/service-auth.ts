@@ -38,8 +38,3 @@ export function getServiceAuthToken(name?: string): InjectionToken<ServiceAuth> 
 export function InjectServiceAuth(name?: string): ParameterDecorator & PropertyDecorator {
   return Inject(getServiceAuthToken(name));
 }
-
-/** The injection token of a client's `baseUrl`, which its HttpService takes as default. */
-export function getBaseUrlToken(name?: string): string {
-  return name === undefined ? 'service-auth base URL' : `service-auth base URL:${name}`;
-}

@@ -1,7 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { HttpService } from '@nestjs/axios';
+import { type DynamicModule, Inject, Injectable } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
+import { Test } from '@nestjs/testing';
 import { isServiceAuthError, type ServiceAuthOptions } from '@service-auth/core';
 import {
+  createTestingServiceAuth,
   getServiceAuthToken,
   InjectServiceAuth,
   ServiceAuth,
@@ -9,8 +12,10 @@ import {
   ServiceAuthModule,
   type ServiceAuthOptionsFactory,
 } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { startService } from '@service-auth/test-support/service';
-import { describe, expect, test } from 'vitest';
+import { firstValueFrom } from 'rxjs';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { boot, moduleWith } from './support/boot.ts';
 
 @Injectable()
@@ -60,6 +65,111 @@ describe('injection', () => {
     await expect(boot({ imports: [local, moduleWith(Orders)] })).rejects.toThrow(/resolve dependencies/);
     const app = await boot({ imports: [local], providers: [Orders] });
     expect(app.get(Orders).auth).toBe(app.get(ServiceAuth));
+  });
+});
+
+describe('two clients of one name', () => {
+  const bothWaysOut = (clients: string) => ({
+    code: 'ERR_CONFIG',
+    message: expect.stringContaining(
+      `Wrong options: this application has two ${clients}, and Nest would use one of them for both. Give one another name, as in forRoot({ name: 'another', … }), or remove one forRoot() or forRootAsync(): all modules have the client that one module imports.`,
+    ),
+    problems: [{ option: 'name', message: 'must be another one for each client' }],
+  });
+  const withImports = (...imports: DynamicModule[]) => ({ module: class FeatureModule {}, imports });
+
+  test('fail the start, whichever modules import them', async () => {
+    const [one, two] = [(await startService()).options, (await startService()).options];
+    const first = ServiceAuthModule.forRoot(one);
+    const unnamed = bothWaysOut('clients without a name');
+    const second = ServiceAuthModule.forRoot(two);
+    await expect(boot({ imports: [first, second] })).rejects.toMatchObject(unnamed);
+    await expect(boot({ imports: [first, withImports(withImports(second))] })).rejects.toMatchObject(unnamed);
+    const late = ServiceAuthModule.forRootAsync({ useFactory: async () => two });
+    await expect(boot({ imports: [late, first] })).rejects.toMatchObject(unnamed);
+    const named = [one, two].map((options) => ServiceAuthModule.forRoot({ ...options, name: 'billing' }));
+    const called = bothWaysOut('clients that are called billing');
+    await expect(boot({ imports: named })).rejects.toMatchObject(called);
+  });
+
+  test('fail the start when one module imports both for itself, or the global one first', async () => {
+    const [one, two] = [(await startService()).options, (await startService()).options];
+    const local = ServiceAuthModule.forRoot({ ...one, isGlobal: false });
+    const unnamed = bothWaysOut('clients without a name');
+    const other = ServiceAuthModule.forRoot({ ...two, isGlobal: false });
+    await expect(boot({ imports: [local, other] })).rejects.toMatchObject(unnamed);
+    const shared = ServiceAuthModule.forRoot(two);
+    await expect(boot({ imports: [shared, local] })).rejects.toMatchObject(unnamed);
+  });
+
+  test('serve different modules, if these import them with isGlobal: false', async () => {
+    const options = [(await startService()).options, (await startService()).options, (await startService()).options];
+    const [one, two, shared] = options as [ServiceAuthOptions, ServiceAuthOptions, ServiceAuthOptions];
+    const local = (given: ServiceAuthOptions) => ({
+      ...withImports(ServiceAuthModule.forRoot({ ...given, isGlobal: false })),
+      providers: [Orders],
+    });
+    const modules = [local(one), local(two), { module: class Others {}, providers: [Orders] }];
+    const app = await boot({ imports: [...modules, ServiceAuthModule.forRoot(shared)] });
+    const clients = modules.map((module) => app.select(module).get(Orders, { strict: true }).auth);
+    expect(clients.map(({ covers }) => options.map(({ baseUrl }) => covers(baseUrl ?? '')))).toEqual([
+      [true, false, false],
+      [false, true, false],
+      [false, false, true],
+    ]);
+  });
+
+  test('are one client, if modules import the same one', async () => {
+    const service = await startService();
+    const client = ServiceAuthModule.forRoot(service.options);
+    const app = await boot({ imports: [client, withImports(client), moduleWith(Orders)], providers: [Orders] });
+    const clients = app.get(Orders, { strict: false, each: true }).map(({ auth }) => auth);
+    expect([clients.length, new Set(clients).size]).toEqual([2, 1]);
+  });
+
+  test('do not meet in two applications of one process', async () => {
+    const { options } = await startService();
+    const client = ServiceAuthModule.forRoot(options);
+    const apps = await Promise.all([boot({ imports: [client] }), boot({ imports: [client] })]);
+    const another = await boot({ imports: [ServiceAuthModule.forRoot(options)] });
+    expect(new Set([...apps, another].map((app) => app.get(ServiceAuth))).size).toBe(3);
+  });
+
+  test('may be one of the application and one for tests, which takes its place wherever it is imported', async () => {
+    const [service, api] = [await startService(), await startService()];
+    const whole = {
+      ...withImports(
+        ServiceAuthModule.forRoot(service.options),
+        ServiceAuthModule.forRoot({ ...service.options, name: 'billing', isGlobal: false }),
+        ServiceAuthHttpModule.register(),
+      ),
+      providers: [Orders, Invoices],
+    };
+    const testing = () => ServiceAuthModule.forTesting({ names: ['billing'], baseUrl: api.baseUrl });
+    for (const imports of [
+      [testing(), whole],
+      [whole, testing()],
+      [{ ...withImports(testing()) }, whole],
+    ]) {
+      const app = await boot({ imports });
+      for (const user of [Orders, Invoices]) {
+        const { auth } = app.select(whole).get<Orders | Invoices>(user, { strict: true });
+        expect((await auth.getToken()).id).toBe('test');
+      }
+      const http = app.get(HttpService, { strict: false });
+      await firstValueFrom(http.get('/api/v1/orders', { validateStatus: () => true }));
+    }
+    expect([service.counts.tokenRequests, api.counts.apiRequests]).toEqual([0, 3]);
+  });
+
+  test('may both be replaced in a test', async () => {
+    const { options } = await startService();
+    const imports = [options, options].map((given) => ServiceAuthModule.forRoot({ ...given }));
+    const testing = createTestingServiceAuth();
+    const builder = Test.createTestingModule({ imports }).overrideProvider(ServiceAuth).useValue(testing);
+    const app = await builder.compile();
+    onTestFinished(() => app.close());
+    expect(app.get(ServiceAuth)).toBe(testing);
   });
 });
 

@@ -1,7 +1,8 @@
 import { HttpService } from '@nestjs/axios';
 import { Controller, Get, Inject } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { expect, test } from 'vitest';

@@ -1,11 +1,6 @@
 import { HttpService } from '@nestjs/axios';
-import {
-  createTestingServiceAuth,
-  getServiceAuthToken,
-  ServiceAuth,
-  ServiceAuthHttpModule,
-  ServiceAuthModule,
-} from '@service-auth/nestjs';
+import { createTestingServiceAuth, getServiceAuthToken, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { expect, test } from 'vitest';
@@ -39,7 +34,7 @@ test('forTesting provides a client with a token that costs nothing', async () =>
 test('the token has a value also when none is given', async () => {
   const module = ServiceAuthModule.forTesting();
   // The client and its base URL, and none with a name.
-  expect(module.providers).toHaveLength(2);
+  expect(module.exports).toHaveLength(2);
   const app = await boot({ imports: [module] });
   const { id, value, issuedAt, expiresAt } = await app.get(ServiceAuth).getToken();
   expect({ id, value }).toEqual({ id: 'test', value: 'test-token' });

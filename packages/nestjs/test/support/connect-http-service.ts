@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { HttpService } from '@nestjs/axios';
 import { NestFactory } from '@nestjs/core';
-import { ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import type { ConnectHttpClient, HttpClientRequest } from '@service-auth/testing';
 import { firstValueFrom } from 'rxjs';
 

@@ -1,7 +1,8 @@
 import { HttpModule, HttpService } from '@nestjs/axios';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { AccessToken } from '@service-auth/core';
-import { InjectServiceAuth, ServiceAuth, ServiceAuthHttpModule, ServiceAuthModule } from '@service-auth/nestjs';
+import { InjectServiceAuth, ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
+import { ServiceAuthHttpModule } from '@service-auth/nestjs/axios';
 import { createAuth, startService } from '@service-auth/test-support/service';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
@@ -141,6 +142,75 @@ describe('the HttpService', () => {
       ],
     });
     expect(new Set(app.get(Orders, { strict: false, each: true }).map(({ http }) => http)).size).toBe(2);
+  });
+
+  test.each(['register', 'registerAsync'] as const)(
+    'is one for all modules with %s({ global: true }), and a module may have another one of its own',
+    async (method) => {
+      const [service, billing] = [await startService(), await startService()];
+      const global = { global: true, useFactory: () => ({ timeout: 5_000 }) };
+      const http =
+        method === 'register'
+          ? ServiceAuthHttpModule.register({ global: true, timeout: 5_000 })
+          : ServiceAuthHttpModule.registerAsync(global);
+      const own = {
+        module: class Billing {},
+        imports: [ServiceAuthHttpModule.register({ name: 'billing' })],
+        providers: [Orders],
+      };
+      const features = [moduleWith(Orders), moduleWith(Orders), own];
+      const app = await boot({
+        imports: [
+          ...features,
+          ServiceAuthModule.forRoot(service.options),
+          ServiceAuthModule.forRoot({ ...billing.options, name: 'billing' }),
+          http,
+        ],
+      });
+      const [one, two, billed] = features.map((feature) => app.select(feature).get(Orders, { strict: true }).http);
+      expect(one).toBe(two);
+      expect(one?.axiosRef.defaults).toMatchObject({ timeout: 5_000, baseURL: service.baseUrl });
+      expect(one?.axiosRef.defaults).not.toHaveProperty('global');
+      for (const each of [one, billed]) await firstValueFrom((each as HttpService).get('/api/v1/orders'));
+      expect([service, billing].map(({ apiRequests }) => apiRequests.map(({ bearer }) => bearer))).toEqual([
+        ['valid'],
+        ['valid'],
+      ]);
+    },
+  );
+
+  test('fails the start when a module would see two of them', async () => {
+    const { options } = await startService();
+    const client = ServiceAuthModule.forRoot(options);
+    const global = () => ServiceAuthHttpModule.register({ global: true });
+    const problems = [{ option: 'global', message: 'must be true for one HttpService at most' }];
+    const twice = {
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining(
+        'Register each in the module that injects it, and at most one with global: true.',
+      ),
+      problems,
+    };
+    await expect(boot({ imports: [client, global(), global()] })).rejects.toMatchObject(twice);
+    const both = [ServiceAuthHttpModule.register(), ServiceAuthHttpModule.register({ timeout: 5_000 })];
+    await expect(boot({ imports: [client, ...both] })).rejects.toMatchObject(twice);
+  });
+
+  test('has name, global and imports beside the factory, and global is a boolean, or the start fails', async () => {
+    const { options } = await startService();
+    const http = ServiceAuthHttpModule.registerAsync({
+      useFactory: () => ({ name: 'billing', global: true }) as object,
+    });
+    const late = boot({ imports: [ServiceAuthModule.forRoot(options), http] });
+    await expect(late).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining(
+        'name and global must stand beside the factory, as in registerAsync({ name: …, useFactory })',
+      ),
+    });
+    expect(() => ServiceAuthHttpModule.register({ global: 'false' as never })).toThrow(
+      expect.objectContaining({ problems: [{ option: 'global', message: 'must be a boolean' }] }),
+    );
   });
 
   test('finds a client that is not global in what it imports', async () => {

@@ -1,4 +1,4 @@
-import type { HttpService } from '@nestjs/axios';
+import { HttpService } from '@nestjs/axios';
 import {
   type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
@@ -6,14 +6,21 @@ import {
   Logger,
   type ModuleMetadata,
 } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { attachServiceAuth } from '@service-auth/axios';
+import { ServiceAuthError } from '@service-auth/core';
+import { getServiceAuthToken, type ServiceAuth } from '@service-auth/nestjs';
 import type { CreateAxiosDefaults } from 'axios';
-import { requirePeer } from './peer.ts';
-import { getBaseUrlToken, getServiceAuthToken, type ServiceAuth } from './service-auth.ts';
+import { getBaseUrlToken } from './base-url-token.ts';
+import { isAmbiguous } from './is-ambiguous.ts';
+import { refuseNonBooleans, refuseStaticOptions } from './static-options.ts';
 
 /** Options that Nest needs before it runs a factory. */
 export interface ServiceAuthHttpStaticOptions {
   /** The name of the client whose token is sent. Default: the client without a name. */
   name?: string | undefined;
+  /** True if all modules see the HttpService without importing this one. Default false. */
+  global?: boolean | undefined;
   /** Modules that this module imports. Add the module that provides the client if it is not global. Default: none. */
   imports?: NonNullable<ModuleMetadata['imports']>;
 }
@@ -24,11 +31,11 @@ export interface ServiceAuthHttpModuleOptions extends CreateAxiosDefaults, Servi
 /** Options of {@link ServiceAuthHttpModule.registerAsync}. */
 export interface ServiceAuthHttpModuleAsyncOptions
   extends ConfigurableModuleAsyncOptions<CreateAxiosDefaults, 'createHttpOptions'>,
-    Pick<ServiceAuthHttpStaticOptions, 'name'> {}
+    Pick<ServiceAuthHttpStaticOptions, 'name' | 'global'> {}
 
 interface ConfigurableModule {
   new (): object;
-  /** Provides an `HttpService` with these defaults. Needs `@nestjs/axios`, `axios` and `@service-auth/axios`. */
+  /** Provides an `HttpService` with these defaults. */
   register(options?: ServiceAuthHttpModuleOptions): DynamicModule;
   /** Provides an `HttpService` whose defaults are known only at run time. */
   registerAsync(options: ServiceAuthHttpModuleAsyncOptions): DynamicModule;
@@ -39,7 +46,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   alwaysTransient: true,
 })
   .setFactoryMethodName('createHttpOptions')
-  .setExtras<ServiceAuthHttpStaticOptions>({ name: undefined, imports: [] }, withHttpService)
+  .setExtras<ServiceAuthHttpStaticOptions>({ name: undefined, global: undefined, imports: [] }, withHttpService)
   .build();
 
 const { register } = ConfigurableModuleClass;
@@ -50,7 +57,10 @@ const Configurable: ConfigurableModule = Object.assign(ConfigurableModuleClass, 
   },
 });
 
-/** Provides an `HttpService` of `@nestjs/axios` that adds the token. It is private to the importing module and changes no other HttpService. */
+/**
+ * Provides an `HttpService` of `@nestjs/axios` that adds the token. It changes no other HttpService,
+ * and is private to the importing module unless it is registered with `global: true`.
+ */
 export class ServiceAuthHttpModule extends Configurable {
   /**
    * Attaches the token to an existing `HttpService`. Returns a function that detaches it. Call it in a provider's factory: `onModuleInit` is too
@@ -65,17 +75,31 @@ export class ServiceAuthHttpModule extends Configurable {
         '[service-auth/nestjs] This HttpService is the axios of the whole process. Import HttpModule.register({}) instead of HttpModule, or ServiceAuthHttpModule.register().',
       );
     }
-    const adapter = requirePeer<typeof import('@service-auth/axios')>('@service-auth/axios', 'ServiceAuthHttpModule');
-    return adapter.attachServiceAuth(axiosRef, auth);
+    return attachServiceAuth(axiosRef, auth);
   }
 }
 
-function withHttpService(definition: DynamicModule, { name, imports }: ServiceAuthHttpStaticOptions): DynamicModule {
-  const { HttpService } = requirePeer<typeof import('@nestjs/axios')>('@nestjs/axios', 'ServiceAuthHttpModule');
+function withHttpService(
+  definition: DynamicModule,
+  { name, global, imports }: ServiceAuthHttpStaticOptions,
+): DynamicModule {
+  refuseNonBooleans({ global });
   const provider = {
     provide: HttpService,
-    inject: [MODULE_OPTIONS_TOKEN, getServiceAuthToken(name), { token: getBaseUrlToken(name), optional: true }],
-    useFactory: (defaults: CreateAxiosDefaults, auth: ServiceAuth, baseUrl: string | URL | undefined): HttpService => {
+    inject: [
+      MODULE_OPTIONS_TOKEN,
+      getServiceAuthToken(name),
+      ModulesContainer,
+      { token: getBaseUrlToken(name), optional: true },
+    ],
+    useFactory: (
+      defaults: CreateAxiosDefaults | undefined,
+      auth: ServiceAuth,
+      modules: ModulesContainer,
+      baseUrl: string | URL | undefined,
+    ): HttpService => {
+      if (isAmbiguous(HttpService, MODULE_OPTIONS_TOKEN, modules)) throw isRegisteredTwice();
+      refuseStaticOptions(Object(defaults), ['name', 'global', 'imports'], 'registerAsync');
       // This is the axios that HttpService itself uses: CommonJS and ES modules each have a copy.
       const axios = new HttpService().axiosRef;
       const httpService = new HttpService(axios.create({ ...(baseUrl && { baseURL: String(baseUrl) }), ...defaults }));
@@ -86,10 +110,19 @@ function withHttpService(definition: DynamicModule, { name, imports }: ServiceAu
   };
   return {
     ...definition,
+    global: global ?? false,
     imports: [...new Set([...(definition.imports ?? []), ...(imports ?? [])])],
     providers: [...(definition.providers ?? []), provider],
     exports: [HttpService],
   };
+}
+
+function isRegisteredTwice(): ServiceAuthError {
+  const message =
+    'Wrong options: one module has two HttpServices of ServiceAuthHttpModule, and Nest would inject the same one everywhere. Register each in the module that injects it, and at most one with global: true.';
+  return new ServiceAuthError('ERR_CONFIG', message, {
+    problems: [{ option: 'global', message: 'must be true for one HttpService at most' }],
+  });
 }
 
 /** Logs a warning and does not throw, because each request may have an absolute URL. */
