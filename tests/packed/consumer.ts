@@ -97,6 +97,31 @@ export async function bundleContract(program: string, folder: string): Promise<v
   });
 }
 
+// Nest and Terminus load these late, and only if an application has them.
+const optionalForNest = [
+  ...['@nestjs/microservices', '@nestjs/websockets', 'class-transformer', 'class-validator'],
+  ...['@mikro-orm/core', '@nestjs/mongoose', '@nestjs/sequelize', '@nestjs/typeorm'],
+];
+
+/** Bundles a compiled Nest application with all that it imports into one file, as for AWS Lambda. Returns the file. */
+export async function bundleNestjsApp(main: string, format: 'esm' | 'cjs', folder: string): Promise<string> {
+  const outfile = join(folder, format === 'esm' ? 'main.mjs' : 'main.cjs');
+  // The CommonJS modules in an ES module call require() for what Node has.
+  const banner =
+    "import * as nodeModule from 'node:module'; const require = nodeModule.createRequire(import.meta.url);";
+  await build({
+    entryPoints: [main],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format,
+    external: optionalForNest,
+    keepNames: true,
+    ...(format === 'esm' && { banner: { js: banner } }),
+  });
+  return outfile;
+}
+
 /** Runs the bundled contract of HTTP clients on a Node. */
 export async function runContract(folder: string, { file }: Node): Promise<ContractReport> {
   return JSON.parse(await run(folder, file, ['contract.js'], 900_000)) as ContractReport;
