@@ -22,7 +22,7 @@ const limits: Readonly<Record<string, number>> = {
   got: 1.3,
   mysql: 2.3,
   nestjs: 4.1,
-  'nestjs/axios': 2,
+  'nestjs/axios': 1.5,
   'nestjs/terminus': 1.2,
   opentelemetry: 3,
   postgres: 2.1,
