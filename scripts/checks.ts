@@ -48,7 +48,7 @@ export const suites: Readonly<Record<Suite, readonly string[]>> = {
   observability: ['tests/observability/test/*.test.ts'],
   packed: ['tests/packed/test/*.test.ts'],
   frameworks: ['tests/interop/frameworks/test/*.test.ts'],
-  site: ['docs/test/{browser,built-site}.test.ts'],
+  site: ['docs/test/{browser,built-site,pictures}.test.ts'],
 };
 
 /** The projects of `pnpm test`. */

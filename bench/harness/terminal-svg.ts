@@ -28,7 +28,10 @@ const charWidth = 8.4;
 const lineHeight = 19;
 const margin = 16;
 
-/** A text with codes of SGR as a picture. Each run of characters has its place, so that columns stay columns in every font. */
+/**
+ * Draws a text with codes of SGR. Each piece of text has its own place and width, so that columns stay columns in every font. A piece has no spaces but
+ * single ones between its words, because browsers disagree on whether `xml:space` or `white-space` keeps the others.
+ */
 export function terminalPicture(command: string, printed: string, theme: Theme): string {
   const lines = [`$ ${command}`, ...printed.trimEnd().split('\n')];
   const runs = lines.map(runsOf);
@@ -39,7 +42,7 @@ export function terminalPicture(command: string, printed: string, theme: Theme):
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escaped(command)}</title>
 <rect width="${width}" height="${height}" rx="8" fill="${theme.background}" stroke="#8b949e" stroke-opacity="0.4"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${theme.foreground}" xml:space="preserve">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${theme.foreground}">
 ${texts.join('\n')}
 </g>
 </svg>
@@ -70,8 +73,8 @@ function runsOf(line: string): Run[] {
 
 function textsOf(line: readonly Run[], y: number, theme: Theme): string[] {
   let column = 0;
-  return line.map(({ text, codes }) => {
-    const x = margin + column * charWidth;
+  return line.flatMap(({ text, codes }) => {
+    const from = column;
     column += text.length;
     const colour = [...codes].map((code) => theme.colours[code]).find((found) => found !== undefined);
     const style = [
@@ -79,8 +82,11 @@ function textsOf(line: readonly Run[], y: number, theme: Theme): string[] {
       codes.has('1') ? ' font-weight="bold"' : '',
       codes.has('2') ? ' opacity="0.65"' : '',
     ].join('');
-    const length = (text.length * charWidth).toFixed(1);
-    return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${style}>${escaped(text)}</text>`;
+    return [...text.matchAll(/[^ ]+(?: [^ ]+)*/g)].map(({ 0: piece, index }) => {
+      const x = margin + (from + index) * charWidth;
+      const length = (piece.length * charWidth).toFixed(1);
+      return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${style}>${escaped(piece)}</text>`;
+    });
   });
 }
 

@@ -3,6 +3,7 @@ import { atMost, numberText, spreadText } from '../harness/answer.ts';
 import { svgOf } from '../harness/chart.ts';
 import { seededRandom } from '../harness/compare.ts';
 import { ratioOf, spreadOf } from '../harness/statistics.ts';
+import { terminalPicture, themes } from '../harness/terminal-svg.ts';
 
 test('a ratio is taken round by round, so that a slow moment counts for both', () => {
   const rounds = { base: [10, 100, 10], twice: [20, 200, 20] };
@@ -44,3 +45,20 @@ test('a chart escapes names, and ends its whiskers at its edge', () => {
   const ends = [...svg.matchAll(/x2="([\d.]+)"/g)].map(([, x]) => Number(x));
   expect(Math.max(...ends)).toBeLessThanOrEqual(760);
 });
+
+test.each(themes)(
+  'a picture of a terminal in the theme $name keeps columns, and no text of it has two spaces in a row',
+  (theme) => {
+    const svg = terminalPicture('usage', '\u001B[36m  spent  \u001B[39m 6 of 75  usable', theme);
+    const pieces = [...svg.matchAll(/<text x="([\d.]+)"[^>]* textLength="([\d.]+)"[^>]*>([^<]*)</g)];
+    const columns = pieces.map(([, x, length, text]) => [text, (Number(x) - 16) / 8.4, Number(length) / 8.4]);
+    expect(columns.map(([text, ...numbers]) => [text, ...numbers.map((number) => Math.round(Number(number)))])).toEqual(
+      [
+        ['$ usage', 0, 7],
+        ['spent', 2, 5],
+        ['6 of 75', 10, 7],
+        ['usable', 19, 6],
+      ],
+    );
+  },
+);

@@ -7,8 +7,8 @@ const left = 4;
 const width = 270;
 const middle = left + width / 2;
 const edge = left + width;
-const right = 330;
-const rightWidth = 160;
+const right = 318;
+const rightWidth = 174;
 const tall = 54;
 const top = { call: 4, memory: 72, load: 166, decide: 252, reserve: 480, send: 564, settle: 648, keep: 732 };
 const exits = { wait: top.decide, use: top.decide + 66, deny: top.decide + 132 };
@@ -33,7 +33,7 @@ export const flowShapes: readonly Shape[] = [
   box([left, top.decide], [width, decideHeight], 'here', flow.decide),
   out(exits.wait),
   box([right, exits.wait], [rightWidth, tall], 'plain', flow.wait),
-  arrow([right + 80, exits.wait], [right + 80, top.load + tall / 2], [edge, top.load + tall / 2]),
+  arrow([right + 87, exits.wait], [right + 87, top.load + tall / 2], [edge, top.load + tall / 2]),
   out(exits.use),
   box([right, exits.use], [rightWidth, tall], 'shared', flow.use),
   arrow(
