@@ -48,8 +48,9 @@ export async function showFleet(screen: Screen): Promise<void> {
       onProgress();
     });
     child.on('exit', (_, signal) => {
+      if (signal !== 'SIGKILL') return;
       member.running = false;
-      if (signal === 'SIGKILL') showPicture();
+      showPicture();
     });
   }
 
@@ -86,12 +87,17 @@ export async function showFleet(screen: Screen): Promise<void> {
     const again = victims.filter((index) => members[index]?.adopted).length;
     screen.event(`started again, ${again} of them found it in the directory`);
   } finally {
-    const running = members.filter((member) => member.running);
-    const ends = running.map(({ child }) => once(child, 'exit'));
-    for (const { child } of running) child.kill();
+    const alive = members.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+    const ends = alive.map(({ child }) => once(child, 'exit'));
+    for (const { child } of alive) {
+      child.removeAllListeners('message');
+      child.kill();
+    }
     await Promise.all(ends);
     rmSync(folder, { recursive: true });
   }
+  // The last answers came while the processes ended.
+  showPicture();
   const { issued, apiRequests, apiUnauthorized } = service.counts;
   screen.result(
     `${size} processes, ${size + victims.length} starts, ${apiRequests.toLocaleString('en')} requests, ${apiUnauthorized} of them without a valid token. Tokens issued: ${issued}.`,

@@ -21,4 +21,7 @@ test('the demo shows, without a terminal, every act and what the service counted
     'The endpoint never had to refuse: it counted 110 issued, 0 refused. Present tokens serve on (200).',
     '8 processes, 10 starts, N requests, 0 of them without a valid token. Tokens issued: 1.',
   ]);
+  // The picture of the last act and its result count the same requests.
+  const counts = [...(stdout.split('8 processes share').at(-1) ?? '').matchAll(/([\d,]+) requests,/g)];
+  expect(counts.map(([, count]) => count)).toEqual([counts[0]?.[1], counts[0]?.[1]]);
 }, 90_000);
