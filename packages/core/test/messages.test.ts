@@ -102,7 +102,7 @@ describe('an error of the budget', () => {
     const error = await failure('ERR_ISSUANCE_LIMIT', clock.until(auth.getToken()));
     expect(error).toMatchObject({ limit: 1, used: 1, windowMs: hour });
     expect(error.message).toBe(
-      `[service-auth] The limit is reached: 1 of 1 usable tokens are spent (limit 1 in 1 h), so no request was sent. getUsage() shows who spent them. The next one is possible at ${new Date(error.retryAt).toISOString()}. See ${errorPage}#err_issuance_limit`,
+      `[service-auth] The limit is reached: 1 of 1 usable tokens are spent (limit 1 in 1 h), so no request was sent. service-auth explain names who spent them. The next one is possible at ${new Date(error.retryAt).toISOString()}. See ${errorPage}#err_issuance_limit`,
     );
   });
 });

@@ -20,20 +20,21 @@ describe('the limit', () => {
     await spend(bed, issued);
     const auth = bed.client();
     const error = await failure('ERR_ISSUANCE_LIMIT', bed.clock.until(auth.getToken()));
-    expect(error).toMatchObject({ limit: 150, used: issued });
-    expect(error.retryAt).toBeGreaterThan(bed.clock.now() + 24 * hour);
-    // The state is not "spent": the rest is kept back.
-    expect(error.message).toContain(`The limit is reached: ${issued} of ${usable} usable tokens are spent`);
     const isNew = durability !== 'process';
     const until = bed.clock.now() + 27 * hour;
+    const newRecord = isNew ? { allowed: issued, until } : undefined;
+    expect(error).toMatchObject({ limit: 150, used: issued, usable });
+    expect(error.newRecord).toEqual(newRecord);
+    expect(error.retryAt).toBeGreaterThan(bed.clock.now() + 24 * hour);
+    // The state is not "spent": the rest is kept back, and the message begins with the reason.
     expect(error.message).toContain(
       isNew
-        ? `This record is new, so it allows ${issued} of ${usable} until ${new Date(until).toISOString()}.`
-        : 'The rest is kept for more urgent purposes, such as reset().',
+        ? `[service-auth] The record is new, so until ${new Date(until).toISOString()} only ${issued} of 150 tokens may be issued. No request was sent. If you know how many it has not seen, say so: service-auth record spent N --reason TEXT. service-auth explain names who spent them.`
+        : '[service-auth] The limit is reached: 110 of 120 usable tokens are spent (limit 150 in 24 h), so no request was sent. The rest is kept for more urgent purposes, such as reset(). getUsage() names who spent them.',
     );
     expect(bed.endpoint.requests.length).toBe(issued);
     expect(bed.eventsOf('issuance_refused')).toMatchObject([
-      { reason: 'cold', limit: 150, used: issued, windowMs: day, retryAt: error.retryAt },
+      { reason: 'cold', limit: 150, used: issued, usable, windowMs: day, newRecord, retryAt: error.retryAt },
     ]);
     const usage = await auth.getUsage();
     expect(usage).toMatchObject({ usable, used: issued, remaining: usable - issued, refusedUntil: error.retryAt });

@@ -42,9 +42,9 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     case 'token_bypassed':
       return ['warn', 'A request had an Authorization of its own, so it was sent without the token.'];
     case 'issuance_refused': {
-      const { reason, used, limit, retryAt, count } = event;
+      const { reason, retryAt, count } = event;
       const times = count > 1 ? `, ${count} times` : '';
-      const message = `No token (${reason}${times}): ${used} tokens of at most ${limit} are spent. The next one after ${iso(retryAt)}.`;
+      const message = `No token (${reason}${times}): ${whyRefused(event)}. The next one after ${iso(retryAt)}.`;
       return [reason === 'refresh' ? 'warn' : 'error', message];
     }
     case 'token_unavailable': {
@@ -81,4 +81,17 @@ export function describe(event: ServiceAuthEvent): [level: Level, message: strin
     default:
       return ['debug', event.type];
   }
+}
+
+/** The reason comes before the numbers, because what a new record allows would look like what is spent. */
+function whyRefused({
+  newRecord,
+  limit,
+  used,
+  usable,
+}: Extract<ServiceAuthEvent, { type: 'issuance_refused' }>): string {
+  if (newRecord)
+    return `the record is new, so until ${iso(newRecord.until)} only ${newRecord.allowed} of ${limit} tokens may be issued`;
+  const kept = used < usable ? 'the rest is kept for more urgent purposes: ' : '';
+  return `${kept}${used} of ${usable} usable tokens are spent (limit ${limit})`;
 }

@@ -21,7 +21,9 @@ const refused = {
   retryAt: 2,
   limit: 150,
   used: 120,
+  usable: 120,
   windowMs: 86_400_000,
+  newRecord: undefined,
   count: 1,
 } as const;
 

@@ -53,7 +53,9 @@ const refused = {
   retryAt: 0,
   limit: 150,
   used: 120,
+  usable: 120,
   windowMs: 86_400_000,
+  newRecord: undefined,
   count: 1,
 } as const;
 const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM', count: 1 } as const;
@@ -77,17 +79,22 @@ test.each<[string, string, ServiceAuthEvent]>([
   ],
   [
     'warn',
-    'No token (refresh): 120 tokens of at most 150 are spent. The next one after 1970-01-01T00:00:00.000Z.',
-    { ...refused, reason: 'refresh' },
+    'No token (refresh): the rest is kept for more urgent purposes: 84 of 120 usable tokens are spent (limit 150). The next one after 1970-01-01T00:00:00.000Z.',
+    { ...refused, reason: 'refresh', used: 84 },
   ],
   [
     'error',
-    'No token (cold): 120 tokens of at most 150 are spent. The next one after 1970-01-01T00:00:00.000Z.',
+    'No token (cold): the record is new, so until 1970-01-02T03:00:00.000Z only 23 of 150 tokens may be issued. The next one after 1970-01-01T00:00:00.000Z.',
+    { ...refused, reason: 'cold', used: 23, usable: 75, newRecord: { allowed: 23, until: 27 * 3_600_000 } },
+  ],
+  [
+    'error',
+    'No token (cold): 120 of 120 usable tokens are spent (limit 150). The next one after 1970-01-01T00:00:00.000Z.',
     { ...refused, reason: 'cold' },
   ],
   [
     'error',
-    'No token (expired, 12 times): 120 tokens of at most 150 are spent. The next one after 1970-01-01T00:00:00.000Z.',
+    'No token (expired, 12 times): 120 of 120 usable tokens are spent (limit 150). The next one after 1970-01-01T00:00:00.000Z.',
     { ...refused, reason: 'expired', count: 12 },
   ],
   [

@@ -61,7 +61,7 @@ test('a new record says how much it allows until when, and is opened by somebody
   const until = new Date(refused.retryAt).toISOString();
   expect(refused).toMatchObject({ code: 'ERR_ISSUANCE_LIMIT', message: expect.stringContaining(until) });
   expect(refused.message).toMatch(
-    /This record is new, so it allows 23 of 75 until \S+\. .*service-auth record spent N --reason/,
+    /The record is new, so until \S+ only 23 of 150 tokens may be issued\. .*service-auth record spent N --reason/,
   );
   expect(await told(['explain'], variables)).toMatch(/ new record .*service-auth record spent N/);
 

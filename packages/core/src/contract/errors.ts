@@ -35,13 +35,16 @@ export interface ServiceAuthErrorFields {
   ERR_CONFIG: { readonly problems: readonly ConfigProblem[] };
   /**
    * The budget of a window is spent. No request was sent. `limit`: the tokens of this window as agreed with the operator. `used`: the spent tokens.
-   * `windowMs`: which window it is.
+   * `usable`: the tokens less the reserve. `windowMs`: which window it is. `newRecord`: the record may have replaced one that was lost, so it allows only
+   * `allowed` tokens `until` an instant; undefined if that is not the reason.
    */
   ERR_ISSUANCE_LIMIT: {
     readonly retryAt: number;
     readonly limit: number;
     readonly used: number;
+    readonly usable: number;
     readonly windowMs: number;
+    readonly newRecord: { readonly allowed: number; readonly until: number } | undefined;
   };
   /**
    * The token endpoint answered 400, 401 or 403 as an authorization server does, or 2xx with an `error` in the place of a token. `oauthError`: the `error` code of

@@ -77,15 +77,17 @@ export interface ServiceAuthEventFields {
   /**
    * The budget did not allow a token. With `reason: 'refresh'` callers do not notice, because the present token is still served. There is at most one
    * event a minute for each `reason`, until this process has another token. `count`: how many attempts were refused since the event before. The other
-   * fields are those of the latest one.
+   * fields are those of the latest one, and those of `ERR_ISSUANCE_LIMIT`.
    */
   issuance_refused: {
     readonly reason: IssuanceReason;
     readonly retryAt: number;
     readonly limit: number;
     readonly used: number;
+    readonly usable: number;
     /** The window of the agreement that has no room. */
     readonly windowMs: number;
+    readonly newRecord: { readonly allowed: number; readonly until: number } | undefined;
     readonly count: number;
   };
   /**

@@ -46,6 +46,6 @@ export function reportQuota(
 /** Reports a denial, if the budget did not allow a token. `error`: that of the denial. */
 export function reportDenial({ emitRepeated }: Settings, reason: IssuanceReason, error: AnyServiceAuthError): void {
   if (error.code !== 'ERR_ISSUANCE_LIMIT') return;
-  const { retryAt, limit, used, windowMs } = error;
-  emitRepeated('issuance_refused', { reason, retryAt, limit, used, windowMs }, reason);
+  const { retryAt, limit, used, usable, windowMs, newRecord } = error;
+  emitRepeated('issuance_refused', { reason, retryAt, limit, used, usable, windowMs, newRecord }, reason);
 }

@@ -67,7 +67,7 @@ export function errorOf(settings: Settings, denial: Denial, view: View, foreign?
       return serviceAuthError('ERR_TOKEN_RESPONSE', message, { reason: 'expires_in', retryAt });
     }
     case 'limit':
-      return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock));
+      return limitError(denial, retryAt, when, (at) => toLocalTime(at, view, clock), settings);
   }
 }
 
@@ -84,19 +84,26 @@ function limitError(
   retryAt: number,
   when: string,
   local: (at: number) => number,
+  { store }: Settings,
 ): AnyServiceAuthError {
-  const { term, used = 0, own = true, newRecord } = room ?? {};
+  const { term, used = 0, own = true, newRecord: restriction } = room ?? {};
   const { tokens: limit = 0, usable = 0, windowMs = 0, counts } = term ?? {};
-  const what = counts === 'requests' ? 'requests, refused ones among them,' : 'tokens';
-  const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
-  // A record that may follow a lost one spends less, and some tokens are kept for resets.
+  const newRecord = restriction && { allowed: restriction.allowed, until: local(restriction.endsAt) };
+  const [what, may] =
+    counts === 'requests'
+      ? ['requests, refused ones among them,', 'requests may be sent']
+      : ['tokens', 'tokens may be issued'];
+  // Some tokens are kept for resets.
+  const kept = used < usable ? ' The rest is kept for more urgent purposes, such as reset().' : '';
+  // The number alone would look like what is spent.
   const why = newRecord
-    ? ` This record is new, so it allows ${newRecord.allowed} of ${usable} until ${new Date(local(newRecord.endsAt)).toISOString()}. If you know how many were issued elsewhere, say so: service-auth record spent N --reason TEXT.`
-    : used < usable
-      ? ' The rest is kept for more urgent purposes, such as reset().'
-      : '';
-  const message = `The limit is reached: ${used} of ${usable} usable ${what} are spent (limit ${limit} in ${lengthOf(windowMs)}), so no request was sent.${why} getUsage() shows who spent them.${stated} The next one is possible at ${when}.`;
-  return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, windowMs });
+    ? `The record is new, so until ${new Date(newRecord.until).toISOString()} only ${newRecord.allowed} of ${limit} ${may}. No request was sent. If you know how many it has not seen, say so: service-auth record spent N --reason TEXT.`
+    : `The limit is reached: ${used} of ${usable} usable ${what} are spent (limit ${limit} in ${lengthOf(windowMs)}), so no request was sent.${kept}`;
+  // The program cannot read the memory of another process.
+  const who = store.durability === 'process' ? 'getUsage()' : 'service-auth explain';
+  const stated = own ? '' : ' Another process of the fleet states this limit; give all of them the same issuanceLimit.';
+  const message = `${why} ${who} names who spent them.${stated} The next one is possible at ${when}.`;
+  return serviceAuthError('ERR_ISSUANCE_LIMIT', message, { retryAt, limit, used, usable, windowMs, newRecord });
 }
 
 function lengthOf(windowMs: number): string {
