@@ -54,7 +54,9 @@ afterAll(async () => {
 describe.runIf(browser)('in Chromium', () => {
   test.each(pictures)('the texts of %s have the width of their glyphs, and room around them', async (file) => {
     await page.goto(`${new URL(`../${file}`, import.meta.url)}`);
-    const { width, height } = await page.evaluate<DOMRect>('document.documentElement.getBoundingClientRect()');
+    const { width, height } = await page.evaluate<{ width: number; height: number }>(
+      'document.documentElement.getBoundingClientRect()',
+    );
     const texts = await page.evaluate<Text[]>(measure);
     expect(texts.length).toBeGreaterThan(5);
     const isStretched = ({ stretch }: Text) => !(Math.abs(stretch - 1) < 0.1);
