@@ -3,7 +3,7 @@
  *
  * @jest-environment node
  */
-const { startTestService } = require('@service-auth/testing');
+const { clearMemoryStore, startTestService } = require('@service-auth/testing');
 
 let service;
 let readOrder;
@@ -20,7 +20,11 @@ beforeEach(async () => {
   ({ readOrder } = require('./orders.js'));
 });
 
-afterEach(() => service.close());
+afterEach(async () => {
+  // Clients without a store share the memory of the process, whatever module created them.
+  clearMemoryStore();
+  await service.close();
+});
 
 test('orders are read with one token', async () => {
   const orders = await Promise.all([readOrder(1), readOrder(2)]);
@@ -39,4 +43,15 @@ test('without a token, the error says when to try again', async () => {
   service.tokenEndpoint.always({ status: 503 });
   await expect(readOrder(1)).rejects.toMatchObject({ code: 'ERR_TOKEN_ENDPOINT', retryAt: expect.any(Number) });
   expect(service.counts.apiRequests).toBe(0);
+});
+
+test('a module that is required again has no token of the one before, once the memory is cleared', async () => {
+  await readOrder(1);
+  jest.resetModules();
+  await require('./orders.js').readOrder(2);
+  expect(service.counts.issued).toBe(1);
+  clearMemoryStore();
+  jest.resetModules();
+  await require('./orders.js').readOrder(3);
+  expect(service.counts.issued).toBe(2);
 });

@@ -1,5 +1,5 @@
 // Tests of an application with vitest: each has a service of its own on loopback. Nothing is mocked.
-import { startTestService, type TestService } from '@service-auth/testing';
+import { clearMemoryStore, startTestService, type TestService } from '@service-auth/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 let service: TestService;
@@ -15,6 +15,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.unstubAllEnvs();
+  clearMemoryStore();
   await service.close();
 });
 

@@ -1,3 +1,4 @@
+export { clearMemoryStore } from './clear-memory-store.ts';
 export type { PendingTimers, TestClock, TestClockOptions } from './clock/test-clock.ts';
 export { createTestClock } from './clock/test-clock.ts';
 export type { ContractCase } from './contract/contract-case.ts';

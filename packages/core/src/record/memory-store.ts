@@ -16,7 +16,8 @@ const keptHours = 33 * 24;
 
 /** The content of the memory, which is data only. A function would keep the copy of this module that it belongs to. */
 interface Memory {
-  readonly records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
+  /** `clearMemoryStore()` of `@service-auth/testing` replaces it. */
+  records: Map<string, { readonly record: string; readonly version: string; readonly swappedAt: number }>;
   /** What seals the tokens of clients that have neither a secret nor a `storeKey`. */
   key?: string;
   /** The wall clock at the origin of the monotonic clock. */
@@ -47,6 +48,11 @@ export function keyOfProcess(): string {
   const memory = sharedMemory();
   memory.key ??= Array.from({ length: 4 }, randomId).join('');
   return memory.key;
+}
+
+/** Returns the records of the default store. It is another object after `clearMemoryStore()`, so that nothing that belongs to the old one is used again. */
+export function sharedRecordTexts(): object {
+  return sharedMemory().records;
 }
 
 function sharedMemory(): Memory {

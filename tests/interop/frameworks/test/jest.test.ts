@@ -5,5 +5,5 @@ test('Jest runs the tests of an application, with its environments node and jsdo
   const home = await createApplication(new URL('../../../../examples/jest/', import.meta.url));
   await using jest = startProgram(home, ['jest/bin/jest.js', '--rootDir', home, '--ci']);
   expect(await jest.ended, jest.output).toBe(0);
-  expect(jest.output).toMatch(/Tests: +4 passed, 4 total/);
+  expect(jest.output).toMatch(/Tests: +5 passed, 5 total/);
 });
