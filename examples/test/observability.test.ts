@@ -35,7 +35,7 @@ async function getTokenOnce(auth: ServiceAuth, service: TestService): Promise<vo
 const told = [
   ['info', 'service-auth: token_issued'],
   ['warn', 'service-auth: token_reset'],
-  ['warn', 'service-auth: token_request_failed'],
+  ['error', 'service-auth: token_request_failed'],
   ['error', 'service-auth: token_unavailable'],
 ];
 
@@ -90,7 +90,7 @@ test('OpenTelemetry gets a log record for each event', async () => {
     { eventName: 'service_auth.token_reset', severityNumber: SeverityNumber.WARN },
     {
       eventName: 'service_auth.token_request_failed',
-      severityNumber: SeverityNumber.WARN,
+      severityNumber: SeverityNumber.ERROR,
       attributes: { status: 401 },
     },
     { eventName: 'service_auth.token_unavailable', severityNumber: SeverityNumber.ERROR },

@@ -11,6 +11,8 @@ export type {
   TokenResponseReason,
 } from './contract/errors.ts';
 export { isServiceAuthError, ServiceAuthError } from './contract/errors.ts';
+export type { ServiceAuthEventLevel } from './contract/event-level.ts';
+export { eventLevel } from './contract/event-level.ts';
 export type {
   AcquisitionReason,
   AgreedWindow,

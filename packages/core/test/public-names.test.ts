@@ -12,6 +12,7 @@ test('the package exports these names, and no others', () => {
     'createServiceAuth',
     'createServiceAuthFromEnv',
     'createUsageReader',
+    'eventLevel',
     'fetchTransport',
     'isServiceAuthError',
     'memoryStore',

@@ -1,7 +1,10 @@
 import { Logger } from '@nestjs/common';
-import type { ServiceAuthEvent, ServiceAuthEventListener } from '@service-auth/core';
-
-type Level = 'debug' | 'log' | 'warn' | 'error';
+import {
+  eventLevel,
+  type ServiceAuthEvent,
+  type ServiceAuthEventFields,
+  type ServiceAuthEventListener,
+} from '@service-auth/core';
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -9,77 +12,67 @@ const iso = (at: number): string => new Date(at).toISOString();
 export function eventLog(context: string): ServiceAuthEventListener {
   const logger = new Logger(context);
   return (event) => {
-    const [level, message] = describe(event);
-    logger[level](message);
+    const level = eventLevel(event);
+    logger[level === 'info' ? 'log' : level](messageOf(event));
   };
 }
 
-/** The level and the message for an event. Events contain no secrets, so the messages contain none. */
-export function describe(event: ServiceAuthEvent): [level: Level, message: string] {
+/** The message for an event. Events contain no secrets, so the messages contain none. */
+export function messageOf(event: ServiceAuthEvent): string {
   switch (event.type) {
     case 'token_issued': {
-      const odd = event.warnings.length > 0;
-      const remark = odd ? ` Warnings: ${event.warnings.join(', ')}.` : '';
+      const remark = event.warnings.length > 0 ? ` Warnings: ${event.warnings.join(', ')}.` : '';
       const spent = `${event.used} of ${event.usable} tokens of this window are spent`;
-      const message = `Token ${event.tokenId} issued (${event.reason}), valid until ${iso(event.expiresAt)}; ${spent}.${remark}`;
-      return [odd ? 'warn' : 'log', message];
+      return `Token ${event.tokenId} issued (${event.reason}), valid until ${iso(event.expiresAt)}; ${spent}.${remark}`;
     }
     case 'token_adopted':
-      return ['debug', `Token ${event.tokenId} of another process in use, valid until ${iso(event.expiresAt)}.`];
+      return `Token ${event.tokenId} of another process in use, valid until ${iso(event.expiresAt)}.`;
     case 'token_request_failed': {
       const status = event.status === undefined ? '' : `, status ${event.status}`;
       const error = event.error === undefined ? '' : `, ${event.error}`;
       const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
       const counted = event.ambiguous ? ' It counts: a token may have been issued.' : '';
-      return ['warn', `Token request failed: ${event.code}${status}${error}.${counted}${retry}`];
+      return `Token request failed: ${event.code}${status}${error}.${counted}${retry}`;
     }
     case 'token_reset': {
       const reason = event.reason === undefined ? '' : ` (${JSON.stringify(event.reason)})`;
-      return ['warn', `Token ${event.tokenId ?? 'none'} was reset${reason}.`];
+      return `Token ${event.tokenId ?? 'none'} was reset${reason}.`;
     }
     case 'token_rejected':
-      return ['warn', `The API answered 401 to token ${event.tokenId} (${event.outcome}).`];
+      return `The API answered 401 to token ${event.tokenId} (${event.outcome}).`;
     case 'token_bypassed':
-      return ['warn', 'A request had an Authorization of its own, so it was sent without the token.'];
+      return 'A request had an Authorization of its own, so it was sent without the token.';
     case 'issuance_refused': {
       const { reason, retryAt, count } = event;
       const times = count > 1 ? `, ${count} times` : '';
-      const message = `No token (${reason}${times}): ${whyRefused(event)}. The next one after ${iso(retryAt)}.`;
-      return [reason === 'refresh' ? 'warn' : 'error', message];
+      return `No token (${reason}${times}): ${whyRefused(event)}. The next one after ${iso(retryAt)}.`;
     }
     case 'token_unavailable': {
       const retry = event.retryAt === undefined ? '' : ` Next attempt after ${iso(event.retryAt)}.`;
-      return ['error', `No token for ${event.count} ${event.count === 1 ? 'call' : 'calls'} (${event.code}).${retry}`];
+      return `No token for ${event.count} ${event.count === 1 ? 'call' : 'calls'} (${event.code}).${retry}`;
     }
     case 'client_secret_failed':
-      return ['warn', `The function for the client secret failed: ${event.error}.`];
+      return `The function for the client secret failed: ${event.error}.`;
     case 'store_failed':
-      return [
-        'warn',
-        `The store failed (${event.operation}): ${event.error}${event.advice ? `; ${event.advice}` : '.'}`,
-      ];
+      return `The store failed (${event.operation}): ${event.error}${event.advice ? `; ${event.advice}` : '.'}`;
     case 'store_recovered':
-      return ['log', 'The store answers again.'];
+      return 'The store answers again.';
     case 'store_damaged':
-      return ['error', `The record ${event.key} is damaged. No token is requested until it is repaired.`];
+      return `The record ${event.key} is damaged. No token is requested until it is repaired.`;
     case 'store_warning':
-      return ['warn', event.warning];
+      return event.warning;
     case 'ledger_lost':
-      return ['error', `The store lost its record; ${event.restored} entries were put back from memory.`];
+      return `The store lost its record; ${event.restored} entries were put back from memory.`;
     case 'clock_anomaly':
-      return ['warn', `The clock of the ${event.clock} moved by ${event.byMs} ms.`];
+      return `The clock of the ${event.clock} moved by ${event.byMs} ms.`;
     case 'agreement_differs': {
       const names = [...new Set(event.others.map(({ instance }) => JSON.stringify(instance)))].join(', ');
-      return [
-        'warn',
-        `Other processes state another issuanceLimit (last: ${names}). The strictest one holds. Give all of them the same.`,
-      ];
+      return `Other processes state another issuanceLimit (last: ${names}). The strictest one holds. Give all of them the same.`;
     }
     case 'quota_observed':
-      if (!event.foreign) return ['debug', event.type];
-      return ['warn', `The operator counts ${event.foreign} tokens that are not in the record.`];
+      return quotaMessage(event);
     default:
-      return ['debug', event.type];
+      return event.type;
   }
 }
 
@@ -94,4 +87,10 @@ function whyRefused({
     return `the record is new, so until ${iso(newRecord.until)} only ${newRecord.allowed} of ${limit} tokens may be issued`;
   const kept = used < usable ? 'the rest is kept for more urgent purposes: ' : '';
   return `${kept}${used} of ${usable} usable tokens are spent (limit ${limit})`;
+}
+
+function quotaMessage({ of, tokens, remaining, resetAt, foreign }: ServiceAuthEventFields['quota_observed']): string {
+  const whose = of === 'client' ? 'this client' : 'the organization';
+  const unknown = foreign ? ` It counts ${foreign} that are not in the record.` : '';
+  return `The provider has ${remaining} of ${tokens} tokens left for ${whose} until ${iso(resetAt)}.${unknown}`;
 }

@@ -1,8 +1,9 @@
+import { Logger } from '@nestjs/common';
 import type { ServiceAuthEvent } from '@service-auth/core';
 import { ServiceAuth, ServiceAuthModule } from '@service-auth/nestjs';
 import { startService } from '@service-auth/test-support/service';
 import { expect, test } from 'vitest';
-import { describe as describeEvent } from '../src/event-log.ts';
+import { eventLog } from '../src/event-log.ts';
 import { boot, recordingLogger } from './support/boot.ts';
 
 test('the log tells when a token was issued and what is spent', async () => {
@@ -36,6 +37,14 @@ test('trouble is logged without secrets', async () => {
   expect(service.findSecrets(log)).toEqual([]);
 });
 
+/** The line that an event becomes. */
+function logged(event: ServiceAuthEvent): readonly string[] {
+  const logger = recordingLogger();
+  Logger.overrideLogger(logger);
+  eventLog('test')(event);
+  return logger.lines;
+}
+
 const about = { at: 0, audience: 'https://api.example/', instance: 'test' } as const;
 
 const failed = {
@@ -57,6 +66,15 @@ const refused = {
   windowMs: 86_400_000,
   newRecord: undefined,
   count: 1,
+} as const;
+const quota = {
+  ...about,
+  type: 'quota_observed',
+  of: 'client',
+  windowMs: 3_600_000,
+  tokens: 10,
+  remaining: 5,
+  resetAt: 0,
 } as const;
 const storeFailed = { ...about, type: 'store_failed', operation: 'load', error: 'Error EPERM', count: 1 } as const;
 
@@ -132,8 +150,28 @@ test.each<[string, string, ServiceAuthEvent]>([
     'The clock of the store moved by 60000 ms.',
     { ...about, type: 'clock_anomaly', clock: 'store', byMs: 60_000 },
   ],
+  [
+    'log',
+    'The clock of the machine moved by 60000 ms.',
+    { ...about, type: 'clock_anomaly', clock: 'machine', byMs: 60_000 },
+  ],
+  [
+    'debug',
+    'The provider has 5 of 10 tokens left for this client until 1970-01-01T00:00:00.000Z.',
+    { ...quota, foreign: 0 },
+  ],
+  [
+    'warn',
+    'The provider has 5 of 10 tokens left for this client until 1970-01-01T00:00:00.000Z. It counts 4 that are not in the record.',
+    { ...quota, foreign: 4 },
+  ],
+  [
+    'warn',
+    'The provider has 0 of 10 tokens left for the organization until 1970-01-01T00:00:00.000Z.',
+    { ...quota, of: 'organization', remaining: 0, foreign: undefined },
+  ],
 ])('at the level %s: %s', (level, message, event) => {
-  expect(describeEvent(event)).toEqual([level, message]);
+  expect(logged(event)).toEqual([`${level} [test] ${message}`]);
 });
 
 test('an odd answer of the token endpoint is a warning', () => {
@@ -147,15 +185,13 @@ test('an odd answer of the token endpoint is a warning', () => {
     usable: 120,
     durationMs: 1,
   } as const;
-  expect(describeEvent({ ...issued, warnings: ['lifetime_short', 'content_type'] })).toEqual([
-    'warn',
-    'Token a issued (cold), valid until 1970-01-01T00:00:00.000Z; 1 of 120 tokens of this window are spent. Warnings: lifetime_short, content_type.',
+  expect(logged({ ...issued, warnings: ['lifetime_short', 'content_type'] })).toEqual([
+    'warn [test] Token a issued (cold), valid until 1970-01-01T00:00:00.000Z; 1 of 120 tokens of this window are spent. Warnings: lifetime_short, content_type.',
   ]);
 });
 
 test('an event of a newer core is no reason to fail', () => {
-  expect(describeEvent({ ...about, type: 'something_new' } as unknown as ServiceAuthEvent)).toEqual([
-    'debug',
-    'something_new',
+  expect(logged({ ...about, type: 'something_new' } as unknown as ServiceAuthEvent)).toEqual([
+    'log [test] something_new',
   ]);
 });

@@ -3,7 +3,7 @@ import { printableJson } from '../line/printable.ts';
 
 export type LogFormat = 'json' | 'text';
 
-type Level = 'info' | 'warning';
+type Level = 'debug' | 'info' | 'warning' | 'error';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** One line of the log as it is written. Undefined values are left out. */
@@ -22,6 +22,7 @@ function plain(value: unknown): string {
 
 /** Writes lines to standard error. */
 export interface Log {
+  write(level: Level, message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warning(message: string, fields?: Fields): void;
   /** A request that was answered. `describe` is called only if lines for requests were asked for. */
@@ -33,6 +34,7 @@ export function createLog(stream: Writable, format: LogFormat | undefined): Log 
   const write = (level: Level, message: string, fields: Fields = {}) =>
     void stream.write(`${logLine(format ?? 'text', Date.now(), level, message, fields)}\n`);
   return {
+    write,
     info: (message, fields) => write('info', message, fields),
     warning: (message, fields) => write('warning', message, fields),
     request: (describe) => format && write('info', 'request', describe()),

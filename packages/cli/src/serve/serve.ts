@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { Clock, ServiceAuthEvent } from '@service-auth/core';
+import { type Clock, eventLevel, type ServiceAuthEvent } from '@service-auth/core';
 import type { Context } from '../line/command.ts';
 import { exitCodes, UsageError } from '../line/exit.ts';
 import { createDoors } from './doors.ts';
@@ -20,8 +20,6 @@ const clock: Clock = {
     return () => clearTimeout(timer);
   },
 };
-
-const usualEvents = new Set(['token_issued', 'token_adopted', 'token_rejected', 'token_reset', 'store_recovered']);
 
 /** Serves tokens on this machine until a signal ends it. */
 export async function run(context: Context): Promise<number> {
@@ -112,10 +110,11 @@ async function end(servers: readonly Server[], graceMs: number): Promise<void> {
   clearTimeout(patience);
 }
 
-function logEvent(log: Log, { type, at: _at, ...given }: ServiceAuthEvent): void {
+function logEvent(log: Log, event: ServiceAuthEvent): void {
+  const { type, at: _at, ...given } = event;
+  const level = eventLevel(event);
   const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, readable(name, value)]));
-  if (usualEvents.has(type)) log.info(type, fields);
-  else log.warning(type, fields);
+  log.write(level === 'warn' ? 'warning' : level, type, fields);
 }
 
 /** Instants as people read them, and durations without fractions of a millisecond. */

@@ -23,6 +23,25 @@ test('the log has instants as people read them', async () => {
   await running.untilPrinted(/info token_issued .*expiresAt=\d{4}-\d\d-\d\dT[\d:.]+Z .*durationMs=\d+$/m);
 });
 
+test('the log warns of what the provider counts only if the record does not know it', async () => {
+  for (const [foreign, line] of [
+    [0, /^\S+ debug quota_observed .*foreign=0$/m],
+    [3, /^\S+ warning quota_observed .*foreign=3$/m],
+  ] as const) {
+    const service = await startCanaryService({ quota: { foreign } });
+    const { running, token } = await startServing({ service });
+    await token();
+    await running.untilPrinted(line);
+  }
+});
+
+test('credentials that the token endpoint rejects are an error in the log', async () => {
+  const { running, token, service } = await startServing();
+  service.tokenEndpoint.next({ status: 401, body: '{"error":"invalid_client"}' });
+  await token();
+  await running.untilPrinted(/^\S+ error token_request_failed .*code=ERR_CREDENTIALS_REJECTED/m);
+});
+
 test('the answer has what is left of the token, and nothing may keep it', async () => {
   const { token } = await startServing();
   const { status, headers, body } = await token();
