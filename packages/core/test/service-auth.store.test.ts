@@ -57,6 +57,30 @@ describe('a store that is down', () => {
     expect(eventsOf('store_recovered')).toHaveLength(1);
   });
 
+  test('for writes alone is reported as failed once a minute, and as recovered when a write succeeds', async () => {
+    const { client, clock, store, eventsOf } = createBed();
+    const auth = client();
+    store.always('swap', fails);
+    for (let call = 0; call < 90; call += 1) {
+      await failure('ERR_STORE', clock.until(auth.getToken()));
+      await auth.getUsage();
+      await clock.advance(second);
+    }
+    expect(eventsOf('store_failed').map(({ operation }) => operation)).toEqual(['swap', 'swap']);
+    expect(eventsOf('store_recovered')).toEqual([]);
+    // An outage ends with the first read, whatever could not be written before.
+    store.always('both', fails);
+    await failure('ERR_STORE', clock.until(auth.getUsage()));
+    store.always('both');
+    await auth.getUsage();
+    expect(eventsOf('store_recovered')).toHaveLength(1);
+    store.always('swap', fails);
+    await failure('ERR_STORE', clock.until(auth.getToken()));
+    store.always('swap');
+    await clock.until(auth.getToken());
+    expect(eventsOf('store_recovered')).toHaveLength(2);
+  });
+
   test('for one call is read again at once, and no caller notices', async () => {
     const { client, store, endpoint, eventsOf } = createBed();
     store.next('load', fails);

@@ -116,6 +116,34 @@ describe.runIf(redis)('a reply that is lost on its way', () => {
   });
 });
 
+describe.runIf(redis)('a server that became a read-only replica', () => {
+  test('has failed until it can be written again, although it can be read', async () => {
+    const server = await startRedis();
+    endings.push(() => server.stop());
+    const client = createClient({ url: server.url }).on('error', () => {});
+    await client.connect();
+    endings.push(() => client.destroy());
+    await using service = await startTestService();
+    const events: ServiceAuthEvent[] = [];
+    await using auth = createServiceAuth({
+      ...service.options,
+      store: redisStore(client),
+      onEvent: (event) => events.push(event),
+    });
+    const ofStore = () => events.flatMap((event) => (/^store_(f|r)/.test(event.type) ? [event.type] : []));
+    // Nothing listens there, so the data stay as they are.
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1']);
+    for (let call = 0; call < 3; call += 1) {
+      await expect(auth.getToken()).rejects.toMatchObject({ code: 'ERR_STORE' });
+      expect(await auth.getUsage()).toMatchObject({ used: 0 });
+    }
+    expect(ofStore()).toEqual(['store_failed']);
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    await auth.getToken();
+    expect(ofStore()).toEqual(['store_failed', 'store_recovered']);
+  });
+});
+
 describe.runIf(redis)('a server that is down when a process begins', () => {
   test.each([
     ['node-redis 4', (url: string) => createClient4({ url, socket: { reconnectStrategy: 5 } })],

@@ -130,8 +130,8 @@ export interface ServiceAuthEventFields {
   /** The record under `key` is damaged. Nothing overwrites it, and no token is requested. Reported once, until it can be read again. */
   store_damaged: { readonly key: string };
   /**
-   * A setting of the store endangers the record, this process has two records of one client id, or the record is in memory in production where the
-   * environment has several processes. Each warning is reported once.
+   * A setting of the store endangers the record, this process has two records of one client id, or the record is in memory although other processes
+   * seem to run. Each warning is reported once.
    */
   store_warning: { readonly warning: string };
   /**
@@ -139,7 +139,7 @@ export interface ServiceAuthEventFields {
    * wrong with its result. There is at most one event a minute. `count`: how often the function failed since the event before.
    */
   client_secret_failed: { readonly error: string; readonly count: number };
-  /** The store answers again. */
+  /** The operation of the store that failed last succeeds again. A store that can only be read has not recovered. */
   store_recovered: Record<never, never>;
   /** The store lost its record or went back to an older one. `restored`: how many entries were put back from the memory of this process. */
   ledger_lost: { readonly restored: number };

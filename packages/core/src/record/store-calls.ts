@@ -25,8 +25,8 @@ export class StoreCalls {
   key = '';
   /** The time that the latest call took. 0: the store has not answered yet. */
   roundTripMs = 0;
-  /** The latest call failed. */
-  failing = false;
+  /** The operation that failed last, until it succeeds. */
+  failing: 'load' | 'swap' | undefined;
   /** A swap of this version lost, and so many reads have shown the version again since. */
   #lost: { readonly version: string | undefined; reads: number } | undefined;
   /** The error of a store that has never answered, and until when callers get it at once. */
@@ -108,11 +108,12 @@ export class StoreCalls {
       const observer = callers.find(({ observesOperations }) => observesOperations);
       const once = () => (observer ? observe(observer, attempt, reporting(observer, operation)) : attempt());
       const result = await (tries > 1 ? once().catch(once) : once());
-      this.failing = false;
-      for (const { emitRecovered } of callers) emitRecovered();
+      // A store that can be read may still refuse to be written, as a read-only replica does.
+      if (this.failing === operation || operation === 'swap') this.failing = undefined;
+      if (!this.failing) for (const { emitRecovered } of callers) emitRecovered();
       return result;
     } catch (error) {
-      this.failing = true;
+      this.failing = operation;
       const { thrown, ...told } = storeFailure(operation, error, this.#settings);
       for (const { emitRepeated } of callers) emitRepeated('store_failed', { operation, ...told });
       const now = clock.monotonic();
